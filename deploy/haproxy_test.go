@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -55,21 +56,30 @@ type node struct {
 	addr     string
 	away     atomic.Bool // /readyz responds with 503
 	dies     atomic.Bool // requests are read and the connection is closed without a response
+	waits    atomic.Bool // requests are answered once released is closed, checks immediately
+	hangs    atomic.Bool // like waits, and so are checks: the process is stopped
+	released chan struct{}
+	release  func() // closes released
 	requests atomic.Int64
 	last     atomic.Pointer[http.Header]
 }
 
 func newNode(t *testing.T, name string) *node {
 	t.Helper()
-	n := &node{name: name}
+	n := &node{name: name, released: make(chan struct{})}
+	n.release = sync.OnceFunc(func() { close(n.released) })
 	server := httptest.NewServer(n)
 	t.Cleanup(server.Close)
+	t.Cleanup(n.release) // first
 	n.addr = server.Listener.Addr().String()
 	return n
 }
 
 func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/readyz" {
+		if n.hangs.Load() {
+			<-n.released
+		}
 		if n.away.Load() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
@@ -78,6 +88,9 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.requests.Add(1)
 	n.last.Store(&r.Header)
 	_, _ = io.Copy(io.Discard, r.Body)
+	if n.hangs.Load() || n.waits.Load() {
+		<-n.released
+	}
 	if n.dies.Load() {
 		panic(http.ErrAbortHandler)
 	}
@@ -224,6 +237,63 @@ func TestHAProxy_retries(t *testing.T) {
 	if want := []int64{int64(failed), int64(each - failed)}; failed == 0 || !cmp.Equal(want, got) {
 		t.Errorf("%d of %d creations failed and the nodes got %v; want %v: each is sent once", failed, each, got, want)
 	}
+}
+
+// TestHAProxy_hangs checks what becomes of the requests of a node that stops answering: listings are
+// answered by another node, creations fail and are not repeated.
+func TestHAProxy_hangs(t *testing.T) {
+	t.Parallel()
+	const each = 8
+	a, b := newNode(t, "a"), newNode(t, "b")
+	p := startProxy(t, haproxyConfig, a.addr, b.addr)
+	a.hangs.Store(true)
+	var failed atomic.Int64
+	var sending sync.WaitGroup
+	for range each {
+		sending.Go(func() {
+			if resp := p.do(t, http.MethodGet, "/api/v1"); resp.Status != http.StatusOK || resp.Body != "b" {
+				t.Errorf("a listing is not retried on the other node: %d %s", resp.Status, resp.Body)
+			}
+		})
+		sending.Go(func() {
+			if resp := p.do(t, http.MethodPost, "/plants"); resp.Status != http.StatusOK {
+				checkError(t, resp, http.StatusBadGateway)
+				failed.Add(1)
+			}
+		})
+	}
+	sending.Wait()
+	if retried := a.requests.Load() - failed.Load(); retried <= 0 || failed.Load() == 0 {
+		t.Errorf("the node that hangs got %d listings and %d creations, so nothing was tested", retried, failed.Load())
+	}
+	if got, want := b.requests.Load(), 2*each-failed.Load(); got != want {
+		t.Errorf("the other node got %d requests; want %d: each listing, and no failed creation", got, want)
+	}
+}
+
+// TestHAProxy_drains checks that a node that is stopping finishes its requests.
+func TestHAProxy_drains(t *testing.T) {
+	t.Parallel()
+	a := newNode(t, "a")
+	p := startProxy(t, haproxyConfig, a.addr)
+	a.waits.Store(true)
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		if resp := p.do(t, http.MethodGet, "/api/v1"); resp.Status != http.StatusOK {
+			t.Errorf("a request in progress: %d %s", resp.Status, resp.Body)
+		}
+	})
+	must.NoError(t, programtest.Eventually(t.Context(), func(context.Context) error {
+		if a.requests.Load() == 0 {
+			return errors.New("the node got no request")
+		}
+		return nil
+	}))
+	a.away.Store(true)
+	_, err := p.WaitForOutput(t.Context(), "node1 is (stopping|DOWN)")
+	must.NoError(t, err)
+	a.release()
+	sending.Wait()
 }
 
 // TestHAProxy_notSent checks that a request that did not reach a node is sent to another one, even

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -41,6 +42,7 @@ func TestCluster(t *testing.T) {
 		{"files that are sent to all nodes at once", concurrentPuts},
 		{"a new node lists at once what it has to fetch", newNode},
 		{"a node is killed", killNode},
+		{"a node hangs", hangNode},
 		{"nodes are restarted one after the other", rollingRestart},
 		{"the object store is cut", cutObjectStore},
 		{"the database is frozen", freezeDatabase},
@@ -214,6 +216,23 @@ func killNode(t *testing.T, c *cluster) {
 	w.waitFor(t, 50)
 	c.expectOtherNodes(t)
 	c.restart(0)
+	w.waitFor(t, 50)
+	r.end(t)
+	w.end(t, c)
+}
+
+// hangNode suspends a node, which then neither answers nor closes connections. Listings and
+// creations continue through the proxy.
+func hangNode(t *testing.T, c *cluster) {
+	r, w := c.read(t, at), c.create(t)
+	w.waitFor(t, 20)
+	if err := c.nodes[0].Freeze(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.waitFor(t, 50)
+	if err := c.nodes[0].SignalTree(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 	w.waitFor(t, 50)
 	r.end(t)
 	w.end(t, c)
