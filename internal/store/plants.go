@@ -69,40 +69,28 @@ func ReadPlants(ctx context.Context, q querier, n, limit int) (page PlantPage, e
 	return page, nil
 }
 
-// Batch is the result of CreatePlants.
+// Batch is a number of creations of which is decided what each creates.
 type Batch struct {
 	Outcomes []Outcome // one for each creation, in order
-	Created  int       // number of new plants
-	last     int64     // sequence number of the last plant
-	number   int64     // random batch number, stored with each plant
+	Plants   []herb.NewPlant
+	Keys     []BatchKey
+	Number   int64 // random, stored with each plant
 }
 
-// Committed reports whether the transaction that created the plants was committed, for callers
-// whose commit returned an ambiguous error. The lock makes it wait until that transaction has
-// ended; see CreatePlants.
-func (b Batch) Committed(ctx context.Context, tx Tx, lock string) (yes bool, err error) {
-	if _, err := countPlants(ctx, tx, lock); err != nil {
-		return false, err
-	}
-	err = tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM plants WHERE seq = ? AND batch = ?", b.last, b.number).Scan(&yes)
-	return yes, err
+// BatchKey is the idempotency key of a new plant.
+type BatchKey struct {
+	IdempotencyKey
+	Plant int // position in Batch.Plants, from 1
 }
 
-// countPlants returns the number of plants.
-func countPlants(ctx context.Context, tx Tx, lock string) (n int64, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT plants FROM totals "+lock).Scan(&n)
-	return n, err
-}
-
-// CreatePlants creates plants in a transaction. A plant that cannot be created has an error in its
-// outcome and does not affect the others. lock is the SQL clause that locks the row with the number
-// of plants, so that batches are serialized: "FOR UPDATE", or empty if the database serializes all
-// write transactions.
-func CreatePlants(ctx context.Context, tx Tx, creations []Creation, now time.Time, lock string) (b Batch, err error) {
-	b.number = rand.Int64()
-	if b.last, err = countPlants(ctx, tx, lock); err != nil {
-		return b, err
-	}
+// PlanBatch decides what creations create, and deletes expired idempotency keys. A plant that cannot
+// be created has an error in its outcome and does not affect the others. Outside of a transaction,
+// the IDs and idempotency keys of the batch can be used by others before it is inserted, which then
+// fails because they are unique.
+func PlanBatch(ctx context.Context, tx Tx, creations []Creation, now time.Time) (b Batch, err error) {
+	b.Number = rand.Int64()
+	// IDs are read before keys: an ID that a repeated request finds taken was committed together
+	// with its key, so the key is found as well.
 	taken, err := takenIDs(ctx, tx, creations)
 	if err != nil {
 		return b, err
@@ -111,7 +99,6 @@ func CreatePlants(ctx context.Context, tx Tx, creations []Creation, now time.Tim
 	if err != nil {
 		return b, err
 	}
-	var plants, keys [][]any
 	for _, c := range creations {
 		p, key := c.Plant, c.IdempotencyKey
 		if key != nil {
@@ -125,25 +112,48 @@ func CreatePlants(ctx context.Context, tx Tx, creations []Creation, now time.Tim
 			continue
 		}
 		b.Outcomes = append(b.Outcomes, Outcome{Plant: p.Plant})
-		b.last++
 		taken[p.ID] = true
-		tag, given := TagColumns(p.Plant)
-		plants = append(plants, []any{b.last, p.ID, p.Name, tag, given, b.number})
+		b.Plants = append(b.Plants, p)
 		if key != nil {
 			replays[key.name()] = replay{key.Body[:], p.Plant}
-			keys = append(keys, []any{key.Credential, key.Key, key.Body[:], b.last, now.UnixMicro()})
+			b.Keys = append(b.Keys, BatchKey{*key, len(b.Plants)})
 		}
 	}
-	if b.Created = len(plants); b.Created == 0 {
-		return b, nil
+	return b, nil
+}
+
+// Insert inserts the plants of the batch in the transaction in which it was planned, for databases
+// that serialize write transactions.
+func (b Batch) Insert(ctx context.Context, tx Tx, now time.Time) error {
+	if len(b.Plants) == 0 {
+		return nil
+	}
+	var count int
+	if err := tx.QueryRowContext(ctx, "SELECT plants FROM totals").Scan(&count); err != nil {
+		return err
+	}
+	var plants, keys [][]any
+	for i, p := range b.Plants {
+		tag, given := TagColumns(p.Plant)
+		plants = append(plants, []any{count + i + 1, p.ID, p.Name, tag, given, b.Number})
+	}
+	for _, k := range b.Keys {
+		keys = append(keys, []any{k.Credential, k.Key, k.Body[:], count + k.Plant, now.UnixMicro()})
 	}
 	if err := insert(ctx, tx, "plants (seq, id, name, tag, tag_given, batch)", plants, ""); err != nil {
-		return b, err
+		return err
 	}
 	if err := insert(ctx, tx, "retries (credential, key, body, seq, created)", keys, ""); err != nil {
-		return b, err
+		return err
 	}
-	return b, exec(ctx, tx, "UPDATE totals SET plants = ?", b.last)
+	return exec(ctx, tx, "UPDATE totals SET plants = ?", count+len(plants))
+}
+
+// Committed reports whether the plants of the batch were inserted, for callers that do not know
+// whether inserting them has succeeded.
+func (b Batch) Committed(ctx context.Context, tx Tx) (yes bool, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM plants WHERE id = ? AND batch = ?", b.Plants[0].ID, b.Number).Scan(&yes)
+	return yes, err
 }
 
 // TagColumns returns the values of the columns tag and tag_given: an empty tag may have been given

@@ -23,6 +23,7 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	duplicateTable       = "42P07"
+	uniqueViolation      = "23505"
 	lockNotAvailable     = "55P03"
 	readOnlyTransaction  = "25006"
 	diskFull             = "53100"
@@ -44,10 +45,22 @@ func codeOf(err error) string {
 	return ""
 }
 
+// errTaken reports that another node has used an ID or idempotency key of a batch in the meantime.
+var errTaken = errors.New("the id or idempotency key of a plant was used in the meantime")
+
+// isTaken reports whether the database rejected a plant for the reason of errTaken.
+func isTaken(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == uniqueViolation && (e.ConstraintName == "plants_id" || e.ConstraintName == "retries_pkey")
+}
+
+// errStalled reports that a connection did not answer in time.
+var errStalled = errors.New("the connection to the database does not answer")
+
 // isConflict reports whether a transaction was rolled back because of a conflict with another one.
 func isConflict(err error) bool {
 	code := codeOf(err)
-	return code == serializationFailure || code == deadlockDetected
+	return code == serializationFailure || code == deadlockDetected || errors.Is(err, errTaken)
 }
 
 // isConnectionLost reports whether the connection is broken, was refused, or leads to a server that
@@ -66,7 +79,7 @@ func isConnectionLost(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+	return errors.Is(err, errStalled) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, driver.ErrBadConn) || pgconn.SafeToRetry(err)
 }
 
@@ -90,7 +103,7 @@ func (e *uncertainError) Unwrap() error { return e.err }
 
 // commitError classifies the error of a commit.
 func commitError(err error) error {
-	if err == nil || isConflict(err) || errors.Is(err, pgx.ErrTxCommitRollback) {
+	if err == nil || isConflict(err) || errors.Is(err, pgx.ErrTxCommitRollback) || codeOf(err) == readOnlyTransaction {
 		return err
 	}
 	if code := codeOf(err); code != "" && !isConnectionLost(err) && code != queryCanceled {

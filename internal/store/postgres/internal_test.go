@@ -27,7 +27,7 @@ func TestConfigure(t *testing.T) {
 		"defaults": {
 			"postgres://a,b/x?target_session_attrs=read-write&pool_max_conns=7", Options{},
 			map[string]string{
-				"statement_timeout": "10000", "lock_timeout": "5000", "idle_in_transaction_session_timeout": "5000",
+				"statement_timeout": "10000", "lock_timeout": "5000", "idle_in_transaction_session_timeout": "3000",
 				"application_name": "herbarium",
 			}, 7,
 		},
@@ -35,7 +35,7 @@ func TestConfigure(t *testing.T) {
 			"postgres:///x?lock_timeout=4&application_name=test&pool_max_conns=3",
 			Options{StatementTimeout: time.Nanosecond, LockTimeout: time.Minute},
 			map[string]string{
-				"statement_timeout": "1", "lock_timeout": "4", "idle_in_transaction_session_timeout": "60000",
+				"statement_timeout": "1", "lock_timeout": "4", "idle_in_transaction_session_timeout": "3000",
 				"application_name": "test",
 			}, 3,
 		},

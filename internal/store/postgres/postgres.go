@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"golang.org/x/sync/semaphore"
 
+	"herbarium/internal/dial"
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
@@ -24,17 +25,20 @@ import (
 // connectTimeout is the time a host has to accept a connection, unless the address sets another.
 const connectTimeout = 5 * time.Second
 
-// minIdleTimeout keeps a busy machine from losing its transactions if locks have a short timeout.
-const minIdleTimeout = 5 * time.Second
+// idleTimeout is how long a node that hangs in a transaction can block others. It is less than the
+// default LockTimeout, so that the others wait for it instead of failing.
+const idleTimeout = 3 * time.Second
 
 // Options configures a Store. The zero value suits a server. Timeouts in the address of the
 // database take precedence. The address also sets the number of connections, pool_max_conns: by
 // default 4, or the number of processors if that is higher.
 type Options struct {
 	StatementTimeout time.Duration // of one statement; 0 means 10 seconds
-	// LockTimeout limits the wait for the transaction of another node, and how long a node that
-	// hangs in a transaction can block others; 0 means 5 seconds.
-	LockTimeout time.Duration
+	LockTimeout      time.Duration // of the wait for the transaction of another node; 0 means 5 seconds
+	// Stall is how long a connection may take to answer the first statement of a call, which every
+	// server answers at once. Then the connection is considered dead, and the call is repeated on a
+	// new one. 0 means 2 seconds.
+	Stall       time.Duration
 	RetryBudget time.Duration // how long transient failures are retried; 0 means 2 seconds
 	// Timeout limits a whole call, even if the database does not respond; a commit that has begun
 	// gets the same time again. 0 means 15 seconds.
@@ -54,6 +58,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.StatementTimeout = cmp.Or(o.StatementTimeout, 10*time.Second)
 	o.LockTimeout = cmp.Or(o.LockTimeout, 5*time.Second)
+	o.Stall = cmp.Or(o.Stall, 2*time.Second)
 	o.RetryBudget = cmp.Or(o.RetryBudget, 2*time.Second)
 	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
 	o.MigrationTimeout = cmp.Or(o.MigrationTimeout, 10*time.Minute)
@@ -70,7 +75,8 @@ type Store struct {
 	pool      *pgxpool.Pool
 	db        *sql.DB // same connections, for portable SQL
 	migration *lazyMigration
-	pings     *sql.DB // a connection of its own: one of the pool would measure how busy the pool is
+	pings     *sql.DB // other connections, because the first ones would measure how busy their pool is
+	pingPool  *pgxpool.Pool
 	readSlots *semaphore.Weighted
 	downUntil atomic.Int64 // nanoseconds since 1970; see Ping
 	diskFull  atomic.Bool  // the last write failed because the disk of the server is full
@@ -103,11 +109,19 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (_ *Store, err
 	if err != nil {
 		return nil, mapError("opening the database", err)
 	}
+	// A pool, because it goes on connecting after a Ping has given up: if the first of several hosts
+	// does not respond, connecting to the next one takes longer than a Ping waits.
+	small := config.Copy()
+	small.MaxConns, small.MinConns, small.MinIdleConns = 2, 0, 0 // one may be about to be closed
+	pingPool, err := pgxpool.NewWithConfig(ctx, small)
+	if err != nil {
+		pool.Close()
+		return nil, mapError("opening the database", err)
+	}
 	s := &Store{
-		pool: pool, db: stdlib.OpenDBFromPool(pool), pings: stdlib.OpenDB(*config.ConnConfig),
+		pool: pool, db: stdlib.OpenDBFromPool(pool), pings: stdlib.OpenDBFromPool(pingPool), pingPool: pingPool,
 		readSlots: newReadSlots(int(config.MaxConns)), options: o, id: rand.Text(),
 	}
-	s.pings.SetMaxOpenConns(1)
 	s.migration = newLazyMigration(s.migrate)
 	s.Tables = store.NewTables(s.read, s.write)
 	s.tasks.Go(s.keepRegistered)
@@ -133,11 +147,13 @@ func configure(address string, o Options) (*pgxpool.Config, error) {
 			"write it like postgres://user:password@host:5432/database?sslmode=verify-full", err)
 	}
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
+	config.ConnConfig.DialFunc = dial.New(0).DialContext
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // see onConn
 	for name, value := range map[string]string{
 		"application_name":                    "herbarium",
 		"statement_timeout":                   milliseconds(o.StatementTimeout),
 		"lock_timeout":                        milliseconds(o.LockTimeout),
-		"idle_in_transaction_session_timeout": milliseconds(max(o.LockTimeout, minIdleTimeout)),
+		"idle_in_transaction_session_timeout": milliseconds(idleTimeout),
 	} {
 		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
 			config.ConnConfig.RuntimeParams[name] = value
@@ -157,6 +173,7 @@ func (s *Store) Close() error {
 	s.tasks.Wait()
 	s.unregister()
 	err := errors.Join(s.pings.Close(), s.db.Close())
+	s.pingPool.Close()
 	s.pool.Close()
 	return err
 }
@@ -173,7 +190,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	defer cancel()
 	err := migrationError(s.migration.wait(limited))
 	if err == nil {
-		err = s.pings.QueryRowContext(limited, "SELECT 1").Scan(new(int))
+		err = s.ping(limited)
 	}
 	switch {
 	case err == nil:
@@ -187,6 +204,19 @@ func (s *Store) Ping(ctx context.Context) error {
 	return mapError("pinging the database", err)
 }
 
+// ping sends a statement, and sends it again if the connection is lost or has not answered in half
+// the time: it may have died without notice.
+func (s *Store) ping(ctx context.Context) error {
+	end, _ := ctx.Deadline()
+	half := time.Until(end) / 2
+	ping := func(ctx context.Context, conn *sql.Conn, _ func()) error { return conn.PingContext(ctx) }
+	err := onConn(ctx, s.pings, half, ping)
+	if err != nil && ctx.Err() == nil {
+		err = onConn(ctx, s.pings, half, ping)
+	}
+	return err
+}
+
 // Available returns an error with herb.CodeUnavailable if the last Ping had no answer. It does no
 // I/O.
 func (s *Store) Available() error {
@@ -194,57 +224,4 @@ func (s *Store) Available() error {
 		return herb.Errorf(herb.CodeUnavailable, "the database does not answer; try again")
 	}
 	return nil
-}
-
-// CreatePlants creates plants in one transaction. A plant that cannot be created has an error in
-// its outcome and does not affect the others; if CreatePlants itself fails, nothing was created,
-// unless the error states that this is unknown.
-func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
-	var b store.Batch
-	var uncertain *uncertainError // it is unknown whether b was committed
-	err := s.call(ctx, "creating plants", func(ctx context.Context) error {
-		// Do not cancel with the caller: the result would be unknown, and other callers share the
-		// batch.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Timeout)
-		defer cancel()
-		committed := false // by an earlier attempt
-		err := s.inTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}, func(ctx context.Context, tx store.Tx) (err error) {
-			const lock = "FOR UPDATE"
-			if uncertain != nil {
-				if committed, err = b.Committed(ctx, tx, lock); err != nil || committed {
-					return err
-				}
-			}
-			uncertain = nil
-			b, err = store.CreatePlants(ctx, tx, creations, s.options.Now(), lock)
-			return err
-		})
-		e, ok := errors.AsType[*uncertainError](err)
-		if !ok {
-			return err
-		}
-		if committed || b.Created == 0 {
-			return nil // nothing to commit except expired keys
-		}
-		uncertain = e
-		return e.err // retried
-	})
-	s.recordWrite(err)
-	if err != nil {
-		if uncertain != nil && herb.CodeOf(err) == herb.CodeUnavailable {
-			err = mapError("creating plants", &uncertainError{errors.Join(uncertain.err, err)})
-		}
-		return nil, err
-	}
-	return b.Outcomes, nil
-}
-
-// ReadPlants returns up to limit plants that follow the first n in creation order. It takes one
-// round trip.
-func (s *Store) ReadPlants(ctx context.Context, n, limit int) (page store.PlantPage, err error) {
-	err = s.callRead(ctx, "reading plants", func(ctx context.Context) error {
-		page, err = store.ReadPlants(ctx, numbered{Tx: s.db}, n, limit)
-		return err
-	})
-	return page, err
 }

@@ -16,7 +16,12 @@ type proxy struct {
 	server string // socket
 	mode   proxyMode
 	once   sync.Once
+	losses atomic.Int64 // calls of lose
 }
+
+// lose stops forwarding on all current connections without closing them, as if a firewall dropped
+// their packets. New ones work.
+func (p *proxy) lose() { p.losses.Add(1) }
 
 // proxyMode is what the proxy does with the first commit.
 type proxyMode int
@@ -25,12 +30,20 @@ const (
 	cutBefore proxyMode = iota // the server does not receive it
 	cutAfter                   // the server executes it, but the response is lost
 	silence                    // from then on, nothing is forwarded and nothing is closed
+	none
 )
 
 // interfere returns the address of a database through a proxy, which is stopped when the test ends
 // or earlier. The schema must have been migrated before, so that the first commit is that of the
 // test.
 func interfere(t *testing.T, address string, mode proxyMode) (through string, stop func()) {
+	t.Helper()
+	_, through, stop = startProxy(t, address, mode)
+	return through, stop
+}
+
+// startProxy is interfere, and returns the proxy as well.
+func startProxy(t *testing.T, address string, mode proxyMode) (p *proxy, through string, stop func()) {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -42,7 +55,7 @@ func interfere(t *testing.T, address string, mode proxyMode) (through string, st
 		t.Fatal(err)
 	}
 	const socket = ".s.PGSQL.5432"
-	p := &proxy{server: filepath.Join(query.Get("host"), socket), mode: mode}
+	p = &proxy{server: filepath.Join(query.Get("host"), socket), mode: mode}
 	l, err := net.Listen("unix", filepath.Join(folder, socket))
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +85,7 @@ func interfere(t *testing.T, address string, mode proxyMode) (through string, st
 	query.Set("host", folder)
 	query.Set("default_query_exec_mode", "exec") // sends COMMIT as text, not as a prepared statement
 	u.RawQuery = query.Encode()
-	return u.String(), stop
+	return p, u.String(), stop
 }
 
 // serve forwards data between client and server until one of them closes the connection or done is
@@ -86,6 +99,8 @@ func (p *proxy) serve(t *testing.T, client net.Conn, done <-chan struct{}) {
 	}
 	var wg sync.WaitGroup
 	var interfering atomic.Bool // before a commit, the client has received all other responses
+	losses := p.losses.Load()
+	lost := func() bool { return p.losses.Load() != losses }
 	ended := make(chan struct{})
 	end := sync.OnceFunc(func() {
 		close(ended)
@@ -96,16 +111,19 @@ func (p *proxy) serve(t *testing.T, client net.Conn, done <-chan struct{}) {
 	defer end()
 	wg.Go(func() {
 		defer end()
-		pass(server, client, func([]byte) bool { return !interfering.Load() })
+		pass(server, client, func([]byte) bool { return !interfering.Load() && !lost() })
+		if lost() {
+			<-ended
+		}
 	})
 	wg.Go(func() {
 		pass(client, server, func(sent []byte) bool {
-			if bytes.Contains(sent, []byte("commit\x00")) {
-				p.once.Do(func() { interfering.Store(true) })
+			if bytes.Contains(sent, []byte("commit\x00")) || bytes.Contains(sent, []byte("INSERT INTO plants")) { // commits itself
+				p.once.Do(func() { interfering.Store(p.mode != none) })
 			}
-			return !interfering.Load() || p.mode == cutAfter
+			return !lost() && (!interfering.Load() || p.mode == cutAfter)
 		})
-		if interfering.Load() && p.mode == silence {
+		if lost() || interfering.Load() && p.mode == silence {
 			<-ended
 		}
 		end()

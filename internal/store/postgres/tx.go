@@ -22,13 +22,18 @@ const (
 )
 
 // retry runs do until it succeeds, fails permanently or exhausts the budget. do must not have
-// changed anything when it fails because of a conflict or a lost connection.
+// changed anything when it fails because of a conflict or a lost connection. A connection that does
+// not answer takes time that does not count, once.
 func retry(ctx context.Context, budget time.Duration, do func(context.Context) error) error {
-	until := time.Now().Add(budget)
+	until, stalled := time.Now().Add(budget), false
 	for wait := minBackoff; ; wait = min(2*wait, maxBackoff) {
 		err := do(ctx)
 		if err == nil || ctx.Err() != nil || !isConflict(err) && !isConnectionLost(err) {
 			return err
+		}
+		if errors.Is(err, errStalled) && !stalled {
+			until, stalled = time.Now().Add(budget), true
+			continue
 		}
 		if _, ok := errors.AsType[*uncertainError](err); ok || time.Now().Add(wait).After(until) {
 			return err
@@ -112,17 +117,26 @@ func (s *Store) recordWrite(err error) {
 }
 
 func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Context, store.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, o)
-	if err != nil {
-		return err
-	}
+	return s.onConn(ctx, func(ctx context.Context, conn *sql.Conn, answered func()) error {
+		tx, err := conn.BeginTx(ctx, o)
+		if err != nil {
+			return err
+		}
+		answered()
+		return finishTx(ctx, tx, o, do)
+	})
+}
+
+// finishTx runs do in a transaction that has begun, and commits it if do returns nil.
+func finishTx(ctx context.Context, tx *sql.Tx, o *sql.TxOptions, do func(context.Context, store.Tx) error) error {
 	// Statements are not prepared: a plan that was cached while a table was small would scan the
 	// table after it has grown, and batches of many sizes would be prepared one by one.
-	if err := do(ctx, numbered{tx, []any{pgx.QueryExecModeExec}}); err != nil {
+	if err := do(ctx, numbered{Tx: tx, options: []any{pgx.QueryExecModeExec}}); err != nil {
 		_ = tx.Rollback() // if this fails, the connection is lost and the transaction with it
 		return err
 	}
-	if err = tx.Commit(); o.ReadOnly {
+	err := tx.Commit()
+	if o.ReadOnly {
 		return err // nothing to commit
 	}
 	return commitError(err)
@@ -131,11 +145,16 @@ func (s *Store) inTx(ctx context.Context, o *sql.TxOptions, do func(context.Cont
 // numbered accepts statements with ? placeholders, in a transaction or outside of one.
 type numbered struct {
 	store.Tx
-	options []any // of the driver; precede the arguments
+	options  []any  // of the driver; precede the arguments
+	answered func() // called after each query; nil disables it
 }
 
 func (n numbered) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return n.Tx.QueryContext(ctx, store.Numbered(query), slices.Concat(n.options, args)...)
+	rows, err := n.Tx.QueryContext(ctx, store.Numbered(query), slices.Concat(n.options, args)...)
+	if err == nil && n.answered != nil {
+		n.answered()
+	}
+	return rows, err
 }
 
 func (n numbered) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {

@@ -227,8 +227,11 @@ func Quiesce(ctx context.Context, path string) error {
 func (s *Store) CreatePlants(ctx context.Context, creations []store.Creation) ([]store.Outcome, error) {
 	var b store.Batch
 	if err := s.write(ctx, "creating plants", func(ctx context.Context, tx store.Tx) (err error) {
-		b, err = store.CreatePlants(ctx, tx, creations, s.options.Now(), "")
-		return err
+		now := s.options.Now()
+		if b, err = store.PlanBatch(ctx, tx, creations, now); err != nil {
+			return err
+		}
+		return b.Insert(ctx, tx, now)
 	}); err != nil {
 		return nil, err
 	}
