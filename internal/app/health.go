@@ -115,6 +115,10 @@ func (m *monitor) check(ctx context.Context, p *part) {
 	m.report(p.name, now == nil)
 }
 
+// lagLimit is the age of the last read of the catalogue from which changes may be missing. The
+// catalogue is read every second, and a lost connection delays it by less.
+const lagLimit = 10 * time.Second
+
 // stop makes the server not ready.
 func (m *monitor) stop() { m.stopping.Store(true) }
 
@@ -133,6 +137,8 @@ func (m *monitor) Health() httpapi.Health {
 		if m.concealed {
 			h.Parts["datasets"] = "some cannot be read"
 		}
+	} else if age := time.Since(l.Read); !l.Read.IsZero() && age > lagLimit {
+		h.Parts["datasets"] = fmt.Sprintf("the catalogue was last read %d seconds ago; later versions are missing", int(age.Seconds()))
 	}
 	switch {
 	case m.stopping.Load():

@@ -70,3 +70,27 @@ func TestMonitor(t *testing.T) {
 		}
 	})
 }
+
+// TestMonitor_lag checks that a server reports datasets that may be outdated, and stays ready.
+func TestMonitor_lag(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, tt := range []struct {
+			name   string
+			health library.Health
+			want   string
+		}{
+			{"up to date", library.Health{Read: time.Now().Add(-lagLimit), Open: 1}, ""},
+			{"lagging", library.Health{Read: time.Now().Add(-12 * time.Second), Open: 1},
+				"the catalogue was last read 12 seconds ago; later versions are missing"},
+			{"lagging and failing", library.Health{Read: time.Now().Add(-time.Minute), Open: 1, Failed: 1}, "1 of 2 cannot be read"},
+			{"never read", library.Health{Restored: true, Open: 1}, ""},
+		} {
+			m := &monitor{library: func() library.Health { return tt.health }}
+			want := httpapi.Health{Parts: map[string]string{"datasets": tt.want}}
+			if diff := cmp.Diff(want, m.Health()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+			}
+		}
+	})
+}

@@ -51,6 +51,9 @@ type Options struct {
 	// Stall is how long a request may go without transferring a byte in either direction; zero
 	// means 30 seconds. The duration of a request that makes progress is not limited.
 	Stall time.Duration
+	// Answer is how long a connection that is used again may take to answer a request without a
+	// body before the request is repeated on a new connection; zero means 3 seconds.
+	Answer time.Duration
 }
 
 // Bucket is a bucket of an object store, or a prefix in one, or a folder.
@@ -67,11 +70,12 @@ func Open(at string, opts Options) (*Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bucket{name: a.String(), stall: cmp.Or(opts.Stall, 30*time.Second)}
+	opts.Stall, opts.Answer = cmp.Or(opts.Stall, 30*time.Second), cmp.Or(opts.Answer, 3*time.Second)
+	b := &Bucket{name: a.String(), stall: opts.Stall}
 	if a.scheme == fileScheme {
 		b.driver, err = openFolder(a)
 	} else {
-		b.driver, err = openS3(a, b.stall)
+		b.driver, err = openS3(a, opts)
 	}
 	if err != nil {
 		return nil, err

@@ -17,15 +17,35 @@ import (
 // proxy forwards connections to an S3 server and cuts them in the middle of a response.
 type proxy struct {
 	server string
-	after  int64        // bytes of responses that a connection forwards before it is cut
-	cuts   atomic.Int64 // remaining cuts; negative after more attempts
+	after  int64         // bytes of responses that a connection forwards before it is cut
+	cuts   atomic.Int64  // remaining cuts; negative after more attempts
+	losses atomic.Int64  // calls of lose
+	ended  chan struct{} // closed at the end of the test
+}
+
+// lose stops forwarding on all current connections without closing them, as if a firewall dropped
+// their packets. New ones work.
+func (p *proxy) lose() { p.losses.Add(1) }
+
+// lossy is a writer that stops writing, and does not return, once its connection is lost.
+type lossy struct {
+	io.Writer
+	lost func() bool
+	end  <-chan struct{}
+}
+
+func (l lossy) Write(b []byte) (int, error) {
+	if l.lost() {
+		<-l.end
+	}
+	return l.Writer.Write(b)
 }
 
 // interpose returns a proxy that ends with the test, and its endpoint. It cuts the first
 // connections that return more than a number of bytes.
 func interpose(t *testing.T, server string, after, cuts int64) (*proxy, string) {
 	t.Helper()
-	p := &proxy{server: server, after: after}
+	p := &proxy{server: server, after: after, ended: make(chan struct{})}
 	p.cuts.Store(cuts)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -53,6 +73,7 @@ func interpose(t *testing.T, server string, after, cuts int64) (*proxy, string) 
 		}
 	})
 	t.Cleanup(func() {
+		close(p.ended)
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
@@ -76,9 +97,11 @@ func (p *proxy) serve(t *testing.T, client, server net.Conn) {
 		_ = server.Close()
 	})
 	defer end()
+	losses := p.losses.Load()
+	lost := func() bool { return p.losses.Load() != losses }
 	wg.Go(func() {
 		defer end()
-		_, _ = io.Copy(server, client) // ends with the connection
+		_, _ = io.Copy(lossy{server, lost, p.ended}, client) // ends with the connection
 	})
 	_, err := io.CopyN(client, server, p.after)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -43,7 +42,7 @@ type s3Store struct {
 	transport  *http.Transport
 }
 
-func openS3(a address, stall time.Duration) (driver, error) {
+func openS3(a address, opts Options) (driver, error) {
 	if err := s3utils.CheckValidBucketName(a.bucket); err != nil {
 		return nil, herb.Invalidf("invalid bucket name in the object store %s: %v", a, err)
 	}
@@ -66,23 +65,13 @@ func openS3(a address, stall time.Duration) (driver, error) {
 			endpoint.Scheme = "http"
 		}
 	}
-	s := &s3Store{bucket: a.bucket, transport: http.DefaultTransport.(*http.Transport).Clone()}
+	s := &s3Store{bucket: a.bucket, transport: newTransport(opts.Stall)}
 	if a.path != "" {
 		s.prefix = a.path + "/"
 	}
 	if s.encryption, err = a.encryption(); err != nil {
 		return nil, err
 	}
-	s.transport.DisableCompression = true // objects are transferred byte for byte
-	dial := s.transport.DialContext
-	s.transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return &stallConn{conn, stall}, nil
-	}
-	s.transport.ForceAttemptHTTP2 = false // its connections are read even while no response is consumed
 	lookup := minio.BucketLookupAuto
 	if a.flags["use_path_style"] {
 		lookup = minio.BucketLookupPath
@@ -93,7 +82,7 @@ func openS3(a address, stall time.Duration) (driver, error) {
 	s.client, err = minio.NewCore(endpoint.Host, &minio.Options{
 		Creds:        newCredentials(profile, region, a.flags["anonymous"]),
 		Secure:       endpoint.Scheme == "https",
-		Transport:    s.transport,
+		Transport:    &freshTransport{s.transport, opts.Answer},
 		Region:       region,
 		BucketLookup: lookup,
 		MaxRetries:   requestAttempts,
@@ -200,29 +189,6 @@ func (s *s3Store) listObjects(ctx context.Context, opts minio.ListObjectsOptions
 	return ctx.Err()
 }
 
-// stallConn sets a deadline for each read and write. http.Client only has a limit for a whole
-// request, and transferring a file may take hours.
-type stallConn struct {
-	net.Conn
-	stall time.Duration
-}
-
-// Read implements net.Conn.
-func (c *stallConn) Read(p []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.stall)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Read(p)
-}
-
-// Write implements net.Conn. It extends the deadline of the read that waits for the response.
-func (c *stallConn) Write(p []byte) (int, error) {
-	if err := c.SetDeadline(time.Now().Add(c.stall)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Write(p)
-}
-
 const (
 	// partSize is how much of a file one request transfers, and parallelParts how many requests run
 	// at once. Together they bound the memory of a Put.
@@ -235,6 +201,9 @@ const (
 // put implements driver. Files of more than one part are stored with a multipart upload, which the
 // client aborts if it fails.
 func (s *s3Store) put(ctx context.Context, name string, src io.ReaderAt, size int64) error {
+	// Requests with a body are not repeated by freshTransport, so they do not begin on connections
+	// that may be dead.
+	s.transport.CloseIdleConnections()
 	// The client repeats requests and sends files of any size to Google in constant memory only if
 	// it can seek.
 	body := io.NewSectionReader(src, 0, size)
