@@ -157,6 +157,28 @@ func TestLostConnections(t *testing.T) {
 	}
 }
 
+// TestLostConnections_registration loses the only connection of a store that renews its registration
+// all the time: the renewal does not occupy it.
+func TestLostConnections_registration(t *testing.T) {
+	t.Parallel()
+	schema, err := postgres.CurrentSchema()
+	must.NoError(t, err)
+	p, through, stop := startProxy(t, cluster.Database(t), none)
+	s, err := postgres.OpenWith(t.Context(), through+"&pool_max_conns=1", schema,
+		postgres.Options{Stall: time.Second, Timeout: 10 * time.Second})
+	must.NoError(t, err)
+	t.Cleanup(func() {
+		stop()
+		_ = s.Close()
+	})
+	for range 3 {
+		if _, err := s.Keys(t.Context()); err != nil {
+			t.Error(err)
+		}
+		p.lose()
+	}
+}
+
 // TestPing_otherHost names two servers, of which the first accepts connections and does not answer.
 // Connecting to the second takes longer than a Ping waits.
 func TestPing_otherHost(t *testing.T) {

@@ -147,7 +147,7 @@ func configure(address string, o Options) (*pgxpool.Config, error) {
 			"write it like postgres://user:password@host:5432/database?sslmode=verify-full", err)
 	}
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
-	config.ConnConfig.DialFunc = dial.New(0).DialContext
+	config.ConnConfig.DialFunc = dial.New(config.ConnConfig.ConnectTimeout).DialContext // also limits requests to cancel
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // see onConn
 	for name, value := range map[string]string{
 		"application_name":                    "herbarium",
@@ -208,7 +208,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // the time: it may have died without notice.
 func (s *Store) ping(ctx context.Context) error {
 	end, _ := ctx.Deadline()
-	half := time.Until(end) / 2
+	half := min(time.Until(end)/2, s.options.Stall)
 	ping := func(ctx context.Context, conn *sql.Conn, _ func()) error { return conn.PingContext(ctx) }
 	err := onConn(ctx, s.pings, half, ping)
 	if err != nil && ctx.Err() == nil {

@@ -46,7 +46,7 @@ func (s *Store) register(ctx context.Context, db store.Tx) error {
 }
 
 // renew registers this program again, and fails if the schema needs a newer one.
-func (s *Store) renew(ctx context.Context, db *sql.DB) error {
+func (s *Store) renew(ctx context.Context, db store.Tx) error {
 	if err := s.register(ctx, db); err != nil {
 		return err
 	}
@@ -71,7 +71,14 @@ func (s *Store) keepRegistered() {
 			continue // the first call registers
 		}
 		ctx, cancel := context.WithTimeout(s.migration.closed, s.options.Timeout)
-		if err := s.renew(ctx, s.db); herb.CodeOf(err) == herb.CodeInvalid {
+		err := s.onConn(ctx, func(ctx context.Context, conn *sql.Conn, answered func()) error {
+			if err := conn.PingContext(ctx); err != nil {
+				return err
+			}
+			answered() // the registration may wait for a migration
+			return s.renew(ctx, conn)
+		})
+		if herb.CodeOf(err) == herb.CodeInvalid {
 			s.migration.done.Store(false)
 		}
 		cancel()
