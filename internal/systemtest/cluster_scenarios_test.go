@@ -221,20 +221,24 @@ func killNode(t *testing.T, c *cluster) {
 	w.end(t, c)
 }
 
-// hangNode suspends a node, which then neither answers nor closes connections. Listings and
-// creations continue through the proxy.
+// hangNode suspends a node, which then neither answers nor closes connections. Listings and creations
+// continue through the proxy, and all end while the node hangs.
 func hangNode(t *testing.T, c *cluster) {
 	r, w := c.read(t, at), c.create(t)
 	w.waitFor(t, 20)
-	if err := c.nodes[0].Freeze(t.Context()); err != nil {
+	last := c.nodes[2] // no other scenario before stops it
+	if err := last.Freeze(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.waitFor(t, 50)
-	if err := c.nodes[0].SignalTree(syscall.SIGCONT); err != nil {
+	if _, err := c.haproxy.WaitForOutput(t.Context(), "(node3 is DOWN)"); err != nil {
 		t.Fatal(err)
 	}
 	w.waitFor(t, 50)
 	r.end(t)
+	w.clients.end()
+	if err := last.SignalTree(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 	w.end(t, c)
 }
 

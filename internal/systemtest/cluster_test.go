@@ -22,7 +22,8 @@ type cluster struct {
 	standby *pgtest.Standby
 	s3      *s3test.Server
 	nodes   []*node
-	proxy   string // URL of the proxy
+	haproxy *programtest.Process
+	proxy   string // its URL
 	env     []string
 	token   string // a key in the database with the scopes that the scenarios need
 }
@@ -73,7 +74,7 @@ func (c *cluster) startProxy(t *testing.T) {
 	for _, n := range c.nodes {
 		nodes = append(nodes, n.Addr())
 	}
-	_, c.proxy = programtest.StartHAProxy(t, "../../deploy/haproxy/haproxy.cfg", nodes...)
+	c.haproxy, c.proxy = programtest.StartHAProxy(t, "../../deploy/haproxy/haproxy.cfg", nodes...)
 	eventually(t, "the proxy answers", func(ctx context.Context) error {
 		_, err := get(ctx, c.proxy+"/readyz")
 		return err
