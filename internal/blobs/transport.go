@@ -33,8 +33,8 @@ func newTransport(stall time.Duration) *http.Transport {
 
 // freshTransport repeats a request without a body on a new connection if a reused one does not
 // answer in time: a connection whose packets are dropped on the way has no other symptom. The idle
-// connections have probably died with it, so they are closed. A new connection is known to work, and
-// the store may take longer to answer on it.
+// connections have probably died with it, so they are closed. A new connection is known to work,
+// and the store may take longer to answer on it.
 type freshTransport struct {
 	*http.Transport
 	answer time.Duration

@@ -1,6 +1,6 @@
-// Package dial connects to the services that all nodes share. A connection whose packets are dropped
-// on the way, for example by a firewall that has lost its state or after an address has moved to
-// another machine, fails within seconds instead of minutes.
+// Package dial connects to the services that all nodes share. A connection whose packets are
+// dropped on the way, for example by a firewall that has lost its state or after an address has
+// moved to another machine, fails within seconds instead of minutes.
 package dial
 
 import (

@@ -8,8 +8,8 @@ import (
 )
 
 // limitUnacknowledged sets how long sent data may go unacknowledged. Without it, Linux retransmits
-// for a quarter of an hour. Keep-alive probes do not help, because they are sent only if all data is
-// acknowledged.
+// for a quarter of an hour. Keep-alive probes do not help, because they are sent only if all data
+// is acknowledged.
 func limitUnacknowledged(network, _ string, conn syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

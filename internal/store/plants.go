@@ -83,10 +83,10 @@ type BatchKey struct {
 	Plant int // position in Batch.Plants, from 1
 }
 
-// PlanBatch decides what creations create, and deletes expired idempotency keys. A plant that cannot
-// be created has an error in its outcome and does not affect the others. Outside of a transaction,
-// the IDs and idempotency keys of the batch can be used by others before it is inserted, which then
-// fails because they are unique.
+// PlanBatch decides what creations create, and deletes expired idempotency keys. A plant that
+// cannot be created has an error in its outcome and does not affect the others. Outside of a
+// transaction, the IDs and idempotency keys of the batch can be used by others before it is
+// inserted, which then fails because they are unique.
 func PlanBatch(ctx context.Context, tx Tx, creations []Creation, now time.Time) (b Batch, err error) {
 	b.Number = rand.Int64()
 	// IDs are read before keys: an ID that a repeated request finds taken was committed together

@@ -221,8 +221,8 @@ func killNode(t *testing.T, c *cluster) {
 	w.end(t, c)
 }
 
-// hangNode suspends a node, which then neither answers nor closes connections. Listings and creations
-// continue through the proxy, and all end while the node hangs.
+// hangNode suspends a node, which then neither answers nor closes connections. Listings and
+// creations continue through the proxy, and all end while the node hangs.
 func hangNode(t *testing.T, c *cluster) {
 	r, w := c.read(t, at), c.create(t)
 	w.waitFor(t, 20)

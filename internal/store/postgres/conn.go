@@ -20,8 +20,8 @@ func (s *Store) onConn(ctx context.Context, do func(ctx context.Context, conn *s
 	return err
 }
 
-// onConn runs do on a connection of a database, and fails with errStalled unless do reports within a
-// time that the connection has answered: a connection whose packets are dropped on the way has no
+// onConn runs do on a connection of a database, and fails with errStalled unless do reports within
+// a time that the connection has answered: a connection whose packets are dropped on the way has no
 // other symptom.
 func onConn(
 	ctx context.Context, db *sql.DB, stall time.Duration, do func(ctx context.Context, conn *sql.Conn, answered func()) error,

@@ -32,8 +32,8 @@ func (f afterStatement) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.Tr
 	f(ctx.Value(statementKey{}).(string))
 }
 
-// TestCreatePlants_hangs suspends a node after each statement of a creation: another node can create
-// plants meanwhile, even one with the same idempotency key.
+// TestCreatePlants_hangs suspends a node after each statement of a creation: another node can
+// create plants meanwhile.
 func TestCreatePlants_hangs(t *testing.T) {
 	t.Parallel()
 	address := cluster.Database(t)
@@ -157,8 +157,8 @@ func TestLostConnections(t *testing.T) {
 	}
 }
 
-// TestLostConnections_registration loses the only connection of a store that renews its registration
-// all the time: the renewal does not occupy it.
+// TestLostConnections_registration loses the only connection of a store that renews its
+// registration all the time: the renewal does not occupy it.
 func TestLostConnections_registration(t *testing.T) {
 	t.Parallel()
 	schema, err := postgres.CurrentSchema()

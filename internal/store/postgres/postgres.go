@@ -109,8 +109,8 @@ func open(ctx context.Context, config *pgxpool.Config, o Options) (_ *Store, err
 	if err != nil {
 		return nil, mapError("opening the database", err)
 	}
-	// A pool, because it goes on connecting after a Ping has given up: if the first of several hosts
-	// does not respond, connecting to the next one takes longer than a Ping waits.
+	// A pool, because it goes on connecting after a Ping has given up: if the first of several
+	// hosts does not respond, connecting to the next one takes longer than a Ping waits.
 	small := config.Copy()
 	small.MaxConns, small.MinConns, small.MinIdleConns = 2, 0, 0 // one may be about to be closed
 	pingPool, err := pgxpool.NewWithConfig(ctx, small)
@@ -147,7 +147,7 @@ func configure(address string, o Options) (*pgxpool.Config, error) {
 			"write it like postgres://user:password@host:5432/database?sslmode=verify-full", err)
 	}
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectTimeout)
-	config.ConnConfig.DialFunc = dial.New(config.ConnConfig.ConnectTimeout).DialContext // also limits requests to cancel
+	config.ConnConfig.DialFunc = dial.New(config.ConnConfig.ConnectTimeout).DialContext       // also limits requests to cancel
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // see onConn
 	for name, value := range map[string]string{
 		"application_name":                    "herbarium",
