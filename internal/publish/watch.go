@@ -27,20 +27,22 @@ import (
 type Watcher struct {
 	publisher *Publisher
 	publish   func(context.Context, ingest.Source) (retry bool)
-	finder    *discover.Finder
+	find      func(context.Context, []string) source.Set
+	stat      func(path string) (fs.FileInfo, error)
 	paths     []string
 	intervals intervals
-	wake      chan struct{}   // has an element if the next check must scan
+	wake      chan struct{}   // has an element if a publish has ended
 	folders   []string        // of the last scan
 	state     uint64          // of the folders, before the last scan
-	due       time.Time       // of the next scan even if the state does not change
 	errors    map[string]bool // messages of the last discovery
 	skipped   map[string]bool // paths of tables that the last discovery skipped
 	work      sync.WaitGroup  // publishes
 
-	mu      sync.Mutex // guards the fields below
-	sources map[sourceKey]*watchedSource
-	running int // publishes
+	mu       sync.Mutex // guards the fields below
+	sources  map[sourceKey]*watchedSource
+	waiting  []*watchedSource // sources that are due now or later, in the order of their changes
+	running  int              // publishes
+	outdated bool             // a source has changed since the last scan
 }
 
 // intervals are the times of a Watcher. Tests shorten them.
@@ -54,6 +56,10 @@ type intervals struct {
 
 const (
 	maxRetry = time.Minute
+	// checkShare and scanShare limit the share of a processor that checks and scans take: one part
+	// in as many. Scans follow changes, so they may take more.
+	checkShare = 50
+	scanShare  = 10
 	// maxConcurrent is the number of concurrent publishes: more than one, so that a source that
 	// takes minutes does not block the others, and few, so that they do not slow each other down.
 	maxConcurrent = 2
@@ -70,9 +76,10 @@ type watchedSource struct {
 	ingest.Source
 	current fingerprint // at the last scan
 	changed time.Time   // time at which current was first observed
-	due     time.Time   // time of the next publish; zero if current is published
+	due     time.Time   // time of the next publish; zero if current is published, and not waiting
 	backoff time.Duration
 	busy    bool // it is being published
+	gone    bool // the last scan did not find it, while it was being published
 }
 
 // Watch returns a watcher of the sources in files and folders. It takes the current state of the
@@ -80,7 +87,7 @@ type watchedSource struct {
 // them, and call Run afterwards: changes in between are then noticed.
 func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.Set) *Watcher {
 	w := &Watcher{
-		publisher: p, publish: p.republish, finder: finder, paths: paths, wake: make(chan struct{}, 1),
+		publisher: p, publish: p.republish, find: finder.Discover, stat: os.Stat, paths: paths, wake: make(chan struct{}, 1),
 		errors: map[string]bool{}, skipped: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
 		intervals: intervals{
 			settle: 300 * time.Millisecond, writingSettle: 10 * time.Second, poll: 200 * time.Millisecond, rescan: 10 * time.Second, retry: time.Second,
@@ -93,8 +100,9 @@ func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.
 		w.skipped[s.Path] = true
 	}
 	for _, s := range found.Sources {
-		w.sources[keyOf(s)] = &watchedSource{Source: s, current: fingerprintOf(s)}
+		w.sources[keyOf(s)] = &watchedSource{Source: s, current: w.fingerprint(s)}
 	}
+	w.folders = foldersOf(found)
 	return w
 }
 
@@ -108,37 +116,66 @@ func (p *Publisher) republish(ctx context.Context, s ingest.Source) (retry bool)
 
 // Run watches until ctx is canceled, then waits for running publishes. It compares the state of the
 // folders a few times a second, and scans for sources only if it has changed: that is as quick as
-// notifications of the file system, and works on every one.
+// notifications of the file system, and works on every one. A publish that ends starts the next one
+// without a scan.
 func (w *Watcher) Run(ctx context.Context) error {
 	defer w.work.Wait()
-	w.signal()
+	var checkAt, scanAt, rescanAt time.Time // earliest check and scan, latest scan
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		woken := false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-w.wake:
-			woken = true
 		case <-timer.C:
 		}
-		began, state := time.Now(), stateOf(w.folders)
-		next := max(w.intervals.poll, 50*time.Since(began)) // checking thousands of files takes at most 2 % of a processor
-		if woken || state != w.state || !began.Before(w.due) {
-			w.state = state // before the scan, so that later changes are noticed
-			w.scan(ctx)
+		if began := time.Now(); !began.Before(checkAt) && !began.Before(scanAt) {
+			state := stateOf(w.folders)
+			checkAt = began.Add(max(w.intervals.poll, checkShare*time.Since(began)))
+			if state != w.state || w.isOutdated() || !began.Before(rescanAt) {
+				w.state = state // before the scan, so that later changes are noticed
+				began = time.Now()
+				w.scan()
+				took := time.Since(began)
+				scanAt, rescanAt = began.Add(scanShare*took), began.Add(max(w.intervals.rescan, checkShare*took))
+			}
 		}
-		timer.Reset(min(next, max(0, time.Until(w.due))))
+		next := later(checkAt, scanAt)
+		if due := w.publishDue(ctx); !due.IsZero() && due.Before(next) {
+			next = due
+		}
+		timer.Reset(max(0, time.Until(next)))
 	}
 }
 
-// signal makes the next check scan, and begins it now.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// signal makes Run start the publishes that are due.
 func (w *Watcher) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
+}
+
+// Waiting returns the number of sources that have changed and wait to be published, until writes
+// have settled or other publishes have ended.
+func (w *Watcher) Waiting() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waiting)
+}
+
+func (w *Watcher) isOutdated() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.outdated
 }
 
 // stateOf returns a number that changes with the entries of folders: their names, sizes, times and
@@ -161,14 +198,13 @@ func stateOf(folders []string) uint64 {
 	return h.Sum64()
 }
 
-// scan compares the current sources with the known ones and publishes those that have settled.
-func (w *Watcher) scan(ctx context.Context) {
-	began := time.Now()
+// scan compares the current sources with the known ones.
+func (w *Watcher) scan() {
 	found := w.discover()
 	w.folders = foldersOf(found)
-	w.due = began.Add(max(w.intervals.rescan, 50*time.Since(began)))
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.outdated = false
 	current := make(map[sourceKey]bool, len(found.Sources))
 	for _, s := range found.Sources {
 		key := keyOf(s)
@@ -178,47 +214,84 @@ func (w *Watcher) scan(ctx context.Context) {
 			known = &watchedSource{}
 			w.sources[key] = known
 		}
-		if known.busy {
-			continue // scanned again when it is published
-		}
-		known.Source = s
-		if due := w.check(ctx, known); !due.IsZero() && due.Before(w.due) {
-			w.due = due
+		known.Source, known.gone = s, false
+		if now, f := time.Now(), w.fingerprint(s); !f.equal(known.current) {
+			known.current, known.changed, known.backoff = f, now, 0
+			w.enqueue(known, now.Add(w.intervals.settle))
 		}
 	}
 	for key, s := range w.sources {
-		if !current[key] && !s.busy {
+		switch {
+		case current[key]:
+		case s.busy:
+			s.gone = true // its publish may record an error, which the scan after it clears
+		default:
 			delete(w.sources, key)
-			if w.skipped[key.label] {
-				continue // discover has recorded the reason
-			}
-			// A dataset outlives its file, because files may be moved.
-			if _, err := os.Stat(s.Path); err == nil {
-				w.publisher.Log.Warn("source is no longer found by its folder or descriptor; keeping its last published version", "file", s.Path)
-			} else {
-				w.publisher.Log.Warn("source is gone; keeping its last published version", "file", s.Path)
-			}
-			w.publisher.clearSourceError(context.Background(), key.label)
+			w.waiting = slices.DeleteFunc(w.waiting, func(waiting *watchedSource) bool { return waiting == s })
+			w.recordGone(key, s.Path)
 		}
 	}
 }
 
-// check publishes a source if it has changed and settled. Otherwise, if a change or retry is
-// pending, it returns the time of the next check. w.mu is held.
-func (w *Watcher) check(ctx context.Context, s *watchedSource) (due time.Time) {
-	now, f := time.Now(), fingerprintOf(s.Source)
-	if !f.equal(s.current) {
-		s.current, s.changed, s.due, s.backoff = f, now, now.Add(w.intervals.settle), 0
+// recordGone logs that a source is no longer found, and clears its error. Its dataset stays,
+// because files may be moved.
+func (w *Watcher) recordGone(key sourceKey, path string) {
+	if w.skipped[key.label] {
+		return // discover has recorded the reason
 	}
-	isWriting := func() bool {
-		return now.Sub(s.changed) < w.intervals.writingSettle && slices.ContainsFunc(s.Files(), isOpenForWriting)
+	if _, err := w.stat(path); err == nil {
+		w.publisher.Log.Warn("source is no longer found by its folder or descriptor; keeping its last published version", "file", path)
+	} else {
+		w.publisher.Log.Warn("source is gone; keeping its last published version", "file", path)
 	}
-	switch {
-	case s.due.IsZero() || now.Before(s.due):
-		return s.due
-	case w.running == maxConcurrent, isWriting():
-		return now.Add(w.intervals.settle)
+	w.publisher.clearSourceError(context.Background(), key.label)
+}
+
+// enqueue makes a source wait for its publish. w.mu is held.
+func (w *Watcher) enqueue(s *watchedSource, due time.Time) {
+	if s.due.IsZero() {
+		w.waiting = append(w.waiting, s)
 	}
+	s.due = due
+}
+
+// publishDue starts publishing the sources that have settled, in the order of their changes. It
+// returns when the next one is due; zero if none is, or if the end of a publish comes first.
+func (w *Watcher) publishDue(ctx context.Context) (next time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	w.waiting = slices.DeleteFunc(w.waiting, func(s *watchedSource) bool {
+		if w.running == maxConcurrent || s.busy {
+			return false // the end of a publish wakes Run
+		}
+		if !now.Before(s.due) {
+			if w.hasSettled(s, now) {
+				w.start(ctx, s)
+				return true
+			}
+			s.due = now.Add(w.intervals.settle)
+		}
+		if next.IsZero() || s.due.Before(next) {
+			next = s.due
+		}
+		return false
+	})
+	return next
+}
+
+// hasSettled reports whether a source is as it was at the last scan and no process writes its
+// files. w.mu is held.
+func (w *Watcher) hasSettled(s *watchedSource, now time.Time) bool {
+	if !w.fingerprint(s.Source).equal(s.current) {
+		w.outdated = true
+		return false
+	}
+	return now.Sub(s.changed) >= w.intervals.writingSettle || !slices.ContainsFunc(s.Files(), isOpenForWriting)
+}
+
+// start publishes a source in the background. w.mu is held.
+func (w *Watcher) start(ctx context.Context, s *watchedSource) {
 	w.running++
 	s.busy, s.due = true, time.Time{}
 	changed := s.Source
@@ -227,20 +300,19 @@ func (w *Watcher) check(ctx context.Context, s *watchedSource) (due time.Time) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.running--
-		s.busy = false
-		if retry {
+		s.busy, w.outdated = false, w.outdated || s.gone
+		if retry && s.due.IsZero() { // otherwise it has changed meanwhile
 			s.backoff = min(max(2*s.backoff, w.intervals.retry), maxRetry)
-			s.due = time.Now().Add(s.backoff)
+			w.enqueue(s, time.Now().Add(s.backoff))
 		}
 		w.signal()
 	})
-	return time.Time{}
 }
 
 // discover finds the current sources. It records new errors of the discovery and newly skipped
 // tables, each once, and clears resolved ones.
 func (w *Watcher) discover() source.Set {
-	set := w.finder.Discover(context.Background(), w.paths)
+	set := w.find(context.Background(), w.paths)
 	now := make(map[string]bool, len(set.Errors))
 	for _, err := range set.Errors {
 		m := err.Error()
@@ -276,14 +348,14 @@ type fingerprint struct {
 	files    []fs.FileInfo // an element is nil if the file cannot be read
 }
 
-func fingerprintOf(s ingest.Source) (f fingerprint) {
+func (w *Watcher) fingerprint(s ingest.Source) (f fingerprint) {
 	settings, err := json.Marshal(s)
 	if err != nil {
 		settings = []byte(err.Error())
 	}
 	f.settings = string(settings)
 	for _, path := range s.Files() {
-		info, err := os.Stat(path)
+		info, err := w.stat(path)
 		if err != nil {
 			info = nil
 		}
