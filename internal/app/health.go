@@ -21,6 +21,7 @@ type monitor struct {
 	log       *slog.Logger
 	report    func(name string, up bool) // called after each check
 	concealed bool                       // do not report how many datasets there are
+	starting  func() string              // what the server does before it serves requests; empty afterwards
 	stopping  atomic.Bool
 }
 
@@ -35,7 +36,7 @@ type part struct {
 }
 
 // monitor returns a monitor of the database, the object store and the library.
-func (d *Data) monitor(log *slog.Logger, report func(name string, up bool)) *monitor {
+func (d *Data) monitor(log *slog.Logger, starting *startup, report func(name string, up bool)) *monitor {
 	m := &monitor{
 		parts:   []*part{{name: "database", ping: d.Store.Ping, interval: time.Second, timeout: 2 * time.Second}},
 		library: d.Library.Health,
@@ -43,6 +44,7 @@ func (d *Data) monitor(log *slog.Logger, report func(name string, up bool)) *mon
 		report:  report,
 
 		concealed: d.concealed,
+		starting:  starting.step,
 	}
 	m.parts = append(m.parts, &part{name: "sources", ping: d.checkSources, interval: 10 * time.Second, timeout: 5 * time.Second, logged: true})
 	if d.blobs != nil { // requests to it cost money
@@ -140,9 +142,11 @@ func (m *monitor) Health() httpapi.Health {
 	} else if age := time.Since(l.Read); !l.Read.IsZero() && age > lagLimit {
 		h.Parts["datasets"] = fmt.Sprintf("the catalogue was last read %d seconds ago; later versions are missing", int(age.Seconds()))
 	}
-	switch {
+	switch step := m.starting(); {
 	case m.stopping.Load():
 		h.NotReady = "the server is stopping"
+	case step != "":
+		h.NotReady = "the server is starting: " + step
 	case !l.CanList():
 		h.NotReady = "no dataset can be listed yet"
 	}

@@ -33,7 +33,9 @@ func TestMonitor(t *testing.T) {
 			},
 			library: func() library.Health { return library.Health{Read: time.Now()} },
 			log:     slog.New(slog.DiscardHandler),
-			report:  func(_ string, up bool) { reported.Store(up) },
+
+			starting: func() string { return "" },
+			report:   func(_ string, up bool) { reported.Store(up) },
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- m.Run(ctx) }()

@@ -46,7 +46,10 @@ func TestServe_releasesVersions(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- d.serve(ctx, listener, c, ServeOptions{Log: log}, &collector{}, nil) }()
+	ready := make(chan struct{})
+	opts := ServeOptions{Log: log, Ready: func(net.Addr, []herb.Dataset, int) { close(ready) }}
+	go func() { served <- d.serve(ctx, listener, c, opts, nil) }()
+	<-ready
 	before := reader.References()
 	api := "/api/v1/garden/trees"
 	version, unknown := "_version="+published.Dataset.Version, "_version=20000101T000000Z-aaaaaaaaaa"

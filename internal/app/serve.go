@@ -71,31 +71,7 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	if len(opts.Watch) > 0 { // changes from here on are published, even those before the first read
 		follow = data.Watch(opts.Finder, opts.Watch, opts.Found).Run
 	}
-	if err := data.prepare(ctx, opts); err != nil {
-		return err
-	}
-	gc := relaxGC(c.memory())
-	defer gc.stop()
-	if err := data.tolerateUnavailable(data.Library.Refresh(ctx), opts.Log); err != nil {
-		return err
-	}
-	return data.serve(ctx, listener, c, opts, gc, follow)
-}
-
-// prepare removes leftovers, if the sources may need the space, and publishes the sources. A source
-// that cannot be published is reported and does not prevent serving the rest.
-func (d *Data) prepare(ctx context.Context, opts ServeOptions) error {
-	if len(opts.Found.Sources) > 0 {
-		if err := d.Library.Sweep(ctx); err != nil {
-			opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
-		}
-	}
-	if d.shared == nil { // files of other machines cannot be checked here
-		if err := d.RemoveStaleErrors(ctx); err != nil {
-			return err
-		}
-	}
-	return d.PublishFound(ctx, opts.Found)
+	return data.serve(ctx, listener, c, opts, follow)
 }
 
 // tolerateUnavailable lets a node start while its shared database is down: it recovers by itself
@@ -108,9 +84,12 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 	return err
 }
 
-// serve serves requests on a listener until ctx is done. Background tasks are stopped after the
-// last request.
-func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, gc *collector, follow func(context.Context) error) error {
+// serve prepares the data and serves requests on a listener until ctx is done. Until the data is
+// prepared, only probes and metrics are served. Background tasks are stopped after the last
+// request.
+func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, follow func(context.Context) error) error {
+	gc := newCollector(c.memory())
+	defer gc.stop()
 	observed := telemetry.NewMetrics(opts.Version, d.Library.Live)
 	observed.Sources(d.Publisher.SourceErrors)
 	observed.Disk(c.diskUsage, store.SegmentFile)
@@ -131,11 +110,12 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		observed.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
 	}
 	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors(), c.memory()))
-	health := d.monitor(opts.Log, observed.Part)
+	starting := newStartup(d.concealed)
+	health := d.monitor(opts.Log, starting, observed.Part)
 	served := d.served(c)
 	site := httpapi.Site{Library: served, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Version: opts.Version}
 	tasks := map[string]func(context.Context) error{
-		"keys": verifier.Run, "library": d.Library.Run, "watch": follow, "health": health.Run,
+		"keys": verifier.Run, "library": d.Library.Run, "watch": follow,
 	}
 	var creator httpapi.Plants // nil without a plant store
 	if d.Plants != nil {
@@ -174,6 +154,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		Pages:          pages,
 		TrustedProxies: c.TrustedProxies,
 		Health:         health.Health,
+		Starting:       starting.step,
 		Admission:      lanes,
 		RequestTimeout: c.RequestTimeout,
 		Log:            opts.Log,
@@ -192,34 +173,37 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	defer stopAdmin()
 	parts, stopParts := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	for name, run := range tasks {
-		if run == nil {
-			continue
-		}
+	run := func(name string, task func(context.Context) error) {
 		running.Go(func() {
-			if err := run(parts); err != nil {
+			if err := task(parts); err != nil {
 				opts.Log.Error("background task failed", "part", name, "err", err)
 			}
 		})
 	}
 	defer running.Wait()
 	defer stopParts()
+	run("health", health.Run)
 
 	server := httpapi.NewServer(api, opts.Log)
 	limited := httpapi.Listener(listener, maxConnections(MaxDescriptors(), c.memory()))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limited) }()
-	if opts.Ready != nil {
-		datasets, total, err := d.firstDatasets(ctx)
-		switch err := d.tolerateUnavailable(err, opts.Log); {
-		case ctx.Err() != nil: // requests may have been accepted already
-		case err != nil:
+	switch err := d.prepare(ctx, opts, starting); {
+	case ctx.Err() != nil: // probes may have been accepted already
+	case err != nil:
+		return errors.Join(err, server.Close())
+	default:
+		gc.relax()
+		for name, task := range tasks {
+			if task != nil {
+				run(name, task)
+			}
+		}
+		starting.end()
+		if err := d.announce(ctx, listener.Addr(), opts); err != nil {
 			return errors.Join(err, server.Close())
-		default:
-			opts.Ready(listener.Addr(), datasets, total)
 		}
 	}
-	notify(ctx, opts, "READY=1")
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serving: %w", err)
@@ -255,17 +239,6 @@ func (d *Data) served(c Config) interface {
 		return library.Private{Library: d.Library}
 	}
 	return d.Library
-}
-
-// firstDatasets describes the first datasets and returns the number of all.
-func (d *Data) firstDatasets(ctx context.Context) ([]herb.Dataset, int, error) {
-	const shown = 5
-	live, err := d.Library.Live(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	datasets, err := d.Library.Datasets(ctx, live[:min(len(live), shown)], false)
-	return datasets, len(live), err
 }
 
 // serveAdmin serves metrics and profiles on their own address, unless it is empty. It returns a

@@ -80,6 +80,9 @@ type Options struct {
 	Stall          time.Duration  // how long a client of a streamed body may stop reading; 0 means DefaultStall
 	RequestTimeout time.Duration  // until a response is ready or an export starts; 0 means DefaultRequestTimeout
 	UploadStall    time.Duration  // how long a client may stop sending a file; 0 means DefaultUploadStall
+	// Starting returns what the server does before it serves requests other than probes, safe to
+	// show to clients, and empty once it serves them; nil: it serves them at once.
+	Starting func() string
 }
 
 // Defaults of Options.
@@ -126,6 +129,9 @@ func New(opts Options) (*API, error) {
 	opts.Stall = cmp.Or(opts.Stall, DefaultStall)
 	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)
 	opts.UploadStall = cmp.Or(opts.UploadStall, DefaultUploadStall)
+	if opts.Starting == nil {
+		opts.Starting = func() string { return "" }
+	}
 	_, base, err := opts.ParsePublicURL()
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)

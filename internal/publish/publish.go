@@ -202,8 +202,8 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 }
 
 // PublishFound publishes discovered sources for a server, records the errors of the discovery and
-// logs a summary.
-func (p *Publisher) PublishFound(ctx context.Context, set source.Set) error {
+// logs a summary. It calls next before each source with the number of sources before it and of all.
+func (p *Publisher) PublishFound(ctx context.Context, set source.Set, next func(ref herb.Ref, done, total int)) error {
 	for _, s := range set.Skipped {
 		p.recordSkipped(ctx, s)
 	}
@@ -211,7 +211,8 @@ func (p *Publisher) PublishFound(ctx context.Context, set source.Set) error {
 		p.recordDiscoveryError(ctx, err)
 	}
 	published, unchanged := 0, 0
-	for _, s := range set.Sources {
+	for i, s := range set.Sources {
+		next(s.Ref, i, len(set.Sources))
 		r, err := p.PublishSource(ctx, s)
 		switch {
 		case ctx.Err() != nil:
