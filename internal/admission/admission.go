@@ -105,11 +105,17 @@ const (
 	ReasonDeadline Reason = "deadline" // the deadline of the request passed first
 )
 
+// Reasons lists all reasons.
+func Reasons() []Reason { return []Reason{ReasonFull, ReasonTimeout, ReasonDeadline} }
+
 // Options of a Controller.
 type Options struct {
 	Limits   Limits
 	Budget   *Budget            // of the bytes that requests buffer; nil means unlimited
 	Rejected func(Lane, Reason) // called for every rejection; nil disables reporting
+	// Waited is called for every request that was not admitted at once, when it is admitted,
+	// rejected or canceled; nil disables reporting.
+	Waited func(Lane, time.Duration)
 }
 
 // Controller admits requests to lanes. It is safe for concurrent use.
@@ -118,11 +124,12 @@ type Controller struct {
 	arrivals atomic.Int64 // of cheap requests and writes, see Ticket.pause
 	budget   *Budget
 	rejected func(Lane, Reason)
+	waited   func(Lane, time.Duration)
 }
 
 // New returns a controller without requests.
 func New(opts Options) (*Controller, error) {
-	c := &Controller{budget: opts.Budget, rejected: opts.Rejected}
+	c := &Controller{budget: opts.Budget, rejected: opts.Rejected, waited: opts.Waited}
 	for i, limit := range opts.Limits {
 		if limit.Slots < 1 {
 			return nil, fmt.Errorf("admission: lane %s has %d slots; it needs at least 1", Lane(i), limit.Slots)
@@ -163,6 +170,10 @@ func (c *Controller) enter(ctx context.Context, l Lane, client netip.Addr) error
 		return nil
 	case w == nil:
 		return c.reject(l, ReasonFull)
+	}
+	if c.waited != nil {
+		began := time.Now()
+		defer func() { c.waited(l, time.Since(began)) }()
 	}
 	timeout := time.NewTimer(ln.Wait)
 	defer timeout.Stop()

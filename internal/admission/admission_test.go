@@ -129,6 +129,34 @@ func TestEnter_isolation(t *testing.T) {
 	}
 }
 
+// TestEnter_waited checks that the time of requests that wait is reported, whether they are
+// admitted or rejected, and that of others is not.
+func TestEnter_waited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var waits []time.Duration
+		c, err := admission.New(admission.Options{Limits: limits(1), Waited: func(l admission.Lane, took time.Duration) {
+			if l != admission.Export {
+				t.Errorf("lane %s", l)
+			}
+			waits = append(waits, took)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := mustEnter(t, c, admission.Export, 1)
+		time.AfterFunc(300*time.Millisecond, first.Release)
+		second := mustEnter(t, c, admission.Export, 2)
+		if _, err := enter(t.Context(), c, admission.Export, 3); err == nil {
+			t.Error("admitted without a free slot")
+		}
+		second.Release()
+		if len(waits) != 2 || waits[0] != 300*time.Millisecond || waits[1] != time.Second {
+			t.Errorf("waits %v", waits)
+		}
+	})
+}
+
 func TestEnter_rejections(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

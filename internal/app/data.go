@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"herbarium/internal/access"
@@ -38,6 +39,8 @@ type Data struct {
 	closers []io.Closer     // in the order in which they were opened
 
 	concealed bool // the number of datasets is not public
+	// blobsObserver counts operations of the object store; nil until there are metrics.
+	blobsObserver atomic.Pointer[func(operation, outcome string, took time.Duration)]
 }
 
 // Store is a database of plants, keys, the catalogue, source errors and the audit log.
@@ -53,6 +56,7 @@ type Store interface {
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
 	Ping(ctx context.Context) error
+	Pool() store.Pool
 	Close() error
 }
 
@@ -113,7 +117,7 @@ func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) 
 	opts := library.Options{Dir: versions, Keep: c.Keep, Log: log, CacheSize: c.CacheSize, Retention: c.Retention, Wait: wait}
 	opts.OpenSize, opts.SummarySize = c.librarySizes()
 	if c.Blobs != "" {
-		if d.blobs, err = blobs.Open(string(c.Blobs), blobs.Options{}); err != nil {
+		if d.blobs, err = blobs.Open(string(c.Blobs), blobs.Options{Observe: d.observeBlobs}); err != nil {
 			return nil, err
 		}
 		opts.Blobs, d.closers = d.blobs, append(d.closers, d.blobs)

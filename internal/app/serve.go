@@ -19,9 +19,8 @@ import (
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
 	"herbarium/internal/plants"
+	"herbarium/internal/publish"
 	"herbarium/internal/review"
-	"herbarium/internal/store"
-	"herbarium/internal/telemetry"
 	"herbarium/internal/upload"
 	"herbarium/internal/web"
 )
@@ -67,11 +66,11 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	if err := data.tolerateUnavailable(data.migrate(ctx), opts.Log); err != nil {
 		return err
 	}
-	var follow func(context.Context) error
+	var watcher *publish.Watcher
 	if len(opts.Watch) > 0 { // changes from here on are published, even those before the first read
-		follow = data.Watch(opts.Finder, opts.Watch, opts.Found).Run
+		watcher = data.Watch(opts.Finder, opts.Watch, opts.Found)
 	}
-	return data.serve(ctx, listener, c, opts, follow)
+	return data.serve(ctx, listener, c, opts, watcher)
 }
 
 // tolerateUnavailable lets a node start while its shared database is down: it recovers by itself
@@ -87,12 +86,11 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 // serve prepares the data and serves requests on a listener until ctx is done. Until the data is
 // prepared, only probes and metrics are served. Background tasks are stopped after the last
 // request.
-func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, follow func(context.Context) error) error {
+func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, watcher *publish.Watcher) error {
 	gc := newCollector(c.memory())
 	defer gc.stop()
-	observed := telemetry.NewMetrics(opts.Version, d.Library.Live)
-	observed.Sources(d.Publisher.SourceErrors)
-	observed.Disk(c.diskUsage, store.SegmentFile)
+	starting := newStartup(d.concealed)
+	observed := d.observe(c, opts.Version, starting, watcher)
 	verifier := countedKeys{access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log}), observed.KeyRejected}
 	budget := admission.NewBudget(admission.DefaultBudget(c.memory()), func() { observed.Rejected("buffers", string(admission.ReasonFull)) })
 	observed.Buffered(budget.Limit(), budget.Used)
@@ -100,6 +98,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		Limits:   c.limits(),
 		Budget:   budget,
 		Rejected: func(l admission.Lane, r admission.Reason) { observed.Rejected(l.String(), string(r)) },
+		Waited:   func(l admission.Lane, took time.Duration) { observed.Waited(l.String(), took) },
 	})
 	if err != nil {
 		return err
@@ -108,14 +107,17 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	for _, l := range admission.Lanes() {
 		slots[l.String()] = lanes.Slots(l)
 		observed.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
+		observed.Rejections(l.String(), words(admission.Reasons())...)
 	}
 	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors(), c.memory()))
-	starting := newStartup(d.concealed)
 	health := d.monitor(opts.Log, starting, observed.Part)
 	served := d.served(c)
 	site := httpapi.Site{Library: served, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Version: opts.Version}
 	tasks := map[string]func(context.Context) error{
-		"keys": verifier.Run, "library": d.Library.Run, "watch": follow,
+		"keys": verifier.Run, "library": d.Library.Run,
+	}
+	if watcher != nil {
+		tasks["watch"] = watcher.Run
 	}
 	var creator httpapi.Plants // nil without a plant store
 	if d.Plants != nil {
@@ -132,7 +134,11 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	if c.MaxUpload > 0 {
 		service := upload.New(upload.Options{
 			Publisher: d.Publisher, Library: d.Library, Store: d.Store, Dir: c.Data, MaxSize: c.MaxUpload, Log: opts.Log,
+			Observe: func(s publish.Status, took time.Duration) {
+				observed.Published(string(publish.WayHTTP), string(s), took)
+			},
 		})
+		observed.Publishes(string(publish.WayHTTP), words(publish.Statuses()), service.Waiting)
 		reviews := review.New(review.Options{Uploads: service, Library: d.Library, Store: d.Store, Access: c.Access, Log: opts.Log})
 		stopUploads = func() {
 			service.Stop()
@@ -195,9 +201,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	default:
 		gc.relax()
 		for name, task := range tasks {
-			if task != nil {
-				run(name, task)
-			}
+			run(name, task)
 		}
 		starting.end()
 		if err := d.announce(ctx, listener.Addr(), opts); err != nil {

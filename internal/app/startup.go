@@ -13,6 +13,7 @@ import (
 type startup struct {
 	concealed bool                   // names and numbers of datasets are not public
 	current   atomic.Pointer[string] // what the server is doing; nil once it serves requests
+	left      atomic.Int64           // sources that have not been published yet
 }
 
 func newStartup(concealed bool) *startup {
@@ -25,6 +26,7 @@ func (s *startup) set(step string) { s.current.Store(&step) }
 
 // publishing sets that a source is being published, after a number of others.
 func (s *startup) publishing(ref herb.Ref, done, total int) {
+	s.left.Store(int64(total - done - 1))
 	if s.concealed {
 		s.set("publishing sources")
 		return

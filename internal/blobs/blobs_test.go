@@ -125,6 +125,35 @@ func TestBucket(t *testing.T) {
 	})
 }
 
+// TestObserve checks that each operation is reported with its name and its error.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	var got []string
+	b := open(t, "file://"+t.TempDir(), blobs.Options{Observe: func(operation string, took time.Duration, err error) {
+		if !slices.Contains(blobs.Operations(), operation) || took < 0 {
+			t.Errorf("operation %q took %s", operation, took)
+		}
+		code := "ok"
+		if err != nil {
+			code = string(herb.CodeOf(err))
+		}
+		got = append(got, operation+" "+code)
+	}})
+	put(t, b, "a.segment", []byte("abc"))
+	must.NoError(t, b.Get(t.Context(), "a.segment", io.Discard))
+	if err := b.Get(t.Context(), "b.segment", io.Discard); err == nil {
+		t.Error("an object that does not exist was read")
+	}
+	for _, err := range b.List(t.Context()) {
+		must.NoError(t, err)
+	}
+	must.NoError(t, b.Delete(t.Context(), "a.segment"))
+	want := []string{"put ok", "get ok", "ping ok", "get " + string(herb.CodeNotFound), "list ok", "delete ok"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+}
+
 func conform(t *testing.T, place func(t *testing.T) string) {
 	for _, c := range []struct {
 		name string

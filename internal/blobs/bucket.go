@@ -54,13 +54,27 @@ type Options struct {
 	// Answer is how long a connection that is used again may take to answer a request without a
 	// body before the request is repeated on a new connection; zero means 3 seconds.
 	Answer time.Duration
+	// Observe is called after each operation, with its name, one of Operations. nil disables it.
+	Observe func(operation string, took time.Duration, err error)
 }
+
+// Operations lists the operations of a Bucket that Options.Observe reports.
+func Operations() []string { return []string{"get", "put", "delete", "list", "ping"} }
 
 // Bucket is a bucket of an object store, or a prefix in one, or a folder.
 type Bucket struct {
 	driver driver
 	name   string // the address without parameters, for messages
 	stall  time.Duration
+
+	observe func(operation string, took time.Duration, err error) // nil disables it
+}
+
+// observed reports an operation that began at a time to the observer. Its error may be nil.
+func (b *Bucket) observed(operation string, began time.Time, err *error) {
+	if b.observe != nil {
+		b.observe(operation, time.Since(began), *err)
+	}
 }
 
 // Open opens the object store at an address. It does not contact the store, which may be
@@ -71,7 +85,7 @@ func Open(at string, opts Options) (*Bucket, error) {
 		return nil, err
 	}
 	opts.Stall, opts.Answer = cmp.Or(opts.Stall, 30*time.Second), cmp.Or(opts.Answer, 3*time.Second)
-	b := &Bucket{name: a.String(), stall: opts.Stall}
+	b := &Bucket{name: a.String(), stall: opts.Stall, observe: opts.Observe}
 	if a.scheme == fileScheme {
 		b.driver, err = openFolder(a)
 	} else {
@@ -98,8 +112,9 @@ func (b *Bucket) Close() error {
 }
 
 // Ping reports whether the store answers and has the bucket or folder.
-func (b *Bucket) Ping(ctx context.Context) error {
-	err := b.driver.ping(ctx)
+func (b *Bucket) Ping(ctx context.Context) (err error) {
+	defer b.observed("ping", time.Now(), &err)
+	err = b.driver.ping(ctx)
 	if err != nil && isMissing(err) {
 		return herb.Errorf(herb.CodeUnavailable, "the bucket or folder of the object store %s does not exist; create it", b.name)
 	}
@@ -116,18 +131,21 @@ func (b *Bucket) orMissing(ctx context.Context, err error, operation string) err
 }
 
 // Delete removes an object. A missing object is not an error.
-func (b *Bucket) Delete(ctx context.Context, name string) error {
+func (b *Bucket) Delete(ctx context.Context, name string) (err error) {
 	if err := checkName(name); err != nil {
 		return err
 	}
+	defer b.observed("delete", time.Now(), &err)
 	return b.orMissing(ctx, b.driver.remove(ctx, name), "delete "+name+" in")
 }
 
 // List returns all objects in the order of names. It ends with the first error.
 func (b *Bucket) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
 	return func(yield func(herb.Blob, error) bool) {
-		err := b.driver.list(ctx, func(o herb.Blob) bool { return yield(o, nil) })
-		if err := b.orMissing(ctx, err, "list"); err != nil {
+		began := time.Now()
+		err := b.orMissing(ctx, b.driver.list(ctx, func(o herb.Blob) bool { return yield(o, nil) }), "list")
+		b.observed("list", began, &err)
+		if err != nil {
 			yield(herb.Blob{}, err)
 		}
 	}
@@ -230,11 +248,12 @@ type localError struct{ error }
 // Get copies an object to a writer, completely, or returns an error: herb.CodeNotFound if there is
 // no such object, herb.CodeUnavailable if the store fails. After a broken connection it resumes
 // where the previous one ended.
-func (b *Bucket) Get(ctx context.Context, name string, to io.Writer) error {
+func (b *Bucket) Get(ctx context.Context, name string, to io.Writer) (err error) {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	err := b.driver.get(ctx, name, &target{ctx: ctx, w: to})
+	defer b.observed("get", time.Now(), &err)
+	err = b.driver.get(ctx, name, &target{ctx: ctx, w: to})
 	mapped := b.orMissing(ctx, err, "read "+name+" in")
 	if err != nil && mapped == nil {
 		return herb.Errorf(herb.CodeNotFound, "no object %s in the object store %s", name, b.name)
@@ -284,6 +303,7 @@ func (b *Bucket) Put(ctx context.Context, name, path string, progress func(done,
 		progress = func(int64, int64) {}
 	}
 	src := &source{ctx: ctx, f: f, size: info.Size(), progress: progress}
+	defer b.observed("put", time.Now(), &err)
 	return b.mapError(ctx, b.driver.put(ctx, name, src, src.size), "write "+name+" to")
 }
 

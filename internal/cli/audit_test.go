@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,6 +26,7 @@ func TestAudit(t *testing.T) {
 	e.must(t, "datasets", "rollback", "shop/prices")
 	e.run(t, "datasets", "rollback", "shop/prices", "--to", "nothing")
 	e.must(t, "datasets", "remove", "shop/prices", "--yes")
+	e.must(t, "backup", filepath.Join(t.TempDir(), "backup.tar"))
 
 	var got []string
 	out := e.must(t, "audit", "--json")
@@ -37,7 +39,7 @@ func TestAudit(t *testing.T) {
 		got = append(got, string(entry.Action)+" "+string(entry.Result))
 	}
 	want := "dataset.publish ok, key.create ok, key.revoke ok, dataset.publish ok, dataset.publish rejected, " +
-		"dataset.rollback ok, dataset.rollback failed, dataset.remove ok"
+		"dataset.rollback ok, dataset.rollback failed, dataset.remove ok, backup.create ok"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
 	}

@@ -165,10 +165,13 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
 				r.Out = r.Err
 			}
 			m, err := r.runMigration("backup", func(o migrate.Options) (migrate.Result, error) {
-				return migrate.Backup(cmd.Context(), from, to, archive, Version(), o)
+				return migrate.Backup(herb.WithActor(cmd.Context(), commandLineActor()), from, to, archive, Version(), o)
 			})
 			if err != nil {
 				return err
+			}
+			if m.Unrecorded != nil {
+				fmt.Fprintf(r.Err, "warning: the backup is complete, but it cannot be recorded in the audit log; metrics report the age of an earlier one: %v\n", m.Unrecorded)
 			}
 			return r.print(backupResult{to, m}, "backed up %s\n  to %s", contents(m), to)
 		},

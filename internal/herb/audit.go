@@ -27,7 +27,16 @@ const (
 	AuditPublished  AuditAction = "dataset.publish"
 	AuditRolledBack AuditAction = "dataset.rollback"
 	AuditRemoved    AuditAction = "dataset.remove"
+	AuditBackedUp   AuditAction = "backup.create"
 )
+
+// AuditActions lists all actions.
+func AuditActions() []AuditAction {
+	return []AuditAction{AuditKeyCreated, AuditKeyRevoked, AuditPublished, AuditRolledBack, AuditRemoved, AuditBackedUp}
+}
+
+// BackupSubject is the subject of the entries of AuditBackedUp. A backup contains everything.
+const BackupSubject = "everything"
 
 // AuditResult is the outcome of an action.
 type AuditResult string

@@ -195,6 +195,8 @@ func (l *Library) evictCache() {
 			size := l.cache.files[f.version]
 			delete(l.cache.files, f.version)
 			cached -= size
+			l.counters.evicted.Add(1)
+			l.counters.evictedBytes.Add(size)
 			l.opts.Log.Debug("evicted file from cache", "version", f.version, "bytes", size, "used", f.entry != nil)
 		}
 	}

@@ -88,6 +88,10 @@ func TestCache(t *testing.T) {
 		wantFiles(t, b, ds[1], ds[2], ds[3])
 		wantHealth(t, b.Library, library.Health{Open: 3, Cold: 2})
 		wantListed(t, b.Library, named(0), 100)
+		fetched := sizeOf(t, ds[0]) + sizeOf(t, ds[1]) + sizeOf(t, ds[2]) + sizeOf(t, ds[3]) + sizeOf(t, ds[1]) + sizeOf(t, ds[0])
+		if s := b.Statistics(); s.Fetched != 6 || s.FetchedBytes != fetched || s.Evicted != 2 || s.EvictedBytes != sizeOf(t, ds[1])+sizeOf(t, ds[0]) {
+			t.Errorf("%+v; want 6 fetches of %d bytes and 2 evictions", s, fetched)
+		}
 		if b.log.count("level=WARN") != 0 {
 			t.Errorf("the log has warnings:\n%s", b.log)
 		}

@@ -290,7 +290,7 @@ func wantUnavailable(t *testing.T, l *library.Library, ref herb.Ref, message str
 // wantHealth checks the counts of a node's health.
 func wantHealth(t *testing.T, l *library.Library, want library.Health) {
 	t.Helper()
-	ignore := cmpopts.IgnoreFields(library.Health{}, "Read", "Err")
+	ignore := cmpopts.IgnoreFields(library.Health{}, "Read", "Err", "Reasons")
 	if d := cmp.Diff(want, l.Health(), ignore); d != "" {
 		t.Errorf("health (-want +got):\n%s", d)
 	}

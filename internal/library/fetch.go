@@ -29,6 +29,7 @@ type fetch struct {
 // failure records why the live version of a dataset could not be opened.
 type failure struct {
 	err      error
+	reason   Reason
 	attempts int
 	retryAt  time.Time // earliest next attempt
 }
@@ -160,7 +161,8 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 // recordFailure records a failed fetch of the live version and when to retry. It logs when the kind
 // of failure changes. l.mu is held.
 func (l *Library) recordFailure(e *entry, err error) {
-	now, before := &failure{err: err, attempts: 1}, e.failed
+	now, before := &failure{err: err, reason: reasonOf(errors.Unwrap(err)), attempts: 1}, e.failed
+	l.counters.failed[now.reason].Add(1)
 	if before != nil {
 		now.attempts += before.attempts
 	}

@@ -214,17 +214,18 @@ func TestFetch_fails(t *testing.T) {
 		fault  func(call) error
 		spoil  func([]byte) []byte
 		logged string
+		reason library.Reason
 	}{
-		"away":    {fault: only("get", away), logged: "the object store is down"},
-		"gone":    {fault: only("get", func(call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }), logged: "no such object"},
-		"fault":   {fault: only("get", func(call) error { return errors.New("some fault") }), logged: "some fault"},
-		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the object store is down"},
-		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want "},
-		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "it has 0 bytes"},
-		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than "},
-		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "with SHA-256"},
-		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "with SHA-256"},
-		"closed":  {fault: only("get", func(x call) error { time.Sleep(time.Second); return context.Canceled }), logged: "context canceled"},
+		"away":    {fault: only("get", away), logged: "the object store is down", reason: library.ReasonUnavailable},
+		"gone":    {fault: only("get", func(call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }), logged: "no such object", reason: library.ReasonMissing},
+		"fault":   {fault: only("get", func(call) error { return errors.New("some fault") }), logged: "some fault", reason: library.ReasonSystem},
+		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the object store is down", reason: library.ReasonUnavailable},
+		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want ", reason: library.ReasonDamaged},
+		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "it has 0 bytes", reason: library.ReasonDamaged},
+		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than ", reason: library.ReasonDamaged},
+		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "with SHA-256", reason: library.ReasonDamaged},
+		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "with SHA-256", reason: library.ReasonDamaged},
+		"closed":  {fault: only("get", func(x call) error { time.Sleep(time.Second); return context.Canceled }), logged: "context canceled", reason: library.ReasonSystem},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +255,7 @@ func TestFetch_fails(t *testing.T) {
 					t.Errorf("%d downloads were tried in ten minutes", tries)
 				}
 				h := b.Health()
-				if h.Failed+h.Fetching != 2 || h.Behind != 1 || !h.CanList() {
+				if h.Failed+h.Fetching != 2 || h.Behind != 1 || !h.CanList() || h.Reasons[tt.reason] != h.Failed || b.Statistics().Failed[tt.reason] == 0 {
 					t.Errorf("health: %+v", h)
 				}
 				c.bucket.set(nil, nil)

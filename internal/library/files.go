@@ -95,6 +95,7 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 	}
 	switch {
 	case err == nil:
+		l.counters.opened.Add(1)
 		return newOpenVersion(r, d), nil
 	case !l.shared() || d.File == nil: // it was never uploaded
 		return nil, err
@@ -108,11 +109,15 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 		}
 	}
 	if failed := l.download(ctx, f, d); failed != nil {
+		if errors.Is(err, fs.ErrNotExist) { // which is usual
+			return nil, failed
+		}
 		return nil, errors.Join(failed, err)
 	}
 	if r, err = l.openFile(l.file(d.Version)); err != nil {
 		return nil, err
 	}
+	l.counters.fetched.Add(1)
 	return newOpenVersion(r, d), nil
 }
 
@@ -150,6 +155,7 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error 
 			}
 			n, err := both.Write(p)
 			f.received.Add(int64(n))
+			l.counters.fetchedBytes.Add(int64(n))
 			return n, err
 		})); err != nil {
 			return cmp.Or(context.Cause(ctx), err)

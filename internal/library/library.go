@@ -136,6 +136,7 @@ type Library struct {
 	plants    lastKnown
 	summaries *summaryCache
 	openFile  func(path string) (*segment.Reader, error)
+	counters  *counters
 
 	readingWords *semaphore.Weighted // guards wordsRead; unlike with a mutex, waiting ends with a request
 	wordsRead    int64               // generation of the catalogue whose words were read; negative: none were
@@ -190,7 +191,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	}
 	l := &Library{
 		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), entries: map[versionKey]*entry{},
-		readingWords: semaphore.NewWeighted(1), wordsRead: -1, summaries: newSummaryCache(opts.SummarySize),
+		readingWords: semaphore.NewWeighted(1), wordsRead: -1, summaries: newSummaryCache(opts.SummarySize), counters: newCounters(),
 	}
 	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}
 	l.status.Store(&catalogueStatus{generation: -1})
@@ -318,6 +319,8 @@ type Health struct {
 	Failed   int // the live version could not be fetched or opened; the log has the reason
 	Cold     int // the live version is fetched on demand
 	Behind   int // an older version is open instead of the live one; also counted as Fetching, Failed or Cold
+
+	Reasons map[Reason]int // of Failed
 }
 
 // CanList reports whether the library has a live set and can list at least one dataset of it, or
@@ -330,7 +333,7 @@ func (h Health) CanList() bool {
 // Health returns the state of the library. It does no I/O.
 func (l *Library) Health() Health {
 	status := l.status.Load()
-	h := Health{Read: status.lastRead, Err: status.err, Restored: status.restored}
+	h := Health{Read: status.lastRead, Err: status.err, Restored: status.restored, Reasons: map[Reason]int{}}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for _, e := range l.sorted {
@@ -342,6 +345,7 @@ func (l *Library) Health() Health {
 			h.Open++
 		case e.failed != nil: // a retry may be running
 			h.Failed++
+			h.Reasons[e.failed.reason]++
 		case e.fetch != nil:
 			h.Fetching++
 		default:

@@ -109,7 +109,7 @@ func (l *Library) Outdated() (outdated []herb.LiveVersion) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for _, e := range l.sorted {
-		if e.failed != nil && (errors.Is(e.failed.err, segment.ErrVersion) || errors.Is(e.failed.err, segment.ErrRules)) {
+		if e.failed != nil && e.failed.reason == ReasonFormat {
 			outdated = append(outdated, e.LiveVersion)
 		}
 	}

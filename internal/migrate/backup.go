@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,9 @@ const (
 // Backup backs up everything of a place to a path: to a folder if the path is one or ends with a
 // slash, and otherwise to an archive. A folder is created; files of versions that are already there
 // are not copied again. An existing file is replaced once the archive is complete and on disk. The
-// archive goes to stdout if the path is "-". program is the version of the program.
+// archive goes to stdout if the path is "-". program is the version of the program. A complete
+// backup is recorded in the audit log of the place, so that servers know its age; if that fails,
+// the backup is still complete, and Result.Unrecorded is the error.
 func Backup(ctx context.Context, from Place, path string, stdout io.Writer, program string, o Options) (r Result, err error) {
 	var source, files Installation
 	defer func() { err = errors.Join(err, source.close(), files.close()) }()
@@ -48,7 +51,20 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 	default:
 		err = writeFile(path, func(w io.Writer) error { return r.saveArchive(ctx, source, w, h, o) })
 	}
+	if err == nil {
+		r.Unrecorded = source.Store.AddAuditEntries(ctx, []herb.AuditEntry{h.auditEntry(ctx)})
+	}
 	return r, err
+}
+
+// auditEntry returns the entry of a backup in the audit log. The backup contains it, too, so that
+// what is restored equals the source.
+func (h Header) auditEntry(ctx context.Context) herb.AuditEntry {
+	actor := herb.ActorOf(ctx)
+	return herb.AuditEntry{
+		Time: h.Created.Truncate(time.Microsecond), Action: herb.AuditBackedUp, Subject: herb.BackupSubject,
+		Actor: actor.Name, Origin: actor.Origin, Result: herb.AuditOK,
+	}
 }
 
 // writeFile writes a file, which replaces an earlier one when it is complete. It fails while
@@ -81,6 +97,8 @@ func (r *Result) save(
 	if err != nil {
 		return err
 	}
+	source.audit = append(source.audit, &AuditEntry{h.auditEntry(ctx)})
+	slices.SortFunc(source.audit, compareOrder)
 	o.report(PhaseEntries, 0, source.plants)
 	return addEntries(func(w io.Writer) error {
 		return Write(w, h, r.counted(source.Entries(ctx, time.Time{}), o, PhaseEntries, source.plants))

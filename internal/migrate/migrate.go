@@ -71,6 +71,8 @@ type Result struct {
 
 	Hash    string   `json:"hash,omitempty"`    // of all entries; the same on both sides
 	Changed []string `json:"changed,omitempty"` // what has changed in the source since the copy began, such as "12 plants"
+
+	Unrecorded error `json:"-"` // why a complete backup could not be recorded in the audit log; nil if it was
 }
 
 // load writes the entries of a source, and its files, into an installation. It can be interrupted

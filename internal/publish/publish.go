@@ -28,9 +28,24 @@ type Publisher struct {
 	Data    string      // the data folder, which is never published
 	Access  herb.Access // of datasets whose sources do not state it; empty means AccessOpen
 	Log     *slog.Logger
+	// Observe is called after each publish of a source of this server. nil disables it.
+	Observe func(way Way, status Status, took time.Duration)
 
 	folders sync.Map // herb.Ref → folder of its source, for sources of this server
 }
+
+// Way is how a server comes to publish a source.
+type Way string
+
+// The ways of a server. Commands publish in their own process.
+const (
+	WayStart Way = "start" // its files, before it serves requests
+	WayWatch Way = "watch" // its files, when they change
+	WayHTTP  Way = "http"  // files that clients send
+)
+
+// Ways lists all ways.
+func Ways() []Way { return []Way{WayStart, WayWatch, WayHTTP} }
 
 // Store records what happens to sources.
 type Store interface {
@@ -213,7 +228,7 @@ func (p *Publisher) PublishFound(ctx context.Context, set source.Set, next func(
 	published, unchanged := 0, 0
 	for i, s := range set.Sources {
 		next(s.Ref, i, len(set.Sources))
-		r, err := p.PublishSource(ctx, s)
+		r, err := p.PublishSource(ctx, s, WayStart)
 		switch {
 		case ctx.Err() != nil:
 			return err
@@ -253,13 +268,17 @@ func (p *Publisher) recordDiscoveryError(ctx context.Context, err error) {
 
 // PublishSource publishes a source for a server, logs the result and records errors for the
 // catalogue page.
-func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source) (Result, error) {
+func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way) (Result, error) {
+	began := time.Now()
 	log := p.Log.With("dataset", s.Ref.String(), "file", s.Path)
 	if s.Input == nil {
 		p.folders.Store(s.Ref, filepath.Dir(s.Path))
 	}
 	ctx = herb.WithActor(ctx, herb.Actor{Name: "server", Origin: s.Path})
 	r, err := p.Publish(ctx, s, Options{KeepRolledBack: true, Progress: logProgress(log)})
+	if p.Observe != nil && ctx.Err() == nil {
+		p.Observe(way, StatusOf(r, err, false), time.Since(began))
+	}
 	switch {
 	case ctx.Err() != nil:
 		return r, ctx.Err()

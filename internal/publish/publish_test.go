@@ -55,7 +55,7 @@ func TestPublishSource_panic(t *testing.T) {
 	var b bytes.Buffer
 	publisher := &Publisher{Library: broken, Store: db, Log: slog.New(slog.NewTextHandler(&b, nil))}
 
-	if _, err := publisher.PublishSource(t.Context(), s); err == nil {
+	if _, err := publisher.PublishSource(t.Context(), s, WayWatch); err == nil {
 		t.Error("a publish that panics succeeds")
 	}
 	if publisher.republish(t.Context(), s) {
@@ -69,7 +69,7 @@ func TestPublishSource_panic(t *testing.T) {
 		t.Errorf("errors of sources: %v, %v", wrong, err)
 	}
 	publisher.Library = intact
-	if _, err := publisher.PublishSource(t.Context(), s); err != nil {
+	if _, err := publisher.PublishSource(t.Context(), s, WayWatch); err != nil {
 		t.Error(err)
 	}
 }

@@ -19,6 +19,26 @@ const (
 	StatusFailed    Status = "failed"
 )
 
+// Statuses lists all statuses.
+func Statuses() []Status {
+	return []Status{StatusPublished, StatusUnchanged, StatusChecked, StatusRejected, StatusFailed}
+}
+
+// StatusOf returns the status of a publish that has ended, or was only checked.
+func StatusOf(r Result, failure error, check bool) Status {
+	switch {
+	case failure != nil && herb.CodeOf(failure) == herb.CodeRejected:
+		return StatusRejected
+	case failure != nil:
+		return StatusFailed
+	case r.Unchanged:
+		return StatusUnchanged
+	case check:
+		return StatusChecked
+	}
+	return StatusPublished
+}
+
 // Summary is the result of a publish in JSON: the output of publish --json and the body of a
 // response.
 type Summary struct {
@@ -38,19 +58,11 @@ type Summary struct {
 // NewSummary returns the summary of a publish that has ended, or was only checked.
 func NewSummary(ref herb.Ref, r Result, failure error, check bool) Summary {
 	s := Summary{
-		Dataset: ref.String(), Status: StatusPublished, Records: r.Dataset.Records, Version: r.Dataset.Version,
+		Dataset: ref.String(), Status: StatusOf(r, failure, check), Records: r.Dataset.Records, Version: r.Dataset.Version,
 		Published: r.Dataset.Published, Replaces: r.Replaces, Fields: r.Dataset.Fields, PrimaryKey: r.Dataset.PrimaryKey, Changes: r.Changes, Report: r.Dataset.Report,
 	}
-	switch {
-	case failure != nil:
-		s.Status, s.Error = StatusFailed, failure.Error()
-		if herb.CodeOf(failure) == herb.CodeRejected {
-			s.Status = StatusRejected
-		}
-	case r.Unchanged:
-		s.Status = StatusUnchanged
-	case check:
-		s.Status = StatusChecked
+	if failure != nil {
+		s.Error = failure.Error()
 	}
 	if s.Version == "" { // nothing was published
 		s.Published = time.Time{}

@@ -110,7 +110,7 @@ func keyOf(s ingest.Source) sourceKey { return sourceKey{s.Ref, s.Label()} }
 
 // republish publishes a source that has changed.
 func (p *Publisher) republish(ctx context.Context, s ingest.Source) (retry bool) {
-	_, err := p.PublishSource(ctx, s)
+	_, err := p.PublishSource(ctx, s, WayWatch)
 	return herb.CodeOf(err) == herb.CodeUnavailable
 }
 

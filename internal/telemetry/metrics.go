@@ -25,6 +25,8 @@ type Metrics struct {
 	parts    *prometheus.GaugeVec
 	rejected *prometheus.CounterVec
 	keys     *prometheus.CounterVec
+	waits    *prometheus.HistogramVec
+	publish  *prometheus.HistogramVec
 	datasets func(context.Context) ([]herb.LiveVersion, error)
 }
 
@@ -55,6 +57,16 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 		keys: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "herbarium_keys_rejected_total", Help: "Requests with a key that was not accepted.",
 		}, []string{"reason"}),
+		waits: auto.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "herbarium_lane_wait_seconds",
+			Help:    "Time that requests waited for a slot of a lane; requests that got one at once are not counted.",
+			Buckets: []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5},
+		}, []string{"lane"}),
+		publish: auto.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "herbarium_publish_duration_seconds",
+			Help:    "Time from the start of a publish by this server, or the receipt of its file, to its end.",
+			Buckets: []float64{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900},
+		}, []string{"way", "outcome"}),
 		datasets: datasets,
 	}
 	auto.NewGauge(prometheus.GaugeOpts{
@@ -77,6 +89,21 @@ func (m *Metrics) Request(method, route string, status int, bytes int64, took ti
 	m.bytes.WithLabelValues(route).Add(float64(bytes))
 }
 
+// Rejections makes the counters of a lane exist before the first rejection: an alert notices an
+// increase, not a new series.
+func (m *Metrics) Rejections(lane string, reasons ...string) {
+	for _, r := range reasons {
+		m.rejected.WithLabelValues(lane, r)
+	}
+}
+
+// KeyRejections is Rejections for keys.
+func (m *Metrics) KeyRejections(reasons ...string) {
+	for _, r := range reasons {
+		m.keys.WithLabelValues(r)
+	}
+}
+
 // Rejected counts a request that was rejected.
 func (m *Metrics) Rejected(lane, reason string) { m.rejected.WithLabelValues(lane, reason).Inc() }
 
@@ -86,12 +113,52 @@ func (m *Metrics) KeyRejected(reason string) { m.keys.WithLabelValues(reason).In
 // Lane registers the gauges of a lane: its slots, and how many of them are in use.
 func (m *Metrics) Lane(name string, slots int, inFlight func() int) {
 	auto, labels := promauto.With(m.registry), prometheus.Labels{"lane": name}
+	m.waits.WithLabelValues(name)
 	auto.NewGauge(prometheus.GaugeOpts{
 		Name: "herbarium_lane_slots", Help: "Requests that a lane runs at once.", ConstLabels: labels,
 	}).Set(float64(slots))
 	auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "herbarium_lane_in_flight", Help: "Requests that run in a lane.", ConstLabels: labels,
 	}, func() float64 { return float64(inFlight()) })
+}
+
+// Waited counts a request that waited for a slot of a lane.
+func (m *Metrics) Waited(lane string, took time.Duration) {
+	m.waits.WithLabelValues(lane).Observe(took.Seconds())
+}
+
+// Publishes registers the metrics of a way of publishing: its outcomes, and how many publishes wait.
+func (m *Metrics) Publishes(way string, outcomes []string, waiting func() int) {
+	for _, o := range outcomes {
+		m.publish.WithLabelValues(way, o)
+	}
+	promauto.With(m.registry).NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "herbarium_publishes_waiting", Help: "Sources and files that wait to be published by this server.",
+		ConstLabels: prometheus.Labels{"way": way},
+	}, func() float64 { return float64(waiting()) })
+}
+
+// Published counts a publish that has ended.
+func (m *Metrics) Published(way, outcome string, took time.Duration) {
+	m.publish.WithLabelValues(way, outcome).Observe(took.Seconds())
+}
+
+// ObjectStore registers the metrics of an object store and returns the function that counts an
+// operation.
+func (m *Metrics) ObjectStore(operations, outcomes []string) func(operation, outcome string, took time.Duration) {
+	v := promauto.With(m.registry).NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "herbarium_object_store_duration_seconds",
+		Help:    "Time of an operation of the object store, with the transfer and with retries.",
+		Buckets: []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300},
+	}, []string{"operation", "outcome"})
+	for _, operation := range operations {
+		for _, outcome := range outcomes {
+			v.WithLabelValues(operation, outcome)
+		}
+	}
+	return func(operation, outcome string, took time.Duration) {
+		v.WithLabelValues(operation, outcome).Observe(took.Seconds())
+	}
 }
 
 // Buffered registers the gauges of the budget of buffered bytes: its size, and how much of it is in

@@ -66,6 +66,9 @@ type Options struct {
 	MaxSize   int64            // bytes of a file; 0 means DefaultMaxSize
 	Now       func() time.Time // nil means time.Now
 	Log       *slog.Logger     // nil disables logging
+	// Observe is called after each publish with its duration since the file was received. nil
+	// disables it.
+	Observe func(status publish.Status, took time.Duration)
 	// Free returns the free disk space of a folder; nil means filesystem.DiskSpace.
 	Free func(dir string) (free, total uint64, ok bool)
 }
@@ -222,8 +225,18 @@ func (s *Service) run(p *Publish) {
 	if err == nil && result.Unchanged && !r.Check { // other results are recorded where they happen
 		s.audit(ctx, r.Ref, "unchanged, version "+result.Dataset.Version)
 	}
+	if s.opts.Observe != nil {
+		s.opts.Observe(publish.StatusOf(result, err, r.Check), s.opts.Now().Sub(p.record.Created))
+	}
 	p.end(result, err)
 	s.remove(p)
+}
+
+// Waiting returns the number of publishes that wait for others to end.
+func (s *Service) Waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(0, len(s.running)-len(s.slots))
 }
 
 // publish publishes a file as soon as there is a slot.

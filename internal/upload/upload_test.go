@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"herbarium/internal/herb"
@@ -98,6 +99,42 @@ func start(t *testing.T, s *Service) *Publish {
 	p, err := s.Start(t.Context(), Request{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: receive(t, s, "a,b\n1,2\n")})
 	must.NoError(t, err)
 	return p
+}
+
+// TestObserve checks that publishes are reported with their status and the time since their file was
+// received, and that those that wait are counted.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		statuses := map[publish.Status]int{}
+		var longest time.Duration
+		s := New(Options{
+			Library: fakeLibrary{}, Store: newStore(), Dir: t.TempDir(),
+			Publisher: fakePublisher(func(context.Context, ingest.Source, publish.Options) (publish.Result, error) {
+				time.Sleep(time.Minute)
+				return publish.Result{}, herb.Errorf(herb.CodeRejected, "no")
+			}),
+			Observe: func(status publish.Status, took time.Duration) {
+				mu.Lock()
+				defer mu.Unlock()
+				statuses[status]++
+				longest = max(longest, took)
+			},
+		})
+		defer s.Stop()
+		for range maxConcurrent + 1 {
+			start(t, s)
+		}
+		if synctest.Wait(); s.Waiting() != 1 {
+			t.Errorf("%d publishes wait; want 1", s.Waiting())
+		}
+		time.Sleep(3 * time.Minute)
+		synctest.Wait()
+		if s.Waiting() != 0 || statuses[publish.StatusRejected] != maxConcurrent+1 || longest < 2*time.Minute {
+			t.Errorf("%d wait, results %v, longest %s", s.Waiting(), statuses, longest)
+		}
+	})
 }
 
 // TestRecord follows a publish on the node that runs it and on another one, until its server has

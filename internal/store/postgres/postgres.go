@@ -78,6 +78,8 @@ type Store struct {
 	pings     *sql.DB // other connections, because the first ones would measure how busy their pool is
 	pingPool  *pgxpool.Pool
 	readSlots *semaphore.Weighted
+	readWaits atomic.Int64 // reads that waited for one of them
+	readWait  atomic.Int64 // nanoseconds of all of them together
 	downUntil atomic.Int64 // nanoseconds since 1970; see Ping
 	diskFull  atomic.Bool  // the last write failed because the disk of the server is full
 	options   Options

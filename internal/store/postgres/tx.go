@@ -78,12 +78,28 @@ func (s *Store) read(ctx context.Context, what string, do func(context.Context, 
 // callRead is call for a read. Reads leave a connection of the pool to writes.
 func (s *Store) callRead(ctx context.Context, what string, do func(context.Context) error) error {
 	return s.call(ctx, what, func(ctx context.Context) error {
-		if err := s.readSlots.Acquire(ctx, 1); err != nil {
-			return err
+		if !s.readSlots.TryAcquire(1) {
+			began := time.Now()
+			err := s.readSlots.Acquire(ctx, 1)
+			s.readWaits.Add(1)
+			s.readWait.Add(int64(time.Since(began)))
+			if err != nil {
+				return err
+			}
 		}
 		defer s.readSlots.Release(1)
 		return do(ctx)
 	})
+}
+
+// Pool returns the use of the connections. Reads that leave a connection to writes wait as well.
+func (s *Store) Pool() store.Pool {
+	p := s.pool.Stat()
+	return store.Pool{
+		InUse: int(p.AcquiredConns()), Idle: int(p.IdleConns()), Max: int(p.MaxConns()),
+		Waits:  p.EmptyAcquireCount() + s.readWaits.Load(),
+		Waited: p.EmptyAcquireWaitTime() + time.Duration(s.readWait.Load()),
+	}
 }
 
 // newReadSlots limits the reads that use a pool of connections at once.

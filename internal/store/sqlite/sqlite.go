@@ -113,6 +113,15 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	return s, nil
 }
 
+// Pool returns the use of the connections.
+func (s *Store) Pool() store.Pool {
+	r, w := s.reader.Stats(), s.writer.Stats()
+	return store.Pool{
+		InUse: r.InUse + w.InUse, Idle: r.Idle + w.Idle, Max: r.MaxOpenConnections + w.MaxOpenConnections,
+		Waits: r.WaitCount + w.WaitCount, Waited: r.WaitDuration + w.WaitDuration,
+	}
+}
+
 // create creates an empty file that only its owner may read, because it will contain hashes of
 // keys; SQLite gives the accompanying files the same mode. An existing file is not opened: closing
 // it would drop the locks that this process holds on it.
