@@ -27,8 +27,8 @@ const startRetry = 2 * time.Second
 
 // admit gives a request its deadline and its ticket, to which the queries of the returned context
 // report. A GET enters its lane. While the server starts, requests are rejected: the live versions
-// may be older than the files and the access that the operator has set. The caller releases the ticket and calls cancel at the end of the
-// request.
+// may be older than the files and the access that the operator has set. The caller releases the
+// ticket and calls cancel at the end of the request.
 func (w *response) admit(r *http.Request) (ctx context.Context, cancel context.CancelFunc, err error) {
 	w.ticket = w.api.opts.Admission.NewTicket(admission.ClientOf(w.address))
 	w.client = r.Context()

@@ -56,8 +56,8 @@ type intervals struct {
 
 const (
 	maxRetry = time.Minute
-	// checkShare and scanShare limit the share of a processor that checks and scans take: one part
-	// in as many. Scans follow changes, so they may take more.
+	// Checks take at most one part in checkShare of the time of a processor, and scans, which
+	// follow changes, one part in scanShare.
 	checkShare = 50
 	scanShare  = 10
 	// maxConcurrent is the number of concurrent publishes: more than one, so that a source that

@@ -127,7 +127,8 @@ func (m *Metrics) Waited(lane string, took time.Duration) {
 	m.waits.WithLabelValues(lane).Observe(took.Seconds())
 }
 
-// Publishes registers the metrics of a way of publishing: its outcomes, and how many publishes wait.
+// Publishes registers the metrics of a way of publishing: its outcomes, and the number of publishes
+// that wait.
 func (m *Metrics) Publishes(way string, outcomes []string, waiting func() int) {
 	for _, o := range outcomes {
 		m.publish.WithLabelValues(way, o)

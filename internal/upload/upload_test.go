@@ -101,8 +101,8 @@ func start(t *testing.T, s *Service) *Publish {
 	return p
 }
 
-// TestObserve checks that publishes are reported with their status and the time since their file was
-// received, and that those that wait are counted.
+// TestObserve checks that publishes are reported with their status and the time since their file
+// was received, and that waiting publishes are counted.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
