@@ -36,22 +36,17 @@ type collector struct {
 	stopped  bool
 }
 
-// newCollector returns the collector of a server with a memory budget. It adjusts nothing until
-// relax is called.
-func newCollector(memory int64) *collector {
-	return &collector{headroom: minHeadroom, limit: uint64(min(max(memory/8, minHeadroom), maxHeadroom)), percent: startPercent, stopped: true}
-}
-
-// relax starts to adjust the GC percentage, unless the environment configures the garbage
-// collector.
-func (c *collector) relax() {
+// relaxGC starts to adjust the GC percentage of a server with a memory budget, unless the
+// environment configures the garbage collector.
+func relaxGC(memory int64) *collector {
+	c := &collector{headroom: minHeadroom, limit: uint64(min(max(memory/8, minHeadroom), maxHeadroom)), percent: startPercent}
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		return
+		c.stopped = true
+		return c
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stopped, c.before = false, debug.SetGCPercent(c.percent)
+	c.before = debug.SetGCPercent(c.percent)
 	c.adjustAfterNext()
+	return c
 }
 
 // adjustAfterNext calls adjust after the next garbage collection.

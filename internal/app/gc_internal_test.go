@@ -18,8 +18,7 @@ func TestRelaxGC(t *testing.T) {
 		return s[0].Value.Uint64()
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(55))
-	gc := newCollector(maxHeadroom * 8)
-	gc.relax()
+	gc := relaxGC(maxHeadroom * 8)
 	if got := percent(); got <= 100 {
 		t.Errorf("the percentage of a small heap is %d", got)
 	}

@@ -87,7 +87,7 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 // prepared, only probes and metrics are served. Background tasks are stopped after the last
 // request.
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, watcher *publish.Watcher) error {
-	gc := newCollector(c.memory())
+	gc := relaxGC(c.memory()) // publishing many small sources allocates much with a small heap
 	defer gc.stop()
 	starting := newStartup(d.concealed)
 	observed := d.observe(c, opts.Version, starting, watcher)
@@ -199,7 +199,6 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	case err != nil:
 		return errors.Join(err, server.Close())
 	default:
-		gc.relax()
 		for name, task := range tasks {
 			run(name, task)
 		}
