@@ -103,12 +103,6 @@ func (p Principal) May(anyOf ...Scope) bool {
 	return slices.ContainsFunc(anyOf, func(s Scope) bool { return slices.Contains(p.Scopes, s) })
 }
 
-// MayRead reports whether the principal may read a dataset that requires a key.
-func (p Principal) MayRead(ref Ref) bool { return p.May(ref.ReadScopes()...) }
-
-// MayPublish reports whether the principal may publish a dataset.
-func (p Principal) MayPublish(ref Ref) bool { return p.May(ref.PublishScopes()...) }
-
 // PublishScopes returns the scopes of the principal that permit publishing some dataset.
 func (p Principal) PublishScopes() (scopes []Scope) {
 	for _, s := range p.Scopes {

@@ -39,8 +39,6 @@ type Keys interface {
 type Uploads interface {
 	// LiveVersion returns the live version of a dataset; empty if there is none.
 	LiveVersion(ctx context.Context, ref herb.Ref) (string, error)
-	// Describe describes the live version of a dataset.
-	Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 	// Receive stores a file until it is closed. size is -1 if it is not known.
 	Receive(ctx context.Context, body io.Reader, name string, size int64) (*upload.File, error)
 	// Start publishes a file in the background, and closes it.

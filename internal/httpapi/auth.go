@@ -61,14 +61,19 @@ func (a *API) authorize(w *response, r *http.Request, secret, howTo string, anyO
 
 // checkScopes verifies a key and checks that it has one of the scopes.
 func (a *API) checkScopes(w *response, r *http.Request, secret string, words denial, anyOf ...herb.Scope) (herb.Principal, error) {
-	if secret == "" {
-		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", words.missing)
-	}
-	p, err := w.verify(r.Context(), a.opts.Keys, secret, r.RemoteAddr)
+	p, err := a.authenticate(w, r, secret, words.missing)
 	if err == nil && !p.May(anyOf...) {
 		err = herb.Errorf(herb.CodeForbidden, "%s", words.forbidden)
 	}
 	return p, err
+}
+
+// authenticate verifies a key. Without one, missing is the message.
+func (a *API) authenticate(w *response, r *http.Request, secret, missing string) (herb.Principal, error) {
+	if secret == "" {
+		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", missing)
+	}
+	return w.verify(r.Context(), a.opts.Keys, secret, r.RemoteAddr)
 }
 
 func lacksScope(anyOf []herb.Scope) string {
@@ -114,7 +119,7 @@ func (a *API) withReader(ctx context.Context, w *response, r *http.Request) cont
 		return ctx
 	}
 	w.private = err == nil
-	return library.WithReader(ctx, p.MayRead, err)
+	return library.WithReader(ctx, func(d herb.Dataset) bool { return p.See(d).Values }, err)
 }
 
 // requestKey returns the key of a request: for a page, the one that is stored in the browser.

@@ -90,8 +90,8 @@ func (a *API) describe(w *response, r *http.Request) error {
 		return err
 	}
 	defer view.Release()
-	d, access := w.describable(&view)
-	return a.sendDescription(w, r, view.Size(), access, func() any {
+	d := view.Dataset
+	return a.sendDescription(w, r, d.Size(), w.descriptionAccess(&view), func() any {
 		body := descriptor{summary: a.summarize(d), Fields: make([]field, len(d.Fields)), Details: d.Details}
 		for i, f := range d.Fields {
 			body.Fields[i] = field{f, query.FieldOps(f)}
@@ -185,7 +185,7 @@ func (a *API) search(w *response, r *http.Request) error {
 	if principal.ID != "" {
 		access = herb.AccessKey
 	}
-	found, err := library.SearchRecords(r.Context(), a.opts.Library, search, principal.MayRead, a.opts.SearchBudget)
+	found, err := library.SearchRecords(r.Context(), a.opts.Library, search, principal, a.opts.SearchBudget)
 	if err != nil {
 		return err
 	}

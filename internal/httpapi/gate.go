@@ -18,8 +18,8 @@ type DatasetView struct {
 	Live   string       // the live version
 	Pinned string       // the version that the URL names; empty if there is none
 	Query  query.String // of the URL, without the version
-	// Denied is why the client may not read records; nil if it may. A client that the live version
-	// denies gets the live version.
+	// Denied is why the client may not read records; nil if it may. The description has no values
+	// then. A client that the live version denies gets the live version.
 	Denied error
 }
 
@@ -30,11 +30,9 @@ type DatasetView struct {
 // The rest of the query string must not be interpreted for a client that is denied: an error would
 // tell it the fields.
 func (a *API) open(w *response, r *http.Request, ref herb.Ref, words denialWords) (v DatasetView, err error) {
-	if v.View, err = a.opts.Library.Acquire(r.Context(), ref); err != nil {
+	if v, err = a.openLive(w, r, ref, words); err != nil {
 		return v, err
 	}
-	v.Live = v.Version
-	v.Denied = a.checkRead(w, r, v.Ref, v.Access, words)
 	if v.Pinned, v.Query, err = w.queryString(r).CutVersion(); err == nil && v.Pinned != "" && v.Denied == nil {
 		err = a.pinVersion(w, r, &v, words)
 	}
@@ -42,6 +40,23 @@ func (a *API) open(w *response, r *http.Request, ref herb.Ref, words denialWords
 		v.Release()
 	}
 	return v, err
+}
+
+// openLive opens the live version of a dataset. Without an error, the caller must release the view.
+func (a *API) openLive(w *response, r *http.Request, ref herb.Ref, words denialWords) (v DatasetView, err error) {
+	if v.View, err = a.opts.Library.Acquire(r.Context(), ref); err != nil {
+		return v, err
+	}
+	v.Live = v.Version
+	a.checkRead(w, r, &v, words)
+	return v, nil
+}
+
+// OpenLive opens the live version of a dataset for a page that is not about this dataset. Without an
+// error, the caller must release the view.
+func OpenLive(r *http.Request, ref herb.Ref) (DatasetView, error) {
+	w := responseOf(r)
+	return w.api.openLive(w, r, ref, denyVisitor)
 }
 
 // pinVersion replaces the live version, which the client may read, by the one that the URL names.
@@ -53,10 +68,9 @@ func (a *API) pinVersion(w *response, r *http.Request, v *DatasetView, words den
 	v.Release()
 	if v.Access == herb.AccessKey {
 		pinned.Access = herb.AccessKey
-	} else {
-		v.Denied = a.checkRead(w, r, v.Ref, pinned.Access, words)
 	}
 	v.View = pinned
+	a.checkRead(w, r, v, words)
 	return nil
 }
 
@@ -66,13 +80,20 @@ type denialWords func(herb.Ref) denial
 // denial is what a client is told whose key is missing or lacks a scope.
 type denial struct{ missing, forbidden string }
 
-// checkRead returns why the client may not read the records of a dataset.
-func (a *API) checkRead(w *response, r *http.Request, ref herb.Ref, access herb.Access, words denialWords) error {
-	if access != herb.AccessKey {
-		return nil
+// checkRead sets why the client may not read the records of a version, and removes the values from
+// its description then. The key is verified only if one is required.
+func (a *API) checkRead(w *response, r *http.Request, v *DatasetView, words denialWords) {
+	if (herb.Principal{}).See(v.Dataset).Values {
+		return
 	}
-	_, err := a.checkScopes(w, r, a.requestKey(w, r), words(ref), ref.ReadScopes()...)
-	return err
+	denial := words(v.Ref)
+	p, err := a.authenticate(w, r, a.requestKey(w, r), denial.missing)
+	if err == nil && !p.See(v.Dataset).Values {
+		err = herb.Errorf(herb.CodeForbidden, "%s", denial.forbidden)
+	}
+	if v.Denied = err; err != nil {
+		v.Dataset = v.WithoutValues()
+	}
 }
 
 // openDataset opens the dataset of a request for records, which fails if the client may not read
@@ -103,17 +124,16 @@ func refOf(r *http.Request) herb.Ref {
 	return herb.Ref{Namespace: herb.Clip(r.PathValue("namespace"), maxShown), Name: herb.Clip(r.PathValue("dataset"), maxShown)}
 }
 
-// describable returns the description of a dataset for a client, without values unless the client
-// may read them, and the access that the response requires.
-func (w *response) describable(v *DatasetView) (herb.Dataset, herb.Access) {
-	if v.Access != herb.AccessKey {
-		return v.Dataset, herb.AccessOpen
+// descriptionAccess returns the access that a response with the description of a dataset requires:
+// without values, it is public.
+func (w *response) descriptionAccess(v *DatasetView) herb.Access {
+	if v.Access == herb.AccessKey {
+		w.setKeyVary()
 	}
-	w.setKeyVary()
 	if v.Denied != nil {
-		return v.WithoutValues(), herb.AccessOpen
+		return herb.AccessOpen
 	}
-	return v.Dataset, herb.AccessKey
+	return v.Access
 }
 
 func denyRequest(ref herb.Ref) denial {

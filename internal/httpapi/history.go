@@ -30,12 +30,12 @@ func (a *API) versions(w *response, r *http.Request) error {
 }
 
 // report handles the import report of a version, the live one unless the request names another.
-// Clients that may publish the dataset get it, and those that may read the records.
+// Clients that may publish the dataset get it, and those that may read the records of that version.
 func (a *API) report(w *response, r *http.Request) error {
 	if _, err := w.queryString(r).Only(query.ParamVersion); err != nil {
 		return err
 	}
-	d, access, err := a.reportedVersion(w, r)
+	d, _, access, err := a.describeVersion(w, r)
 	if err == nil {
 		err = library.CheckReport(d)
 	}
@@ -44,24 +44,4 @@ func (a *API) report(w *response, r *http.Request) error {
 	}
 	w.set("X-Dataset-Version", d.Version)
 	return a.sendDescription(w, r, d.Size(), access, func() any { return publish.NewVersionReport(d) })
-}
-
-// reportedVersion describes the version whose report is requested, and returns the access that the
-// response requires.
-func (a *API) reportedVersion(w *response, r *http.Request) (herb.Dataset, herb.Access, error) {
-	if ref := refOf(r); a.optionalPrincipal(w, r).MayPublish(ref) {
-		w.setKeyVary()
-		version, _, err := w.queryString(r).CutVersion()
-		if err != nil {
-			return herb.Dataset{}, "", err
-		}
-		d, err := a.opts.Uploads.Version(r.Context(), ref, version)
-		return d, herb.AccessKey, err
-	}
-	view, err := a.openDataset(w, r)
-	if err != nil {
-		return herb.Dataset{}, "", err
-	}
-	defer view.Release()
-	return view.Dataset, view.Access, nil
 }

@@ -17,13 +17,17 @@ import (
 const contentBytes = "application/octet-stream"
 
 // source handles the source that is kept with a version. Clients that may publish the dataset get
-// it, and if the descriptor says so, those that may read the records.
+// it, and those that may read the records if the descriptors of that version and the live one say so.
 func (a *API) source(w *response, r *http.Request) error {
-	params, err := w.queryString(r).Only(query.ParamVersion)
+	if _, err := w.queryString(r).Only(query.ParamVersion); err != nil {
+		return err
+	}
+	version, visibility, _, err := a.describeVersion(w, r)
 	if err != nil {
 		return err
 	}
-	if err := a.authorizeSource(w, r); err != nil {
+	if !visibility.Source {
+		_, err := a.authorizeScopes(w, r, version.Ref)
 		return err
 	}
 	ctx, firstByte, cancel, err := w.admitExport(r)
@@ -31,7 +35,7 @@ func (a *API) source(w *response, r *http.Request) error {
 		return err
 	}
 	defer cancel()
-	content, d, err := a.opts.Uploads.Source(ctx, refOf(r), params.Get(query.ParamVersion))
+	content, d, err := a.opts.Uploads.Source(ctx, version.Ref, version.Version)
 	if err != nil {
 		return err
 	}
@@ -61,22 +65,30 @@ func fileName(d herb.Dataset) string {
 	return d.Name
 }
 
-// authorizeSource checks that the client may publish the dataset, or that its source is public and
-// the client may read the records.
-func (a *API) authorizeSource(w *response, r *http.Request) error {
+// describeVersion describes the version that a request names, or the live one, for a client that may
+// publish the dataset or read the records of that version. It returns what the client may see of it,
+// and the access that the response requires.
+func (a *API) describeVersion(w *response, r *http.Request) (d herb.Dataset, visibility herb.Visibility, access herb.Access, err error) {
 	w.setKeyVary()
-	principal := a.optionalPrincipal(w, r)
-	if ref := refOf(r); !principal.MayPublish(ref) {
-		d, err := a.opts.Uploads.Describe(r.Context(), ref)
-		if err != nil {
-			return err
-		}
-		if d.Settings == nil || !d.Settings.Public || a.checkRead(w, r, ref, d.Access, denyRequest) != nil {
-			_, err := a.authorizeScopes(w, r, ref)
-			return err
-		}
+	ref, principal, live := refOf(r), a.optionalPrincipal(w, r), ""
+	version, _, err := w.queryString(r).CutVersion()
+	if err != nil {
+		return d, visibility, "", err
 	}
-	return nil
+	access = herb.AccessKey
+	if !principal.MayPublish(ref) {
+		view, err := a.openDataset(w, r)
+		if err != nil {
+			return d, visibility, "", err
+		}
+		view.Release()
+		version, live, access = view.Version, view.Live, view.Access
+	}
+	if d, err = a.opts.Uploads.Version(r.Context(), ref, version); err != nil || live == "" || live == d.Version {
+		return d, principal.See(d), access, err
+	}
+	other, err := a.opts.Uploads.Version(r.Context(), ref, live)
+	return d, principal.See(d, other), access, err
 }
 
 // putDescriptor handles a descriptor, with which the kept source is published again.

@@ -48,8 +48,7 @@ func (a *API) datasetDocument(w *response, r *http.Request, name string) error {
 		return err
 	}
 	defer release()
-	d, access := w.describable(&view)
-	generated, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{d}, 1, a.features())
+	generated, err := openapi.Generate(a.opts.PublicURL, []herb.Dataset{view.Dataset}, 1, a.features())
 	if err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ func (a *API) datasetDocument(w *response, r *http.Request, name string) error {
 		return err
 	}
 	release()
-	w.sendDocument(r, access, a.newDocument(contentJSON, body.Bytes()))
+	w.sendDocument(r, w.descriptionAccess(&view), a.newDocument(contentJSON, body.Bytes()))
 	return nil
 }
 
@@ -92,9 +91,7 @@ func (a *API) fullDocument(ctx context.Context) (document, error) {
 			return document{}, err
 		}
 		for i, d := range datasets {
-			if d.Access == herb.AccessKey {
-				datasets[i] = d.WithoutValues()
-			}
+			datasets[i] = herb.Principal{}.Describe(d)
 		}
 	}
 	body, err := openapi.Generate(a.opts.PublicURL, datasets, len(live), a.features())

@@ -353,25 +353,25 @@ func newPublishBody(r upload.Record) publishBody {
 }
 
 // publishState handles the state of a publish. Only clients that may publish the dataset see it:
-// reports quote values.
+// reports quote values. For the others, it does not exist.
 func (a *API) publishState(w *response, r *http.Request) error {
 	w.set("Cache-Control", "no-store")
 	if _, err := w.queryString(r).Only(); err != nil {
 		return err
 	}
-	record, err := a.opts.Uploads.Record(r.Context(), herb.Clip(r.PathValue("id"), maxShown))
-	if herb.CodeOf(err) == herb.CodeNotFound { // only key holders learn that
-		_, denied := a.authorize(w, r, apiKey(w, r), "reading a publish requires a key", herb.ScopePublish)
-		if herb.CodeOf(denied) == herb.CodeUnauthenticated || herb.CodeOf(denied) == herb.CodeRateLimited {
-			return denied
-		}
-		w.Header().Del("Www-Authenticate")
+	secret := apiKey(w, r)
+	principal, err := a.authenticate(w, r, secret, "reading a publish requires a key")
+	if err != nil {
+		w.setChallenge(secret, err, nil)
 		return err
+	}
+	id := herb.Clip(r.PathValue("id"), maxShown)
+	record, err := a.opts.Uploads.Record(r.Context(), id)
+	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !principal.MayPublish(record.Ref()) {
+		return herb.Errorf(herb.CodeNotFound, "no publish %q; the state of a publish is kept for %d hours, and shown for keys that may publish its dataset",
+			id, int(upload.Retention.Hours()))
 	}
 	if err != nil {
-		return err
-	}
-	if _, err := a.authorizeScopes(w, r, record.Ref()); err != nil {
 		return err
 	}
 	if record.Result == nil {

@@ -80,7 +80,7 @@ func newPublishing(t *testing.T, change func(*upload.Options)) *publishing {
 			t.Error(err)
 		}
 	})
-	p.service = newService(t, func(o *httpapi.Options) { o.Uploads = p.uploads })
+	p.service = newService(t, func(o *httpapi.Options) { o.Library, o.Uploads = l, p.uploads })
 	return p
 }
 
@@ -414,7 +414,7 @@ func TestPutSource_async(t *testing.T) {
 	if a := p.get(t, at, "X-API-Key: "+onePub); a.status != 200 || decode[state](t, a).State != "received" {
 		t.Errorf("while it waits: %d %s", a.status, a.body)
 	}
-	for key, status := range map[string]int{"": 401, "X-API-Key: " + reader: 403, "X-API-Key: " + unknown: 401} {
+	for key, status := range map[string]int{"": 401, "X-API-Key: " + reader: 404, "X-API-Key: " + unknown: 401} {
 		if a := p.get(t, at, strings.Split(key, "\n")...); a.status != status {
 			t.Errorf("key %q gives %d %s", key, a.status, a.body)
 		}
@@ -563,6 +563,49 @@ func TestSource_public(t *testing.T) {
 		}
 		if a := p.do(t, request("GET", pricesPath+"/descriptor", "", "X-API-Key: "+reader)); a.status != 403 {
 			t.Errorf("the descriptor gives %d", a.status)
+		}
+	}
+}
+
+// TestSource_versions checks that the source and the report of a kept version are authorized by that
+// version and by the live one.
+func TestSource_versions(t *testing.T) {
+	t.Parallel()
+	type settings struct{ source, access string }
+	open, hidden, protected := settings{"public", "open"}, settings{"private", "open"}, settings{"public", "key"}
+	for _, tt := range []struct {
+		name         string
+		kept, live   settings
+		keys         []string
+		source, read []int // statuses of the source and the report of the kept version, by key
+	}{
+		{"both public", open, open, []string{"", elsewhere, reader, onePub}, []int{200, 200, 200, 200}, []int{200, 200, 200, 200}},
+		{"kept one private", hidden, open, []string{"", reader, onePub}, []int{401, 403, 200}, []int{200, 200, 200}},
+		{"live one private", open, hidden, []string{"", reader, onePub}, []int{401, 403, 200}, []int{200, 200, 200}},
+		{"kept one protected", protected, open, []string{"", elsewhere, reader, onePub}, []int{401, 403, 200, 200}, []int{401, 403, 200, 200}},
+		{"live one protected", open, protected, []string{"", elsewhere, reader, onePub}, []int{401, 403, 200, 200}, []int{401, 403, 200, 200}},
+	} {
+		p := newPublishing(t, nil)
+		versions := make([]string, 2)
+		for i, s := range []settings{tt.kept, tt.live} {
+			body, contentType := form(t, "prices.csv", prices+strings.Repeat("3,Moss,4\n", i), "descriptor",
+				`{"resources": [{"path": "prices.csv", "herbarium": {"source": "`+s.source+`", "access": "`+s.access+`"}}]}`)
+			a := p.put(t, "", body, contentType)
+			if versions[i] = decode[publishedBody](t, a).Version; versions[i] == "" {
+				t.Fatalf("%s: %d %s", tt.name, a.status, a.body)
+			}
+		}
+		for i, key := range tt.keys {
+			source := p.do(t, request("GET", pricesPath+"/source?_version="+versions[0], "", "X-API-Key: "+key, `If-None-Match: "x"`))
+			if source.status != tt.source[i] || (source.body == prices) != (source.status == 200) {
+				t.Errorf("%s, key %q: the source gives %d %s, want %d", tt.name, key, source.status, source.body, tt.source[i])
+			}
+			if known := p.do(t, request("GET", pricesPath+"/source?_version="+versions[0], "", "X-API-Key: "+key, `If-None-Match: "`+versions[0]+`"`)); (known.status == 304) != (tt.source[i] == 200) {
+				t.Errorf("%s, key %q: a known source gives %d", tt.name, key, known.status)
+			}
+			if report := p.do(t, request("GET", pricesPath+"/report?_version="+versions[0], "", "X-API-Key: "+key)); report.status != tt.read[i] {
+				t.Errorf("%s, key %q: the report gives %d %s, want %d", tt.name, key, report.status, report.body, tt.read[i])
+			}
 		}
 	}
 }

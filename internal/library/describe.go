@@ -89,7 +89,9 @@ func (l *Library) describeOpen(v herb.LiveVersion) (d herb.Dataset, ok bool) {
 		return d, false
 	}
 	if open := l.listed(e); open != nil {
-		return open.summary, true
+		d = open.summary
+		d.Access = e.access()
+		return d, true
 	}
 	d.Unavailable = e.failed != nil
 	return d, false
@@ -138,12 +140,11 @@ func (l *Library) describeVersion(ctx context.Context, v herb.LiveVersion) (herb
 // database.
 func (l *Library) unknownDataset(ref herb.Ref) error {
 	return herb.Errorf(herb.CodeNotFound, "no such dataset %q%s GET /api/v1 lists all datasets", clip(ref.String()),
-		l.suggestion(ref, func(herb.LiveVersion) bool { return true }))
+		l.suggestion(ref))
 }
 
-// suggestion returns a suggestion of text.Suggestion for an unknown dataset from those that a
-// function permits.
-func (l *Library) suggestion(ref herb.Ref, permits func(herb.LiveVersion) bool) string {
+// suggestion returns a suggestion of text.Suggestion for an unknown dataset.
+func (l *Library) suggestion(ref herb.Ref) string {
 	var names, others []string
 	add := func(r herb.Ref) {
 		if r.Namespace == ref.Namespace { // compared first
@@ -155,12 +156,10 @@ func (l *Library) suggestion(ref herb.Ref, permits func(herb.LiveVersion) bool) 
 	if len(ref.Namespace) <= herb.MaxName && len(ref.Name) <= herb.MaxName { // comparing takes the product of the lengths
 		live := l.liveVersions()
 		if l.opts.Plants != nil {
-			live = append(live, herb.LiveVersion{Ref: herb.PlantsRef, Access: l.opts.PlantsAccess})
+			live = append(live, herb.LiveVersion{Ref: herb.PlantsRef})
 		}
 		for _, v := range live {
-			if permits(v) {
-				add(v.Ref)
-			}
+			add(v.Ref)
 		}
 	}
 	return text.Suggestion(ref.String(), append(names, others...))

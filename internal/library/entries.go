@@ -42,10 +42,20 @@ func (e *entry) key() versionKey {
 // isOpen reports whether the live version is open.
 func (e *entry) isOpen() bool { return e.open != nil && e.open.dataset.Version == e.Version }
 
+// access returns the access of the open version. An older one, which is listed until the live version
+// is open, requires a key if the live version does.
+func (e *entry) access() herb.Access {
+	if !e.isOpen() && e.Access != herb.AccessOpen {
+		return herb.AccessKey
+	}
+	return e.open.dataset.Access
+}
+
 // openVersion is a version that is open on this node.
 type openVersion struct {
 	*segment.Reader
 	dataset  herb.Dataset // without internal fields
+	kept     bool         // its source was sent to the server and is kept with it
 	summary  herb.Dataset // for lists of datasets
 	close    func()       // releases a reference
 	lastUsed atomic.Int64 // cache.epoch of the last use
@@ -54,17 +64,22 @@ type openVersion struct {
 func newOpenVersion(r *segment.Reader, d herb.Dataset) *openVersion {
 	return &openVersion{
 		Reader: r, dataset: publicDescription(d), summary: summarize(d),
+		kept:  d.Settings != nil && d.Settings.Kept != nil,
 		close: func() { _ = r.Release() }, // unmapping does not fail
 	}
 }
 
-// view returns a view for a caller that holds a reference, and records the use. Every request calls
-// it, so it writes the shared variable only if it changes.
-func (l *Library) view(v *openVersion) View {
+// view returns a view of the open version of an entry for a caller that holds a reference, and
+// records the use. Every request calls it, so it writes the shared variable only if it changes. l.mu
+// is held.
+func (l *Library) view(e *entry) View {
+	v := e.open
 	if now := l.cache.epoch.Load(); v.lastUsed.Load() != now {
 		v.lastUsed.Store(now)
 	}
-	return View{v.dataset, v.Reader, v.close, v.Reader}
+	view := View{Dataset: v.dataset, Source: v.Reader, Close: v.close, Reader: v.Reader, Kept: v.kept}
+	view.Access = e.access()
+	return view
 }
 
 // memory estimates the memory of a version in bytes: descriptions of fields and columns, readers of

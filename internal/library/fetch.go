@@ -66,7 +66,7 @@ func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) 
 			case v == nil || !v.Acquire():
 				return View{}, f.inProgressError()
 			default:
-				return l.view(v), nil
+				return l.view(f.entry), nil
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
 	e := l.entries[key]
 	if e != nil {
 		if v := l.listed(e); v != nil && v.Acquire() {
-			return nil, l.view(v), nil
+			return nil, l.view(e), nil
 		}
 	}
 	switch {

@@ -14,6 +14,16 @@ type VersionInfo struct {
 	Live    bool
 	First   bool     // no earlier version is kept, so its changes are unknown
 	Changes []Change // since the previous version
+
+	previous herb.Dataset // the previous version; zero if it is not kept
+}
+
+// WithoutValues returns the description of a version for readers who may not see its report: its
+// changes quote no values.
+func (v VersionInfo) WithoutValues() VersionInfo {
+	v.Dataset, v.previous = v.Dataset.WithoutValues(), v.previous.WithoutValues()
+	v.Changes = Compare(v.previous, v.Dataset, true)
+	return v
 }
 
 // History returns the kept versions of a dataset, newest first. A mutable dataset has one.
@@ -26,7 +36,8 @@ func (l *Library) History(ctx context.Context, ref herb.Ref) (history []VersionI
 	for i, v := range slices.Backward(kept.Versions) {
 		info := VersionInfo{Dataset: v, Live: v.Version == kept.Live, First: i == 0}
 		if !info.First {
-			info.Changes = compare(kept.Versions[i-1], v, true)
+			info.previous = kept.Versions[i-1]
+			info.Changes = compare(info.previous, v, true)
 		}
 		history = append(history, info)
 	}

@@ -154,6 +154,7 @@ type View struct {
 	query.Source
 	Close  func()          // nil if there is nothing to release
 	Reader *segment.Reader // nil if the dataset is mutable
+	Kept   bool            // the source was sent to the server and is kept with the version
 }
 
 // Explain returns the steps in which a listing of a published dataset is computed.
@@ -266,7 +267,7 @@ func (l *Library) acquire(ctx context.Context, key versionKey) (View, error) {
 	confirmed := e != nil && (!e.named || e.generation == l.status.Load().generation)
 	if confirmed && e.open != nil && e.open.dataset.Version == cmp.Or(key.version, e.Version) && e.open.Acquire() {
 		defer l.mu.RUnlock()
-		return l.view(e.open), nil
+		return l.view(e), nil
 	}
 	l.mu.RUnlock()
 	if live == nil {

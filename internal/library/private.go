@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -14,29 +15,34 @@ type Private struct{ *Library }
 
 // reader is who a context belongs to.
 type reader struct {
-	mayRead func(herb.Ref) bool
-	err     error // why it is unknown what the reader may read
+	sees func(herb.Dataset) bool
+	err  error // why it is unknown what the reader may see
 }
 
 type readerKey struct{}
 
-// WithReader returns a context of a reader. err is why the reader could not be authenticated, other
-// than that the key is invalid; methods of Private fail with it where the result depends on the
-// key.
-func WithReader(ctx context.Context, mayRead func(herb.Ref) bool, err error) context.Context {
-	return context.WithValue(ctx, readerKey{}, reader{mayRead, err})
+// WithReader returns a context of a reader, who may know of the versions for which sees is true. err
+// is why the reader could not be authenticated, other than that the key is invalid; methods of
+// Private fail with it where the result depends on the key.
+func WithReader(ctx context.Context, sees func(herb.Dataset) bool, err error) context.Context {
+	return context.WithValue(ctx, readerKey{}, reader{sees, err})
 }
 
-// isVisible reports whether the reader of a context may know of a dataset.
-func isVisible(ctx context.Context, v herb.LiveVersion) bool {
-	if v.Access == herb.AccessOpen {
-		return true
-	}
+// isVisible reports whether the reader of a context may know of a version.
+func isVisible(ctx context.Context, d herb.Dataset) bool {
 	r, ok := ctx.Value(readerKey{}).(reader)
-	return ok && r.err == nil && r.mayRead(v.Ref)
+	if !ok || r.err != nil {
+		return herb.Principal{}.See(d).Values
+	}
+	return r.sees(d)
 }
 
-// readerErr returns why it is unknown what the reader of a context may read.
+// isLiveVisible is isVisible for a live version without its description.
+func isLiveVisible(ctx context.Context, v herb.LiveVersion) bool {
+	return isVisible(ctx, herb.Dataset{Ref: v.Ref, Access: cmp.Or(v.Access, herb.AccessKey)})
+}
+
+// readerErr returns why it is unknown what the reader of a context may see.
 func readerErr(ctx context.Context) error {
 	r, _ := ctx.Value(readerKey{}).(reader)
 	return r.err
@@ -47,7 +53,7 @@ func (p Private) filter(ctx context.Context, live []herb.LiveVersion, err error)
 	if err == nil {
 		err = readerErr(ctx)
 	}
-	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !isVisible(ctx, v) }), err
+	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !isLiveVisible(ctx, v) }), err
 }
 
 // Live is Library.Live for a reader.
@@ -62,6 +68,17 @@ func (p Private) Search(ctx context.Context, search, keyword string) ([]herb.Liv
 	return p.filter(ctx, live, err)
 }
 
+// Datasets is Library.Datasets for a reader. It leaves out a dataset whose protected version went
+// live after Live returned it.
+func (p Private) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
+	all, err := p.Library.Datasets(ctx, versions, details)
+	at := -1
+	return slices.DeleteFunc(all, func(d herb.Dataset) bool {
+		at++
+		return d.Version != versions[at].Version && !isVisible(ctx, d)
+	}), err
+}
+
 // Acquire is Library.Acquire for a reader. The error is the same for an unknown dataset and one
 // that the reader must not know of.
 func (p Private) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
@@ -69,25 +86,48 @@ func (p Private) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 		return View{}, err
 	}
 	v, err := p.Library.Acquire(ctx, ref)
+	if err == nil && !isVisible(ctx, v.Dataset) { // another version went live meanwhile
+		v.Release()
+		return View{}, p.unknown(ctx, ref)
+	}
 	return v, p.hide(ctx, ref, err)
 }
 
-// AcquireVersion is Library.AcquireVersion for a reader.
+// AcquireVersion is Library.AcquireVersion for a reader. The error is the same for a version that is
+// not kept and one that the reader must not know of.
 func (p Private) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
 	if err := p.check(ctx, ref); err != nil {
 		return View{}, err
 	}
 	v, err := p.Library.AcquireVersion(ctx, ref, version)
+	visible := err != nil || isVisible(ctx, v.Dataset)
+	if !visible {
+		v.Release()
+	}
+	if !visible || herb.CodeOf(err) == herb.CodeGone {
+		gone := herb.Errorf(herb.CodeGone, "version %q of dataset %s is not kept, or it requires another key", clip(version), ref)
+		return View{}, cmp.Or(readerErr(ctx), error(gone))
+	}
 	return v, p.hide(ctx, ref, err)
 }
 
-// History is Library.History for a reader.
-func (p Private) History(ctx context.Context, ref herb.Ref) ([]VersionInfo, error) {
+// History is Library.History for a reader: without the versions that the reader must not know of,
+// and without what changed since one of these.
+func (p Private) History(ctx context.Context, ref herb.Ref) (visible []VersionInfo, err error) {
 	if err := p.check(ctx, ref); err != nil {
 		return nil, err
 	}
 	history, err := p.Library.History(ctx, ref)
-	return history, p.hide(ctx, ref, err)
+	for i, v := range history { // newest first
+		if !isVisible(ctx, v.Dataset) {
+			continue
+		}
+		if i+1 < len(history) && !isVisible(ctx, history[i+1].Dataset) {
+			v.First, v.Changes, v.previous = true, nil, herb.Dataset{}
+		}
+		visible = append(visible, v)
+	}
+	return visible, p.hide(ctx, ref, err)
 }
 
 // check fails unless the reader may know of a dataset. It decides without opening the dataset, so
@@ -105,7 +145,7 @@ func (p Private) check(ctx context.Context, ref herb.Ref) error {
 		}
 		p.mu.RUnlock()
 	}
-	if known && isVisible(ctx, v) {
+	if known && isLiveVisible(ctx, v) {
 		return nil
 	}
 	return p.unknown(ctx, ref)
@@ -120,11 +160,11 @@ func (p Private) hide(ctx context.Context, ref herb.Ref, err error) error {
 	return err
 }
 
+// unknown returns the error for a dataset that does not exist for a reader. It suggests no names, so
+// that it depends on nothing but the request.
 func (p Private) unknown(ctx context.Context, ref herb.Ref) error {
 	if err := readerErr(ctx); err != nil {
 		return err
 	}
-	suggestion := p.suggestion(ref, func(v herb.LiveVersion) bool { return isVisible(ctx, v) })
-	return herb.Errorf(herb.CodeNotFound, "no such dataset %q, or it requires another key%s GET /api/v1 lists the datasets that you may read",
-		clip(ref.String()), suggestion)
+	return herb.Errorf(herb.CodeNotFound, "no such dataset %q, or it requires another key; GET /api/v1 lists the datasets that you may read", clip(ref.String()))
 }

@@ -53,10 +53,10 @@ type DatasetMatch struct {
 	Total int
 }
 
-// SearchRecords counts the records that match a search in each dataset that is open or that mayRead
-// permits, the most recently published first, and as many as it can within its budget of time,
-// which is one second if it is 0.
-func SearchRecords(ctx context.Context, source RecordSource, search string, mayRead func(herb.Ref) bool, budget time.Duration) (RecordMatches, error) {
+// SearchRecords counts the records that match a search in each dataset whose records the reader may
+// see, the most recently published first, and as many as it can within its budget of time, which is
+// one second if it is 0.
+func SearchRecords(ctx context.Context, source RecordSource, search string, reader herb.Principal, budget time.Duration) (RecordMatches, error) {
 	var found RecordMatches
 	rawQuery := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: "1"}}.Encode()
 	req, err := query.Parse(rawQuery, nil)
@@ -80,7 +80,9 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, mayR
 			return found, err
 		}
 		hidden := newSet(protected)
-		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return hidden[v.Ref] && !mayRead(v.Ref) })
+		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool {
+			return hidden[v.Ref] && !reader.See(herb.Dataset{Ref: v.Ref, Access: herb.AccessKey}).Values
+		})
 	}
 	for batch := range slices.Chunk(live, searchBatch) {
 		if check {
@@ -92,7 +94,7 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, mayR
 			if err != nil || limited.Err() != nil {
 				break
 			}
-			err = found.searchDataset(limited, source, v.Ref, rawQuery, mayRead)
+			err = found.searchDataset(limited, source, v.Ref, rawQuery, reader)
 			switch herb.CodeOf(err) {
 			case herb.CodeUnavailable:
 				found.Partial, err = true, nil
@@ -176,15 +178,14 @@ func (l *Library) MayMatch(v herb.LiveVersion, s *query.Search) bool {
 	return may || err != nil
 }
 
-// searchDataset adds the matching records of a dataset, unless it requires a key that the reader
-// lacks.
-func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, ref herb.Ref, rawQuery string, mayRead func(herb.Ref) bool) error {
+// searchDataset adds the matching records of a dataset, unless the reader may not see them.
+func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, ref herb.Ref, rawQuery string, reader herb.Principal) error {
 	v, err := source.Acquire(ctx, ref)
 	if err != nil {
 		return err
 	}
 	defer v.Release()
-	if v.Access == herb.AccessKey && !mayRead(ref) {
+	if !reader.See(v.Dataset).Values {
 		return nil
 	}
 	req, err := query.Parse(rawQuery, v.Fields)

@@ -154,7 +154,7 @@ func TestSearchRecords(t *testing.T) {
 		{250, "common", 1, 0, 0, 0, true},
 	} {
 		var p countingPacer // each dataset whose words are looked up is reported
-		found, err := library.SearchRecords(query.WithPacer(t.Context(), &p), numberedDatasets(tt.datasets), tt.search, nil, tt.budget)
+		found, err := library.SearchRecords(query.WithPacer(t.Context(), &p), numberedDatasets(tt.datasets), tt.search, herb.Principal{}, tt.budget)
 		if err != nil || found.Total != tt.total || found.Searched != tt.searched || len(found.Datasets) != tt.total || found.Partial != tt.partial {
 			t.Errorf("%q in %d datasets: %d records in %d of %d, partial %t, %v",
 				tt.search, tt.datasets, found.Total, len(found.Datasets), found.Searched, found.Partial, err)
@@ -164,7 +164,7 @@ func TestSearchRecords(t *testing.T) {
 		}
 	}
 	full := countingPacer{err: errors.New("no slot")}
-	if _, err := library.SearchRecords(query.WithPacer(t.Context(), &full), numberedDatasets(250), "common", nil, time.Hour); !errors.Is(err, full.err) {
+	if _, err := library.SearchRecords(query.WithPacer(t.Context(), &full), numberedDatasets(250), "common", herb.Principal{}, time.Hour); !errors.Is(err, full.err) {
 		t.Errorf("a search that is not admitted: %v", err)
 	}
 }
@@ -210,7 +210,7 @@ func TestIsClosed(t *testing.T) {
 	if got := closed(); got != "moss rose " {
 		t.Errorf("with descriptions: %s", got)
 	}
-	found, err := library.SearchRecords(t.Context(), other, "rose", func(herb.Ref) bool { return false }, time.Hour)
+	found, err := library.SearchRecords(t.Context(), other, "rose", herb.Principal{}, time.Hour)
 	if err != nil || found.Total != 1 || found.Searched != 2 {
 		t.Errorf("found %+v, %v", found, err)
 	}
@@ -310,8 +310,11 @@ func TestSearchRecords_protected(t *testing.T) {
 		}{
 			{"odd", false, 120, 240}, {"odd", true, 125, 250}, {"d3", false, 0, 240}, {"d3", true, 1, 250}, {"none", false, 0, 240},
 		} {
-			source := protectedDatasets{250, 10, down}
-			found, err := library.SearchRecords(t.Context(), source, tt.search, func(herb.Ref) bool { return tt.mayRead }, time.Hour)
+			source, reader := protectedDatasets{250, 10, down}, herb.Principal{}
+			if tt.mayRead {
+				reader.Scopes = []herb.Scope{herb.ScopeDataRead}
+			}
+			found, err := library.SearchRecords(t.Context(), source, tt.search, reader, time.Hour)
 			if err != nil || found.Total != tt.total || found.Searched != tt.searched || found.Partial {
 				t.Errorf("%s: %q, %t: %d records in %d datasets, partial %t, %v", name, tt.search, tt.mayRead, found.Total, found.Searched, found.Partial, err)
 			}

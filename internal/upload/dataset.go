@@ -48,11 +48,6 @@ func (s *Service) Descriptor(ctx context.Context, ref herb.Ref) (descriptor []by
 	return d.Settings.Descriptor, d.Version, nil
 }
 
-// Describe describes the live version of a dataset.
-func (s *Service) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
-	return s.opts.Library.Describe(ctx, ref)
-}
-
 // Version describes a version of a dataset; an empty name means the live one.
 func (s *Service) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
 	return s.opts.Library.Version(ctx, ref, version)

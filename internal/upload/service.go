@@ -37,7 +37,6 @@ type Publisher interface {
 // Library describes and changes the versions of datasets.
 type Library interface {
 	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
-	Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)

@@ -41,6 +41,9 @@ func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v datasetView) er
 }
 
 func (p *Pages) browseMap(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	if v.Denied != nil { // the description without values may have no coordinates
+		return p.requestKey(w, r, &v, r.URL.RawQuery, v.Denied)
+	}
 	pairs := view.MapPairs(&v.Dataset)
 	if len(pairs) == 0 {
 		return herb.Errorf(herb.CodeNotFound, "dataset %s has no map, because it has no fields with latitudes and longitudes", v.Ref)

@@ -160,6 +160,9 @@ func (p *Pages) datasetsOnPage(r *http.Request, params query.Params, live []herb
 	req.PerPage = perPage
 	from := min(req.Offset(), len(live))
 	datasets, err := p.opts.Library.Datasets(r.Context(), live[from:min(from+perPage, len(live))], true)
+	for i, d := range datasets {
+		datasets[i] = herb.Principal{}.Describe(d) // the same for everybody: lists show no values
+	}
 	return datasets, req.Meta(len(live)), err
 }
 
@@ -177,7 +180,7 @@ func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
 		search += "*"
 	}
-	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, httpapi.Visitor(r).MayRead, p.opts.SearchBudget)
+	found, err := library.SearchRecords(r.Context(), p.opts.Library, search, httpapi.Visitor(r), p.opts.SearchBudget)
 	if herb.CodeOf(err) == herb.CodeInvalid { // the names of datasets are still searched
 		return nil
 	}
@@ -204,11 +207,11 @@ func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 	return nil
 }
 
-// findRows returns the first rows of a dataset that match a search. A dataset that is gone or
-// unavailable meanwhile has none.
+// findRows returns the first rows of a dataset that match a search. A dataset that is gone,
+// unavailable or protected meanwhile has none.
 func (p *Pages) findRows(r *http.Request, ref herb.Ref, search string) (rows []foundRow, err error) {
 	const most, maxValue = 3, 4 << 10
-	opened, err := p.opts.Library.Acquire(r.Context(), ref)
+	opened, err := httpapi.OpenLive(r, ref)
 	if code := herb.CodeOf(err); code == herb.CodeNotFound || code == herb.CodeUnavailable {
 		return nil, nil
 	}
@@ -216,7 +219,10 @@ func (p *Pages) findRows(r *http.Request, ref herb.Ref, search string) (rows []f
 		return nil, err
 	}
 	defer opened.Release()
-	v := datasetView{httpapi.DatasetView{View: opened}}
+	if opened.Denied != nil {
+		return nil, nil
+	}
+	v := datasetView{opened}
 	params := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: strconv.Itoa(most)}}
 	req, err := query.Parse(params.Encode(), v.Fields)
 	if err != nil {

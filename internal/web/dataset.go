@@ -28,7 +28,7 @@ func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, datasetV
 func (p *Pages) parseState(v datasetView) (s view.State, canonical bool, err error) {
 	s, canonical, err = view.ParseState(p.datasetPath(v.Ref), v.Query, &v.Dataset)
 	s.Version = v.Pinned
-	if p.opts.Folder(v.Ref) != "" {
+	if p.imageFolder(v) != "" {
 		s.Files = s.Path + "/files/"
 	}
 	return s, canonical, err

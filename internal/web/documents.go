@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view"
@@ -208,15 +209,18 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) 
 	if err != nil {
 		return err
 	}
-	h := versionsPage{Hidden: v.Denied != nil, Live: v.Live, access: v.Access}
+	h := versionsPage{Live: v.Live, access: v.Access}
 	if h.Head, _, _, err = p.documentHead(w, r, v, "versions"); err != nil {
 		return err
 	}
-	mayPublish := h.Head.Publish != "" // reports of all versions are for publishers
-	h.Hidden = h.Hidden && !mayPublish
+	visitor := httpapi.Visitor(r)
+	if visitor.ID != "" {
+		httpapi.SetPrivate(w.Header())
+	}
+	h.Hidden = !visitor.See(v.Dataset).Report
 	for _, info := range versions {
-		if !mayPublish && (h.Hidden || !h.Head.Locked && info.Access == herb.AccessKey) { // an open dataset may have been protected before
-			info.Report = nil
+		if !visitor.See(v.Dataset, info.Dataset).Report { // an open dataset may have been protected before
+			info = info.WithoutValues()
 		}
 		h.Versions = append(h.Versions, info)
 	}

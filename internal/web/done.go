@@ -41,15 +41,15 @@ func (p *Pages) redirectDone(w http.ResponseWriter, r *http.Request, ref herb.Re
 // mayReadLive reports whether a visitor may read the live version of a dataset. It is true if that
 // is unknown: the page of the dataset then shows the error.
 func (p *Pages) mayReadLive(r *http.Request, ref herb.Ref) bool {
-	if httpapi.Visitor(r).MayRead(ref) {
+	if seesProtected(httpapi.Visitor(r), ref) {
 		return true
 	}
-	live, err := p.opts.Library.Acquire(r.Context(), ref)
+	live, err := httpapi.OpenLive(r, ref)
 	if err != nil {
 		return herb.CodeOf(err) != herb.CodeNotFound // a private catalogue hides the dataset
 	}
 	defer live.Release()
-	return live.Access != herb.AccessKey
+	return live.Denied == nil
 }
 
 // versionName matches the names of versions.
@@ -119,7 +119,7 @@ func (p *Pages) newDone(r *http.Request, ref herb.Ref, live, value string) (*vie
 	}
 	d.Previous = parts[2]
 	// Publishers may know the versions of a dataset that a private catalogue hides from them.
-	versions, err := p.opts.History(library.WithReader(r.Context(), httpapi.Visitor(r).MayPublish, nil), ref)
+	versions, err := p.opts.History(library.WithReader(r.Context(), func(d herb.Dataset) bool { return httpapi.Visitor(r).See(d).Report }, nil), ref)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,9 @@ func (p *Pages) describeMissing(r *http.Request, page *failurePage) {
 			page.Message = "There is no dataset " + herb.Clip(ref.String(), 200) + ", or it requires another key."
 		}
 	}
-	page.Near = p.nearDatasets(r.Context(), live, ref)
+	if !p.opts.PrivateCatalog { // whose errors depend on nothing but the request
+		page.Near = p.nearDatasets(r.Context(), live, ref)
+	}
 }
 
 // nearDatasets returns links to the datasets whose names are most similar to that of a path.

@@ -20,6 +20,15 @@ import (
 // maxImage is the maximum size of an image in bytes.
 const maxImage = 4 << 20
 
+// imageFolder returns the folder with the images of a version; empty if there is none. A version
+// whose file was sent to the server has none: its publisher may not read files of the server.
+func (p *Pages) imageFolder(v datasetView) string {
+	if v.Kept {
+		return ""
+	}
+	return p.opts.Folder(v.Ref)
+}
+
 // file serves an image from the folder of the dataset's source file, if a row of the version that
 // the page shows names it in a column of images. Nothing else is served: the folder may have
 // private files, and images of another dataset that requires a key.
@@ -27,7 +36,7 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) erro
 	if v.Denied != nil {
 		return v.Denied
 	}
-	folder, name := p.opts.Folder(v.Ref), r.PathValue("path")
+	folder, name := p.imageFolder(v), r.PathValue("path")
 	missing := herb.Errorf(herb.CodeNotFound, "no such image %q; images that rows name are served from the folder of the dataset's source file, up to %d MiB",
 		name, maxImage>>20)
 	if folder == "" || !view.IsImagePath(name) {

@@ -41,12 +41,14 @@ func (p *Pages) openDraft(w http.ResponseWriter, r *http.Request) (d review.Draf
 		}
 		return d, actor, err
 	}
-	actor, err = p.mayPublish(w, r, d.Ref, back)
+	if actor, err = httpapi.MayPublish(r, d.Ref); herb.CodeOf(err) == herb.CodeForbidden {
+		err = errNoDraft() // the name of the dataset may be hidden
+	}
 	return d, actor, err
 }
 
 func errNoDraft() error {
-	return herb.Errorf(herb.CodeNotFound, "this file is not waiting any more: it was published, discarded or kept for too long; send it again")
+	return herb.Errorf(herb.CodeNotFound, "this file is not waiting any more, or it requires another key: it was published, discarded or kept for too long; send it again")
 }
 
 // review serves the review of a draft.
@@ -218,10 +220,10 @@ func (p *Pages) publishState(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	record, err := p.opts.Drafts.State(r.Context(), r.PathValue("publish"), reviewWait)
-	if err != nil {
-		return err
+	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !httpapi.Visitor(r).MayPublish(record.Ref()) {
+		return errNoDraft()
 	}
-	if _, err := p.mayPublish(w, r, record.Ref(), back); err != nil {
+	if err != nil {
 		return err
 	}
 	switch {

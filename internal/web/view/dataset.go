@@ -180,14 +180,8 @@ type descriptorEntry struct {
 	Roles                                 []string
 }
 
-// ReadDescriptor reads the public descriptor of a dataset. That of a dataset that requires a key is
-// not read, because it may quote values.
-func ReadDescriptor(d *herb.Dataset) Descriptor {
-	if d.Access == herb.AccessKey {
-		return Descriptor{}
-	}
-	return ParseDescriptor(d.Descriptor)
-}
+// ReadDescriptor reads the descriptor of a dataset, which has none if the visitor may not see it.
+func ReadDescriptor(d *herb.Dataset) Descriptor { return ParseDescriptor(d.Descriptor) }
 
 // ParseDescriptor parses a descriptor. Members of the resource override those of the package;
 // malformed ones are ignored.
