@@ -1,0 +1,292 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
+	"herbarium/internal/library"
+	"herbarium/internal/must"
+	"herbarium/internal/publish"
+	"herbarium/internal/review"
+	"herbarium/internal/store/sqlite"
+	"herbarium/internal/upload"
+	"herbarium/internal/web"
+)
+
+// A canary is a word that occurs in one place of one version, such as a cell or the title.
+type canary struct {
+	word      string
+	ref       herb.Ref
+	kind      canaryKind
+	protected bool // the version with the word, or the live one, requires a key
+}
+
+type canaryKind int
+
+const (
+	describes canaryKind = iota // titles, descriptions, names of fields and datasets
+	quotes                      // cells, and what may quote them
+	hides                       // hidden columns, excluded rows, conditions: only publishers see them
+)
+
+// canaryKey is a key, or none.
+type canaryKey struct {
+	name   string
+	scopes []herb.Scope // that are valid
+	secret string
+}
+
+func (k canaryKey) has(scope herb.Scope, ref herb.Ref) bool {
+	return slices.Contains(k.scopes, scope) || slices.Contains(k.scopes, scope+herb.Scope(":"+ref.String()))
+}
+
+// sees reports whether responses to a key may contain a canary.
+func (k canaryKey) sees(c canary, private bool) bool {
+	publishes := k.has(herb.ScopePublish, c.ref)
+	reads := !c.protected || k.has(herb.ScopeDataRead, c.ref)
+	switch c.kind {
+	case describes:
+		return !private || reads || publishes
+	case quotes:
+		return reads || publishes
+	default:
+		return publishes
+	}
+}
+
+// canarySite is a server whose datasets contain canaries. Each dataset has a kept and a live
+// version: one of both, both or none requires a key.
+type canarySite struct {
+	api            *httpapi.API
+	uploads        *upload.Service
+	private        bool
+	folder         string
+	keys           []canaryKey
+	canaries       []canary
+	kept           map[herb.Ref]string // version
+	keptAccess     map[herb.Ref]herb.Access
+	access         map[herb.Ref]herb.Access // of the live version
+	draft, publish string                   // IDs
+	found          map[string]bool          // canaries in responses
+}
+
+func canaryRef(name string) herb.Ref { return herb.Ref{Namespace: "vault", Name: name} }
+
+// newCanarySite returns a server with a public or a private catalogue.
+func newCanarySite(t *testing.T, private bool) *canarySite {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
+	must.NoError(t, err)
+	l, err := library.Open(db, library.Options{Dir: t.TempDir(), Keep: 20})
+	must.NoError(t, err)
+	s := &canarySite{
+		private: private, keys: newCanaryKeys(), folder: t.TempDir(), kept: map[herb.Ref]string{}, keptAccess: map[herb.Ref]herb.Access{}, access: map[herb.Ref]herb.Access{}, found: map[string]bool{},
+	}
+	publisher := &publish.Publisher{Library: l, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
+	s.uploads = upload.New(upload.Options{Publisher: publisher, Library: l, Store: db, Dir: dir})
+	drafts := review.New(review.Options{Uploads: s.uploads, Library: l, Store: db})
+	t.Cleanup(func() {
+		s.uploads.Stop()
+		drafts.Stop()
+		if err := errors.Join(l.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	var served interface {
+		httpapi.Library
+		History(context.Context, herb.Ref) ([]library.VersionInfo, error)
+	} = l
+	if private {
+		served = library.Private{Library: l}
+	}
+	site := httpapi.Site{Library: served, PrivateCatalog: private, Version: "test", SearchBudget: time.Hour}
+	pages, err := web.New(web.Options{
+		Site: site, History: served.History, SourceErrors: db.SourceErrors, Folder: publisher.Folder, Uploads: s.uploads, Drafts: drafts,
+	})
+	must.NoError(t, err)
+	opts := options(t, served)
+	opts.Site, opts.Pages, opts.Uploads, opts.Keys, opts.RequestTimeout = site, pages, s.uploads, s, time.Minute
+	s.api, err = httpapi.New(opts)
+	must.NoError(t, err)
+	s.publishFolder(t, publisher)
+	s.publishVersions(t)
+	s.addDraft(t)
+	for _, name := range []string{"locked", "free"} { // messages of failed publishes require a key, also of open datasets
+		word := "rejection" + name
+		must.NoError(t, db.SetSourceError(t.Context(), herb.SourceError{Path: "/srv/" + name + ".csv", Ref: canaryRef(name), Message: "value " + word, Since: time.Now()}))
+		s.canaries = append(s.canaries, canary{word, canaryRef(name), quotes, true})
+	}
+	return s
+}
+
+// newCanaryKeys returns every kind of key.
+func newCanaryKeys() (keys []canaryKey) {
+	for _, scope := range []herb.Scope{
+		herb.ScopePlantsWrite, "data:read:vault/free", "data:read:vault/locked", "data:read:vault/opened", "publish:vault/locked", "publish:vault/free",
+		herb.ScopeDataRead, herb.ScopePublish,
+	} {
+		keys = append(keys, canaryKey{string(scope), []herb.Scope{scope}, "valid." + strings.NewReplacer(":", ".", "/", ".").Replace(string(scope))})
+	}
+	return append(keys, canaryKey{name: "none"}, canaryKey{name: "invalid", secret: "invalid"}, canaryKey{name: "expired", secret: "expired"})
+}
+
+// Verify implements httpapi.Keys.
+func (s *canarySite) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
+	for _, k := range s.keys {
+		if k.secret == secret && k.scopes != nil {
+			return herb.Principal{ID: k.name, Scopes: k.scopes}, nil
+		}
+	}
+	return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "the key is invalid, expired or revoked")
+}
+
+func (s *canarySite) key(t *testing.T, name string) canaryKey {
+	t.Helper()
+	at := slices.IndexFunc(s.keys, func(k canaryKey) bool { return k.name == name })
+	if at < 0 {
+		t.Fatalf("no key %s", name)
+	}
+	return s.keys[at]
+}
+
+// publishFolder publishes datasets from one folder with images. The image belongs to a protected
+// dataset; all of them name it.
+func (s *canarySite) publishFolder(t *testing.T, p *publish.Publisher) {
+	t.Helper()
+	var resources []string
+	write := func(name, content string) {
+		must.NoError(t, os.WriteFile(filepath.Join(s.folder, name), []byte(content), 0o600))
+	}
+	must.NoError(t, os.Mkdir(filepath.Join(s.folder, "photos"), 0o700))
+	write("photos/alice.svg", "<svg>imagealice</svg>")
+	s.canaries = append(s.canaries, canary{"imagealice", canaryRef("pics"), quotes, true})
+	for name, access := range map[string]string{"pics": "key", "free": "open", "opened": "key"} {
+		image := "photos/alice.svg"
+		if name != "pics" {
+			image = "photos/other.svg"
+		}
+		write(name+".csv", "id,name,image\n1,"+name+" of the folder,"+image+"\n")
+		resources = append(resources, fmt.Sprintf(`{"name": %q, "path": "%s.csv", "herbarium": {"access": %q}}`, name, name, access))
+		s.access[canaryRef(name)] = herb.Access(access)
+	}
+	write("datapackage.json", `{"name": "vault", "resources": [`+strings.Join(resources, ",")+`]}`)
+	found := discover.New(discover.Options{Formats: ingest.Formats()}).Discover(t.Context(), []string{s.folder})
+	must.NoError(t, errors.Join(found.Errors...))
+	for _, source := range found.Sources {
+		_, err := p.PublishSource(t.Context(), source)
+		must.NoError(t, err)
+	}
+}
+
+// publishVersions sends a kept and a live version of each dataset.
+func (s *canarySite) publishVersions(t *testing.T) {
+	t.Helper()
+	for _, d := range []struct {
+		name       string
+		kept, live herb.Access
+		exposes    bool // the live version exposes the column that the kept one hides
+	}{
+		{"locked", herb.AccessKey, herb.AccessKey, false}, {"opened", herb.AccessKey, herb.AccessOpen, false}, {"closed", herb.AccessOpen, herb.AccessKey, false},
+		{"free", herb.AccessOpen, herb.AccessOpen, true},
+	} {
+		ref := canaryRef(d.name)
+		isProtected := d.live == herb.AccessKey
+		s.canaries = append(s.canaries, canary{ref.String(), ref, describes, isProtected})
+		s.kept[ref] = s.send(t, ref, "kept", d.kept, isProtected || d.kept == herb.AccessKey, false)
+		s.send(t, ref, "live", d.live, isProtected, d.exposes)
+		s.keptAccess[ref], s.access[ref] = d.kept, d.live
+	}
+}
+
+// send publishes a version with canaries and returns it.
+func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access herb.Access, isProtected, exposes bool) string {
+	t.Helper()
+	word := func(place string, kind canaryKind) string {
+		c := canary{place + version + ref.Name, ref, kind, isProtected}
+		s.canaries = append(s.canaries, c)
+		return c.word
+	}
+	fields := []string{"id", "name", word("field", describes), "price", "image", "latitude", "longitude"}
+	hidden := hides
+	if exposes {
+		fields, hidden = append(fields, "secret"), quotes
+	}
+	price, conditions := "3", []string{"on"}
+	if version == "live" {
+		price = word("price", quotes) // the change of the type quotes it
+		conditions = append(conditions, word("condition", hides))
+	}
+	file := "id,name," + fields[2] + ",price,image,latitude,longitude,secret,status\n" +
+		"1," + word("cell", quotes) + ",x,2.50,photos/alice.svg,51.5,7.5," + word("column", hidden) + ",on\n" +
+		"2,Fern,y," + price + ",photos/rose.svg,52.5,8.5,,on\n" +
+		"3," + word("row", hides) + ",z,4,,53.5,9.5,,off\n"
+	type object = map[string]any
+	var schema []object
+	for _, f := range fields {
+		schema = append(schema, object{"name": f})
+	}
+	descriptor, err := json.Marshal(object{"name": "vault", "resources": []object{{
+		"name": ref.Name, "path": "file.csv", "title": "The " + word("title", describes), "description": "About " + word("description", describes),
+		"keywords": []string{word("keyword", quotes)}, "schema": object{"fields": schema, "primaryKey": "id"},
+		"herbarium": object{"access": access, "include": object{"status": conditions}},
+	}}})
+	must.NoError(t, err)
+	content, err := s.uploads.Receive(t.Context(), strings.NewReader(file), "file.csv", -1)
+	must.NoError(t, err)
+	before, err := s.uploads.LiveVersion(t.Context(), ref)
+	must.NoError(t, err)
+	started, err := s.uploads.Start(t.Context(), upload.Request{Ref: ref, File: content, Descriptor: descriptor, Live: before, AllowBreaking: true})
+	must.NoError(t, err)
+	<-started.Done()
+	record := started.Record()
+	if record.Code != "" {
+		t.Fatalf("%s: %s", ref, record.Result.Error)
+	}
+	if ref.Name == "locked" {
+		s.publish = record.ID
+	}
+	return record.Result.Version
+}
+
+// addDraft adds a draft of a protected dataset.
+func (s *canarySite) addDraft(t *testing.T) {
+	t.Helper()
+	form := url.Values{"namespace": {"vault"}, "dataset": {"locked"}, "table": {"id,name\n1,draftlocked\n"}}
+	a := s.do(t, s.key(t, string(herb.ScopePublish)), request("POST", "/publish-table", form.Encode(), "Content-Type: application/x-www-form-urlencoded"))
+	if s.draft = strings.TrimPrefix(a.header.Get("Location"), "/publish/"); a.status != http.StatusSeeOther || s.draft == "" {
+		t.Fatalf("draft: %d %s", a.status, a.body)
+	}
+	s.canaries = append(s.canaries, canary{"draftlocked", canaryRef("locked"), hides, true})
+}
+
+// do sends a request with a key, as a script and as a browser do.
+func (s *canarySite) do(t *testing.T, key canaryKey, r *http.Request) checkedResponse {
+	t.Helper()
+	r.Header.Set("Accept", "text/html, */*;q=0.8")
+	if key.secret != "" {
+		r.Header.Set("Cookie", "herbarium_key="+key.secret)
+		if strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/openapi.json" {
+			r.Header.Set("X-API-Key", key.secret)
+		}
+	}
+	w := httptest.NewRecorder()
+	s.api.ServeHTTP(w, r)
+	return checkedResponse{w.Code, w.Header(), unpack(t, w)}
+}

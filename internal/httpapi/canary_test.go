@@ -1,0 +1,222 @@
+package httpapi_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/must"
+)
+
+// canaryRequest is an example of a request for a route.
+type canaryRequest struct {
+	query  string
+	body   string
+	header string
+	values bool // it succeeds only for clients that may read the records
+	sends  bool // it changes something, so it is sent only with keys that may not
+}
+
+// canaryRequests returns examples of requests for every route. A new route needs one: add it here.
+func canaryRequests() map[string][]canaryRequest {
+	values := func(queries ...string) (all []canaryRequest) {
+		for _, q := range append(queries, "") {
+			all = append(all, canaryRequest{query: q, values: true})
+		}
+		return all
+	}
+	plain := []canaryRequest{{}}
+	post := []canaryRequest{{body: "key=x&back=", header: "Content-Type: application/x-www-form-urlencoded", sends: true}}
+	file := []canaryRequest{{body: "id\n1\n", sends: true}}
+	const api, page, draft = "/api/v1/{namespace}/{dataset}", "/datasets/{namespace}/{dataset}", "/publish/{id}"
+	all := map[string][]canaryRequest{
+		"GET /api/v1": {{}, {query: "search=vault"}, {query: "search=keyword"}}, "GET /api/v1/search": {{query: "search=Fern"}, {query: "search=cell*"}},
+		"GET /openapi.json": {{}, {query: "dataset=vault/locked"}, {query: "dataset=vault/lockex"}}, "GET /schemas/datapackage.json": plain,
+		"GET /healthz": plain, "GET /readyz": plain, "POST /plants": {{body: `{"id":1,"name":"x"}`, header: "Content-Type: application/json"}},
+		"GET /api/v1/publishes/{id}": plain,
+		"GET " + api:                 plain, "DELETE " + api: file, "PUT " + api + "/source": file, "POST " + api + "/source": file,
+		"PATCH " + api + "/source": {{query: "_mode=append", body: "id\n1\n", sends: true}}, "PUT " + api + "/descriptor": file, "POST " + api + "/rollback": file,
+		"GET " + api + "/source": values(), "GET " + api + "/descriptor": values(), "GET " + api + "/versions": values(), "GET " + api + "/report": values(),
+		"GET " + api + "/data": values("search=Fern", "nosuch=1", "sort=pric"), "GET " + api + "/data/{key}": values(),
+		"GET " + api + "/facets": values("_field=name"), "GET " + api + "/grid": values("_x=longitude&_y=latitude"),
+		"GET " + api + "/aggregate": values("_by=name"), "GET " + api + "/aggregate.csv": values("_by=name"),
+		"GET /":    {{}, {query: "search=Fern"}, {query: "search=cell"}, {query: "search=vault&sort=rows"}, {query: "keyword=keyword"}},
+		"GET /key": plain, "POST /key": post, "POST /key/forget": post, "GET /docs": plain, "GET /catalog.jsonld": plain, "GET /assets/{fingerprint}/{file}": plain,
+		"GET /datasets": plain, "GET /datasets/{namespace}": plain, "GET /datasets/{namespace}/": plain,
+		"GET " + page:                   values("record=1", "search=Fern", "charts=1", "nosuch=1"),
+		"GET " + page + "/files/{path}": values(), "GET " + page + "/map": values(), "GET " + page + "/chart": values("_by=name"),
+		"GET " + page + "/preview.png": values(), "GET " + page + "/map/preview.png": values(), "GET " + page + "/chart/preview.png": values("_by=name"),
+		"GET " + page + "/chart.svg": values("_by=name"), "GET " + page + "/facets": values("_facet=name"), "GET " + page + "/charts": values("_count=name"),
+		"GET " + page + "/fields": values(), "GET " + page + "/spark.svg": values(),
+		"GET " + page + "/about": plain, "GET " + page + "/api": plain, "GET " + page + "/versions": plain,
+		"POST " + page + "/key": post, "POST " + page + "/key/forget": post, "POST " + page + "/rollback": post,
+		"GET " + page + "/data": values(), "GET " + page + "/grid": values("_x=longitude&_y=latitude"), "GET " + page + "/aggregate.csv": values("_by=name"),
+		"GET /publish": {{}, {query: "namespace=vault&dataset=locked"}}, "POST /publish": post, "POST /publish-table": post,
+		"GET " + draft: plain, "POST " + draft: post, "GET " + draft + "/descriptor": plain, "POST " + draft + "/discard": post, "POST " + draft + "/publish": post,
+		"GET " + draft + "/live/{publish}": plain,
+	}
+	for _, format := range []string{"csv", "ndjson", "xlsx"} {
+		all["GET "+api+"/data."+format], all["GET "+page+"/data."+format] = values(), values()
+	}
+	return all
+}
+
+// TestCanaries sends requests for every route with every kind of key. No response may contain what
+// the key may not see: in its body, its headers or as a status that depends on it.
+func TestCanaries(t *testing.T) {
+	t.Parallel()
+	for name, private := range map[string]bool{"public catalogue": false, "private catalogue": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newCanarySite(t, private)
+			examples := canaryRequests()
+			for _, op := range append(s.api.Operations(), s.api.PagePatterns()...) {
+				requests, ok := examples[op]
+				if !ok {
+					t.Errorf("%s has no example; add a request for it to canaryRequests", op)
+				}
+				delete(examples, op)
+				for _, r := range requests {
+					s.checkRoute(t, op, r)
+				}
+			}
+			if len(examples) > 0 {
+				t.Errorf("examples of routes that do not exist: %q", slices.Sorted(maps.Keys(examples)))
+			}
+			for _, path := range []string{"/vault/locked", "/vault/lockex", "/vault", "/locked", "/api/v1/vault/lockex/data", "/datasets/vault/lockex", "/datasets/vault/lockex/x", "/sitemap.xml"} {
+				s.checkRoute(t, "GET "+path, canaryRequest{})
+			}
+			for _, c := range s.canaries { // otherwise, the test shows nothing
+				if !s.found[c.word] {
+					t.Errorf("%s, which is in %s, was not found with any key", c.word, c.ref)
+				}
+			}
+		})
+	}
+}
+
+// checkRoute sends an example for each dataset, in the live and the kept version.
+func (s *canarySite) checkRoute(t *testing.T, op string, example canaryRequest) {
+	t.Helper()
+	method, path, _ := strings.Cut(op, " ")
+	path = strings.NewReplacer("{key}", "1", "{path}", "photos/alice.svg", "{publish}", s.publish, "{fingerprint}", "x", "{file}", "x.css").Replace(path)
+	if strings.HasPrefix(path, "/api/v1/publishes") {
+		path = strings.Replace(path, "{id}", s.publish, 1)
+	}
+	path = strings.Replace(path, "{id}", s.draft, 1)
+	refs := []herb.Ref{{}}
+	if strings.Contains(path, "{dataset}") {
+		refs = slices.SortedFunc(maps.Keys(s.access), herb.Ref.Compare)
+	}
+	for _, ref := range refs {
+		target := strings.NewReplacer("{namespace}", "vault", "{dataset}", ref.Name).Replace(path) + "?" + example.query
+		access := s.access[ref]
+		s.checkTarget(t, method, target, example, ref, access)
+		if kept := s.kept[ref]; kept != "" && method == http.MethodGet {
+			if s.keptAccess[ref] == herb.AccessKey {
+				access = herb.AccessKey
+			}
+			s.checkTarget(t, method, target+"&_version="+kept, example, ref, access)
+		}
+	}
+	if s.private && refs[0] != (herb.Ref{}) {
+		s.checkHidden(t, method, path, example)
+	}
+}
+
+// checkTarget sends a request with each key, and with some of them also HEAD and a conditional one.
+func (s *canarySite) checkTarget(t *testing.T, method, target string, example canaryRequest, ref herb.Ref, access herb.Access) {
+	t.Helper()
+	// The reader of everything knows the entity tag.
+	tag := s.do(t, s.key(t, string(herb.ScopeDataRead)), request(method, target, example.body, example.header)).header.Get("Etag")
+	for _, key := range s.keys {
+		if example.sends && slices.ContainsFunc(key.scopes, func(scope herb.Scope) bool { return strings.HasPrefix(string(scope), "publish") }) {
+			continue
+		}
+		a := s.do(t, key, request(method, target, example.body, example.header))
+		what := fmt.Sprintf("%s %s with the key %s", method, target, key.name)
+		s.checkCanaries(t, what, target, key, a)
+		reads := access != herb.AccessKey || key.has(herb.ScopeDataRead, ref) || key.has(herb.ScopePublish, ref)
+		if example.values && !reads && a.status < 300 {
+			t.Errorf("%s gives %d", what, a.status)
+		}
+		if method != http.MethodGet || tag == "" || !slices.Contains([]string{"none", "data:read:vault/free", "publish:vault/free"}, key.name) {
+			continue
+		}
+		known := s.do(t, key, request(method, target, "", "If-None-Match: "+tag))
+		if s.checkCanaries(t, what+" and an entity tag", target, key, known); known.status == http.StatusNotModified && a.status != http.StatusOK {
+			t.Errorf("%s confirms an entity tag; without it, it gives %d", what, a.status)
+		}
+		head := s.do(t, key, request(http.MethodHead, target, ""))
+		if s.checkCanaries(t, "HEAD: "+what, target, key, head); head.status != a.status {
+			t.Errorf("HEAD: %s gives %d instead of %d", what, head.status, a.status)
+		}
+	}
+}
+
+// checkCanaries checks that a response has no canary that the key may not see and that is not part
+// of the request.
+func (s *canarySite) checkCanaries(t *testing.T, what, target string, key canaryKey, a checkedResponse) {
+	t.Helper()
+	var b strings.Builder
+	must.NoError(t, a.header.Write(&b))
+	content := b.String() + plainBody(t, a)
+	for _, c := range s.canaries {
+		if strings.Contains(target, c.word) || !strings.Contains(content, c.word) {
+			continue
+		}
+		if s.found[c.word] = true; !key.sees(c, s.private) {
+			at := strings.Index(content, c.word)
+			t.Errorf("%s: %d with %q: …%s…", what, a.status, c.word, content[max(0, at-100):min(len(content), at+100)])
+		}
+	}
+}
+
+// plainBody returns the body of a response, without the compression of workbooks.
+func plainBody(t *testing.T, a checkedResponse) string {
+	t.Helper()
+	if !strings.HasPrefix(a.body, "PK\x03\x04") {
+		return a.body
+	}
+	archive, err := zip.NewReader(bytes.NewReader([]byte(a.body)), int64(len(a.body)))
+	must.NoError(t, err)
+	var b strings.Builder
+	for _, f := range archive.File {
+		r, err := f.Open()
+		must.NoError(t, err)
+		_, err = io.Copy(&b, r)
+		must.NoError(t, err)
+	}
+	return b.String()
+}
+
+// checkHidden compares the responses for a dataset that does not exist and one that does not exist
+// for the client: they differ in nothing but the name.
+func (s *canarySite) checkHidden(t *testing.T, method, path string, example canaryRequest) {
+	t.Helper()
+	const hidden, missing = "locked", "lockex"
+	for _, key := range s.keys {
+		if key.has(herb.ScopeDataRead, canaryRef(hidden)) || key.has(herb.ScopePublish, canaryRef(hidden)) {
+			continue
+		}
+		for _, version := range []string{"", "&_version=" + s.kept[canaryRef(hidden)]} {
+			var responses []string
+			for _, name := range []string{hidden, missing} {
+				target := strings.NewReplacer("{namespace}", "vault", "{dataset}", name).Replace(path) + "?" + example.query + version
+				a := s.do(t, key, request(method, target, example.body, example.header))
+				a.header.Del("X-Request-Id")
+				responses = append(responses, strings.ReplaceAll(fmt.Sprint(a.status, a.header, a.body), missing, hidden))
+			}
+			if responses[0] != responses[1] {
+				t.Errorf("%s %s?%s with the key %s tells whether a dataset exists:\n%.600s\n%.600s", method, path, example.query, key.name, responses[0], responses[1])
+			}
+		}
+	}
+}
