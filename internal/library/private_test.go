@@ -5,9 +5,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/must"
 )
 
 // TestPrivate compares what readers see of an open dataset, one that requires a key, and one that
@@ -76,4 +78,105 @@ func TestPrivate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPrivate_versions checks that a protected version of an open dataset does not exist for readers
+// without a key, and that the next version does not tell what it changed.
+func TestPrivate_versions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := openLibrary(t, openDB(t, dir), library.Options{Dir: dir})
+	var versions []string // newest first
+	for i, access := range []herb.Access{herb.AccessOpen, herb.AccessKey, herb.AccessOpen, herb.AccessOpen} {
+		p := library.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields}, Records: numbers(i+1, nil), AccessSet: true}
+		d, err := l.Publish(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions = append([]string{d.Dataset.Version}, versions...)
+	}
+	private := library.Private{Library: l}
+	for _, tt := range []struct {
+		name    string
+		scopes  []herb.Scope
+		visible []int // positions of versions
+		changes []int // number of changes of each
+	}{
+		{"no key", nil, []int{0, 1, 3}, []int{1, 0, 0}},
+		{"reader", []herb.Scope{herb.ScopeDataRead}, []int{0, 1, 2, 3}, []int{1, 2, 2, 0}},
+	} {
+		reader := herb.Principal{Scopes: tt.scopes}
+		ctx := library.WithReader(t.Context(), func(d herb.Dataset) bool { return reader.See(d).Values }, nil)
+		history, err := private.History(ctx, canary())
+		if err != nil || len(history) != len(tt.visible) {
+			t.Fatalf("%s: %d versions, %v", tt.name, len(history), err)
+		}
+		for i, v := range history {
+			if v.Version != versions[tt.visible[i]] || len(v.Changes) != tt.changes[i] || len(v.WithoutValues().Changes) != tt.changes[i] {
+				t.Errorf("%s: version %d is %s with %v", tt.name, i, v.Version, v.Changes)
+			}
+		}
+		v, err := private.AcquireVersion(ctx, canary(), versions[2])
+		v.Release()
+		const unknown = "20240229T133000Z-abcdefghij"
+		_, gone := private.AcquireVersion(ctx, canary(), unknown)
+		if isGone := herb.CodeOf(err) == herb.CodeGone; isGone != (tt.scopes == nil) || isGone && strings.ReplaceAll(err.Error(), versions[2], unknown) != gone.Error() {
+			t.Errorf("%s: the protected version gives %v, an unknown one %v", tt.name, err, gone)
+		}
+	}
+	live, err := private.Live(t.Context())
+	if err != nil || len(live) != 1 {
+		t.Fatal(live, err)
+	}
+	if err := put(t, l, canary().Name, herb.AccessKey, func(p *library.Publication) { p.Records = numbers(5, nil) }); err != nil { // after the list was read
+		t.Fatal(err)
+	}
+	must.NoError(t, l.Refresh(t.Context()))
+	if described, err := private.Datasets(t.Context(), live, true); err != nil || len(described) > 0 {
+		t.Errorf("a dataset that is protected meanwhile is described: %v, %v", described, err)
+	}
+}
+
+func canary() herb.Ref { return herb.Ref{Namespace: "vault", Name: "canary"} }
+
+// TestAcquire_protectedMeanwhile checks that a node does not list an open version without a key
+// while it fetches the protected one that replaced it.
+func TestAcquire_protectedMeanwhile(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		publisher := c.node(t, nil)
+		if err := put(t, publisher.Library, canary().Name, herb.AccessOpen, nil); err != nil {
+			t.Fatal(err)
+		}
+		b := c.node(t, nil).run(t)
+		pass(3 * time.Second)
+		access := func() herb.Access {
+			v, err := b.Acquire(t.Context(), canary())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer v.Release()
+			return v.Access
+		}
+		before := access()
+		shut, open := gate()
+		c.bucket.set(only("get", shut), nil)
+		if err := put(t, publisher.Library, canary().Name, herb.AccessKey, func(p *library.Publication) { p.Records = numbers(2, nil) }); err != nil {
+			t.Fatal(err)
+		}
+		pass(3 * time.Second)
+		wantListed(t, b.Library, canary(), 1)
+		live, err := b.Live(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		described, err := b.Datasets(t.Context(), live, true)
+		if err != nil || len(described) != 1 {
+			t.Fatal(described, err)
+		}
+		if got := access(); before != herb.AccessOpen || got != herb.AccessKey || described[0].Access != herb.AccessKey {
+			t.Errorf("access %s, then %s, described as %s", before, got, described[0].Access)
+		}
+		open()
+	})
 }

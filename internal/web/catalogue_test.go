@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/web"
 )
 
@@ -270,5 +272,35 @@ func TestCatalogue_keywords(t *testing.T) {
 	}
 	if got := words(rows[2]); !strings.Contains(got, "a b c d e +2") || len(all(rows[1], tag("a", "tag"))) != 0 {
 		t.Errorf("the row of tags/many is %q, that of the locked dataset %q", got, words(rows[1]))
+	}
+}
+
+// protectedMeanwhile makes a protected version live after a search has counted its matches.
+type protectedMeanwhile struct {
+	*fakeLibrary
+	opened int
+}
+
+func (l *protectedMeanwhile) Acquire(ctx context.Context, ref herb.Ref) (library.View, error) {
+	v, err := l.fakeLibrary.Acquire(ctx, ref)
+	if ref.Namespace == "garden" {
+		if l.opened++; l.opened > 1 {
+			v.Access = herb.AccessKey
+		}
+	}
+	return v, err
+}
+
+// TestSearch_protectedMeanwhile searches the front page while a dataset becomes protected.
+func TestSearch_protectedMeanwhile(t *testing.T) {
+	t.Parallel()
+	var lib *protectedMeanwhile
+	s := newSite(t, func(o *web.Options, l *fakeLibrary) {
+		lib = &protectedMeanwhile{fakeLibrary: l}
+		o.Library = lib
+	})
+	a := s.get(t, "/?search=moss")
+	if a.status != 200 || lib.opened != 2 || strings.Contains(a.body, "of the moss kind") || strings.Contains(a.body, "of the <mark>moss</mark> kind") {
+		t.Errorf("%d, opened %d times, with rows", a.status, lib.opened)
 	}
 }
