@@ -96,6 +96,17 @@ func (d Dataset) WithoutValues() Dataset {
 	return d
 }
 
+// WithoutExcluded returns the description of a dataset without the rows that the settings exclude.
+// Only publishers see them.
+func (d Dataset) WithoutExcluded() Dataset {
+	if d.Report != nil && d.Report.Layout.Dropped != nil {
+		report := *d.Report
+		report.Layout.Dropped = nil
+		d.Report = &report
+	}
+	return d
+}
+
 // Details is the part of a version's description that listings do not need.
 type Details struct {
 	Order      Order           `json:"order,omitzero"`        // default order of listings; zero means source order

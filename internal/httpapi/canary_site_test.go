@@ -233,7 +233,7 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 		price = word("price", quotes) // the change of the type quotes it
 		conditions = append(conditions, word("condition", hides))
 	}
-	file := "id,name," + fields[2] + ",price,image,latitude,longitude,secret,status\n" +
+	file := "# " + word("comment", hides) + "\nid,name," + fields[2] + ",price,image,latitude,longitude,secret,status\n" +
 		"1," + word("cell", quotes) + ",x,2.50,photos/alice.svg,51.5,7.5," + word("column", hidden) + ",on\n" +
 		"2,Fern,y," + price + ",photos/rose.svg,52.5,8.5,,on\n" +
 		"3," + word("row", hides) + ",z,4,,53.5,9.5,,off\n"
@@ -244,7 +244,7 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 	}
 	descriptor, err := json.Marshal(object{"name": "vault", "resources": []object{{
 		"name": ref.Name, "path": "file.csv", "title": "The " + word("title", describes), "description": "About " + word("description", describes),
-		"keywords": []string{word("keyword", quotes)}, "schema": object{"fields": schema, "primaryKey": "id"},
+		"keywords": []string{word("keyword", quotes)}, "dialect": object{"commentChar": "#"}, "schema": object{"fields": schema, "primaryKey": "id"},
 		"herbarium": object{"access": access, "include": object{"status": conditions}},
 	}}})
 	must.NoError(t, err)

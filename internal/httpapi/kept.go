@@ -84,11 +84,11 @@ func (a *API) describeVersion(w *response, r *http.Request) (d herb.Dataset, vis
 		view.Release()
 		version, live, access = view.Version, view.Live, view.Access
 	}
-	if d, err = a.opts.Uploads.Version(r.Context(), ref, version); err != nil || live == "" || live == d.Version {
+	if d, err = a.opts.Uploads.Version(r.Context(), ref, version); err != nil || live == "" {
 		return d, principal.See(d), access, err
 	}
 	other, err := a.opts.Uploads.Version(r.Context(), ref, live)
-	return d, principal.See(d, other), access, err
+	return d.WithoutExcluded(), principal.See(d, other), access, err
 }
 
 // putDescriptor handles a descriptor, with which the kept source is published again.

@@ -91,7 +91,7 @@ func (v *openVersion) memory() int {
 // publicDescription returns a description without the internal fields.
 func publicDescription(d herb.Dataset) herb.Dataset {
 	d.File, d.Origins, d.Settings = nil, nil, nil
-	return d
+	return d.WithoutExcluded()
 }
 
 // listed returns the version of a dataset that requests list now; nil if they wait for the live

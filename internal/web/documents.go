@@ -222,6 +222,7 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) 
 		if !visitor.See(v.Dataset, info.Dataset).Report { // an open dataset may have been protected before
 			info = info.WithoutValues()
 		}
+		info.Dataset = info.WithoutExcluded()
 		h.Versions = append(h.Versions, info)
 	}
 	return p.renderDocument(w, r, v, "versions", "Versions", &h)
