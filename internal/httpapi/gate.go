@@ -52,8 +52,8 @@ func (a *API) openLive(w *response, r *http.Request, ref herb.Ref, words denialW
 	return v, nil
 }
 
-// OpenLive opens the live version of a dataset for a page that is not about this dataset. Without an
-// error, the caller must release the view.
+// OpenLive opens the live version of a dataset for a page that is not about this dataset. Without
+// an error, the caller must release the view.
 func OpenLive(r *http.Request, ref herb.Ref) (DatasetView, error) {
 	w := responseOf(r)
 	return w.api.openLive(w, r, ref, denyVisitor)

@@ -17,7 +17,8 @@ import (
 const contentBytes = "application/octet-stream"
 
 // source handles the source that is kept with a version. Clients that may publish the dataset get
-// it, and those that may read the records if the descriptors of that version and the live one say so.
+// it, and those that may read the records if the descriptors of that version and the live one say
+// so.
 func (a *API) source(w *response, r *http.Request) error {
 	if _, err := w.queryString(r).Only(query.ParamVersion); err != nil {
 		return err
@@ -65,9 +66,9 @@ func fileName(d herb.Dataset) string {
 	return d.Name
 }
 
-// describeVersion describes the version that a request names, or the live one, for a client that may
-// publish the dataset or read the records of that version. It returns what the client may see of it,
-// and the access that the response requires.
+// describeVersion describes the version that a request names, or the live one, for a client that
+// may publish the dataset or read the records of that version. It returns what the client may see
+// of it, and the access that the response requires.
 func (a *API) describeVersion(w *response, r *http.Request) (d herb.Dataset, visibility herb.Visibility, access herb.Access, err error) {
 	w.setKeyVary()
 	ref, principal, live := refOf(r), a.optionalPrincipal(w, r), ""

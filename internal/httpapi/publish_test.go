@@ -567,8 +567,8 @@ func TestSource_public(t *testing.T) {
 	}
 }
 
-// TestSource_versions checks that the source and the report of a kept version are authorized by that
-// version and by the live one.
+// TestSource_versions checks that the source and the report of a kept version are authorized by
+// that version and by the live one.
 func TestSource_versions(t *testing.T) {
 	t.Parallel()
 	type settings struct{ source, access string }

@@ -42,8 +42,8 @@ func (e *entry) key() versionKey {
 // isOpen reports whether the live version is open.
 func (e *entry) isOpen() bool { return e.open != nil && e.open.dataset.Version == e.Version }
 
-// access returns the access of the open version. An older one, which is listed until the live version
-// is open, requires a key if the live version does.
+// access returns the access of the open version. An older one, which is listed until the live
+// version is open, requires a key if the live version does.
 func (e *entry) access() herb.Access {
 	if !e.isOpen() && e.Access != herb.AccessOpen {
 		return herb.AccessKey
@@ -70,8 +70,8 @@ func newOpenVersion(r *segment.Reader, d herb.Dataset) *openVersion {
 }
 
 // view returns a view of the open version of an entry for a caller that holds a reference, and
-// records the use. Every request calls it, so it writes the shared variable only if it changes. l.mu
-// is held.
+// records the use. Every request calls it, so it writes the shared variable only if it changes.
+// l.mu is held.
 func (l *Library) view(e *entry) View {
 	v := e.open
 	if now := l.cache.epoch.Load(); v.lastUsed.Load() != now {

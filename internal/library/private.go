@@ -21,8 +21,8 @@ type reader struct {
 
 type readerKey struct{}
 
-// WithReader returns a context of a reader, who may know of the versions for which sees is true. err
-// is why the reader could not be authenticated, other than that the key is invalid; methods of
+// WithReader returns a context of a reader, who may know of the versions for which sees is true.
+// err is why the reader could not be authenticated, other than that the key is invalid; methods of
 // Private fail with it where the result depends on the key.
 func WithReader(ctx context.Context, sees func(herb.Dataset) bool, err error) context.Context {
 	return context.WithValue(ctx, readerKey{}, reader{sees, err})
@@ -93,8 +93,8 @@ func (p Private) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	return v, p.hide(ctx, ref, err)
 }
 
-// AcquireVersion is Library.AcquireVersion for a reader. The error is the same for a version that is
-// not kept and one that the reader must not know of.
+// AcquireVersion is Library.AcquireVersion for a reader. The error is the same for a version that
+// is not kept and one that the reader must not know of.
 func (p Private) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
 	if err := p.check(ctx, ref); err != nil {
 		return View{}, err
@@ -160,8 +160,8 @@ func (p Private) hide(ctx context.Context, ref herb.Ref, err error) error {
 	return err
 }
 
-// unknown returns the error for a dataset that does not exist for a reader. It suggests no names, so
-// that it depends on nothing but the request.
+// unknown returns the error for a dataset that does not exist for a reader. It suggests no names,
+// so that it depends on nothing but the request.
 func (p Private) unknown(ctx context.Context, ref herb.Ref) error {
 	if err := readerErr(ctx); err != nil {
 		return err

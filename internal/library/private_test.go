@@ -80,8 +80,8 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestPrivate_versions checks that a protected version of an open dataset does not exist for readers
-// without a key, and that the next version does not tell what it changed.
+// TestPrivate_versions checks that a protected version of an open dataset does not exist for
+// readers without a key, and that the next version does not tell what it changed.
 func TestPrivate_versions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

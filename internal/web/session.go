@@ -36,8 +36,8 @@ func (p *Pages) verify(r *http.Request, ref herb.Ref, key string) error {
 	return err
 }
 
-// seesProtected reports whether a visitor may see the values of a dataset in a version that requires
-// a key, whether the live one does or not.
+// seesProtected reports whether a visitor may see the values of a dataset in a version that
+// requires a key, whether the live one does or not.
 func seesProtected(visitor herb.Principal, ref herb.Ref) bool {
 	return visitor.See(herb.Dataset{Ref: ref, Access: herb.AccessKey}).Values
 }
