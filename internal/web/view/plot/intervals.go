@@ -41,7 +41,7 @@ func (f *Figure) newFrame(d Data, stacked bool) frame {
 	if names := f.nameWidth(d); names > 0 {
 		a.right = f.Width - names - 10
 	}
-	a.y = scale{ticks[0], ticks[len(ticks)-1], a.bottom, a.top}
+	a.y = newScale(ticks[0], ticks[len(ticks)-1], a.bottom, a.top)
 	for i, t := range ticks {
 		y := a.y.at(t)
 		class := "rule"
@@ -92,11 +92,12 @@ func (f *Figure) axis(d Data, a frame, x func(int) float64) {
 func (f *Figure) lines(d Data) {
 	a := f.newFrame(d, false)
 	first, last := d.Groups[0].At, d.Groups[len(d.Groups)-1].At
+	across := newScale(first, last, a.left, a.right)
 	x := func(i int) float64 {
 		if first == last {
 			return (a.left + a.right) / 2
 		}
-		return scale{first, last, a.left, a.right}.at(d.Groups[i].At)
+		return across.at(d.Groups[i].At)
 	}
 	ends := make([]float64, len(d.Series))
 	for i, s := range d.Series {

@@ -5,38 +5,59 @@ import (
 	"unicode"
 )
 
+// maxMeasured is the number of characters of a text that are measured. Longer texts are wider than
+// any chart.
+const maxMeasured = 1_000
+
 // TextWidth estimates the width of a text in pixels, rather too wide than too narrow: the font of
-// the reader is not known.
+// the reader is not known. It measures at most maxMeasured characters.
 func TextWidth(s string, size float64) float64 {
-	em := 0.0
+	em, n := 0.0, 0
 	for _, r := range s {
-		switch {
-		case unicode.Is(unicode.Mn, r):
-		case r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0x1F000):
-			em += 1.05
-		case r == 'm' || r == 'w' || r == 'M' || r == 'W' || r == '@' || r == '%' || r == '—' || r == '…':
-			em += 0.92
-		case r == 'i' || r == 'l' || r == 'j' || r == 'I' || r == '.' || r == ',' || r == ':' || r == '\'' || r == ' ' || r == '|':
-			em += 0.34
-		case unicode.IsUpper(r):
-			em += 0.74
-		default:
-			em += 0.62
+		if n++; n > maxMeasured {
+			break
 		}
+		em += charWidth(r)
 	}
 	return em * size
 }
 
-// Clip shortens a text to a width.
+// charWidth returns the width of a character in em.
+func charWidth(r rune) float64 {
+	switch {
+	case unicode.Is(unicode.Mn, r):
+		return 0
+	case r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) || r >= 0x1F000):
+		return 1.05
+	case r == 'm' || r == 'w' || r == 'M' || r == 'W' || r == '@' || r == '%' || r == '—' || r == '…':
+		return 0.92
+	case r == 'i' || r == 'l' || r == 'j' || r == 'I' || r == '.' || r == ',' || r == ':' || r == '\'' || r == ' ' || r == '|':
+		return 0.34
+	case unicode.IsUpper(r):
+		return 0.74
+	}
+	return 0.62
+}
+
+// Clip shortens a text to a width, and to maxMeasured characters.
 func Clip(s string, size, width float64) string {
-	if TextWidth(s, size) <= width {
+	em, n, end := 0.0, 0, 0 // end is the length of what fits before an ellipsis
+	for i, r := range s {
+		if n <= 1 || (em+charWidth('…'))*size <= width {
+			end = i
+		}
+		if n++; n > maxMeasured || n > 1 && em*size > width {
+			return s[:end] + "…"
+		}
+		em += charWidth(r)
+	}
+	switch {
+	case em*size <= width:
 		return s
+	case n == 1:
+		return s + "…"
 	}
-	runes := []rune(s)
-	for len(runes) > 1 && TextWidth(string(runes)+"…", size) > width {
-		runes = runes[:len(runes)-1]
-	}
-	return string(runes) + "…"
+	return s[:end] + "…"
 }
 
 // Spread returns positions near the wanted ones such that intervals of the given sizes around them
@@ -84,18 +105,24 @@ type axisLabel struct {
 // ranks, or every nth of a lower rank if these are few. x returns the center of a group.
 func axisLabels(groups []Group, x func(int) float64, size, low, high float64) (best []axisLabel) {
 	const few, most = 4, 1000
+	a := axis{low: low, high: high, groups: make([]axisGroup, len(groups))}
 	top := 0
-	for _, g := range groups {
+	for i, g := range groups {
 		top = max(top, g.Rank)
+		label := axisText{g.Label, TextWidth(g.Label, size)}
+		a.groups[i] = axisGroup{rank: g.Rank, x: x(i), label: label, short: label}
+		if g.Short != "" {
+			a.groups[i].short = axisText{g.Short, TextWidth(g.Short, size)}
+		}
 	}
 	for rank := 0; rank <= top && best == nil; rank++ {
-		if labels, fits := labelsOf(groups, x, size, low, high, rank, 1); fits {
+		if labels, fits := a.labels(rank, 1); fits {
 			best = labels
 		}
 	}
 	for rank := top; rank >= 0 && len(best) < few; rank-- {
-		for every := 2; every <= most; every++ {
-			labels, fits := labelsOf(groups, x, size, low, high, rank, every)
+		for every := 2; every <= min(most, len(groups)); every++ {
+			labels, fits := a.labels(rank, every)
 			if fits && len(labels) > len(best) {
 				best = labels
 			}
@@ -107,29 +134,46 @@ func axisLabels(groups []Group, x func(int) float64, size, low, high float64) (b
 	return best
 }
 
-// labelsOf returns the labels of a rank or higher, or of every nth of them, and whether they fit
+// axis is where labels of intervals may be.
+type axis struct {
+	low, high float64
+	groups    []axisGroup
+}
+
+// axisGroup is a group with its measured labels.
+type axisGroup struct {
+	rank         int
+	x            float64
+	label, short axisText
+}
+
+type axisText struct {
+	text  string
+	width float64
+}
+
+// labels returns the labels of a rank or higher, or of every nth of them, and whether they fit
 // without overlaps.
-func labelsOf(groups []Group, x func(int) float64, size, low, high float64, rank, every int) (labels []axisLabel, fits bool) {
+func (a *axis) labels(rank, every int) (labels []axisLabel, fits bool) {
 	const gap = 14
-	seen, end := 0, low-gap
-	for i, g := range groups {
-		if g.Rank < rank {
+	seen, end := 0, a.low-gap
+	for i, g := range a.groups {
+		if g.rank < rank {
 			continue
 		}
 		if seen++; (seen-1)%every != 0 {
 			continue
 		}
-		text := g.Short
-		if len(labels) == 0 || text == "" {
-			text = g.Label
+		text := g.short
+		if len(labels) == 0 {
+			text = g.label
 		}
-		width := TextWidth(text, size)
-		at := min(max(x(i), low+width/2), high-width/2)
-		if at-width/2 < end+gap {
+		at := min(max(g.x, a.low+text.width/2), a.high-text.width/2)
+		if at-text.width/2 < end+gap {
 			return labels, false
 		}
-		end = at + width/2
-		labels = append(labels, axisLabel{i, text, at})
+		end = at + text.width/2
+		labels = append(labels, axisLabel{i, text.text, at})
 	}
 	return labels, true
 }

@@ -29,7 +29,7 @@ func (f *Figure) rows(kind Kind, d Data) {
 		top = 28 // the names of the series
 	}
 	low, high := valueRange(d, stacked)
-	x := scale{low, high, labels + 10, math.Max(f.Width-values-10, labels+40)}
+	x := newScale(low, high, labels+10, math.Max(f.Width-values-10, labels+40))
 	zero := x.at(math.Max(low, 0))
 	y := top
 	var wanted []float64
@@ -191,7 +191,7 @@ func (f *Figure) levels(low, high float64, unit string) {
 
 // level returns the class of a color between the lowest and the highest value.
 func level(v, low, high float64) string {
-	n := int((v - low) / (high - low) * Levels)
+	n := int(newScale(low, high, 0, Levels).at(v))
 	return "h" + string(rune('1'+min(max(n, 0), Levels-1)))
 }
 
@@ -213,7 +213,7 @@ func Small(kind Kind, d Data) Figure {
 	}
 	cells := d.Series[0].Cells
 	low, high := valueRange(Data{Groups: d.Groups, Series: d.Series, FromZero: true}, false)
-	y := scale{low, high, height - 2, 2}
+	y := newScale(low, high, height-2, 2)
 	switch {
 	case kind == Heat:
 		columns, lines := min(len(d.Groups), 12), min(len(d.Series), rows)
@@ -247,12 +247,13 @@ func Small(kind Kind, d Data) Figure {
 			}
 		}
 	default:
+		bar := newScale(0, math.Max(high, -low), 0, width)
 		for g, c := range cells[:min(len(cells), rows)] {
 			class := "box soft"
 			if g == 0 {
 				class = "box s1"
 			}
-			f.shape(class, rectangle(0, 9*float64(g), math.Max(1, width*math.Abs(c.Value)/math.Max(high, -low)), 6))
+			f.shape(class, rectangle(0, 9*float64(g), math.Max(1, bar.at(math.Abs(c.Value))), 6))
 		}
 	}
 	return *f

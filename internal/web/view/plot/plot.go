@@ -112,7 +112,7 @@ func DrawIn(kind Kind, d Data, width, height float64) Figure {
 func (f *Figure) shape(class, path string) { f.Shapes = append(f.Shapes, Shape{class, path}) }
 
 func (f *Figure) text(x, y float64, anchor, class, text string) {
-	f.Texts = append(f.Texts, Text{rounded(x), rounded(y), anchor, class, text})
+	f.Texts = append(f.Texts, Text{rounded(x), rounded(y), anchor, class, Clip(text, textSize, f.Width)})
 }
 
 func (f *Figure) hit(m Mark, path string) {
