@@ -40,6 +40,9 @@ type AggregateRequest struct {
 	Offset   int
 	Fill     bool           // adds the empty intervals between the first and the last
 	Zone     *time.Location // of datetimes that have a zone; nil means UTC
+	// MaxFilled is the number of groups with Fill beyond which the request fails; 0 means
+	// MaxGroups.
+	MaxFilled int
 }
 
 // By is what records are grouped by: the values of a field, or intervals of them.

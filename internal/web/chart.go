@@ -92,7 +92,8 @@ func answerQuestion(ctx context.Context, v datasetView, s *view.State, q *view.Q
 	run(&found.All, q.AllRequest())
 	if len(q.By) > 0 {
 		run(&found.Groups, q.GroupsRequest(true))
-		if q.By[0].HasIntervals() && found.Groups.Groups > view.MaxIntervals+1 {
+		if tooMany := herb.CodeOf(err) == herb.CodeInvalid || found.Groups.Groups > view.MaxIntervals+1; q.By[0].HasIntervals() && tooMany {
+			err = nil
 			run(&found.Groups, q.GroupsRequest(false))
 			slices.Reverse(found.Groups.Rows)
 		}

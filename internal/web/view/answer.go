@@ -36,7 +36,7 @@ func (q *Question) AllRequest() *query.AggregateRequest {
 }
 
 // GroupsRequest returns the request for the groups. With complete, intervals without rows are among
-// them; else they are the last intervals of many, in descending order.
+// them, and the request fails if they are too many for a chart; else they are the last intervals of many, in descending order.
 func (q *Question) GroupsRequest(complete bool) *query.AggregateRequest {
 	sort := []query.GroupSort{{By: -1, Desc: q.Order == orderLargest}}
 	if q.Order == orderLabel {
@@ -46,7 +46,7 @@ func (q *Question) GroupsRequest(complete bool) *query.AggregateRequest {
 		return q.request(q.By[:1], sort, q.Top)
 	}
 	r := q.request(q.By[:1], nil, MaxIntervals+1)
-	if r.Fill = complete; !complete {
+	if r.Fill, r.MaxFilled = complete, MaxIntervals+1; !complete {
 		r.Sort = []query.GroupSort{{By: 0, Desc: true}}
 	}
 	return r

@@ -85,7 +85,7 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 	a.prepareMeasures()
 	grouped := a.groupRecords()
 	if a.table.isFull {
-		return query.Aggregate{}, tooManyGroups()
+		return query.Aggregate{}, tooManyGroups(query.MaxGroups)
 	}
 	for _, acc := range a.fields {
 		a.measure(acc, grouped.byValue(acc.dictionary))
@@ -109,9 +109,9 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 	return result, nil
 }
 
-func tooManyGroups() error {
+func tooManyGroups(most int) error {
 	return herb.Invalidf("the result has more than %d groups; add a filter, group by fewer values, or by longer intervals, such as %s=date:year",
-		query.MaxGroups, query.ParamBy)
+		most, query.ParamBy)
 }
 
 // aggregation is the evaluation of a request.

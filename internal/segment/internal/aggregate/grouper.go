@@ -120,15 +120,15 @@ func (a *aggregation) newIntervalGrouper(values valueGrouper, b query.By) (*inte
 	g, d := &intervalGrouper{values: values, by: b}, values.dictionary
 	var starts file.U32s
 	for code := uint32(0); int(code) < d.Len; {
-		a.steps.Add(1)
 		canonical, _ := text.Canonical(d.Field, d.Value(code))
+		a.steps.Add(intervalSteps + len(canonical))
 		current := b.Interval(d.Field.Type, canonical)
 		if current.Label == "" {
 			return nil, herb.Invalidf("%s=%s does not apply: field %q has a number of more than %d digits; group by another field",
 				query.ParamBy, b.Name, d.Field.Name, query.MaxEdgeDigits)
 		}
 		if len(g.all) == query.MaxGroups {
-			return nil, tooManyGroups()
+			return nil, tooManyGroups(query.MaxGroups)
 		}
 		starts = binary.LittleEndian.AppendUint32(starts, code)
 		g.all = append(g.all, g.newInterval(current))
@@ -174,7 +174,8 @@ func (g *intervalGrouper) interval(group uint32) interval { return g.all[group] 
 func (g *intervalGrouper) following(i interval) (next interval, ok bool) {
 	t := g.values.dictionary.Field.Type
 	if after := g.by.Interval(t, i.start).Next; after != "" {
-		return g.newInterval(g.by.Interval(t, after)), true
+		following := g.by.Interval(t, after)
+		return g.newInterval(following), following.Label != "" // else it has too many digits
 	}
 	return interval{}, false
 }

@@ -71,26 +71,47 @@ func (a *aggregation) label(g group, by int) string {
 	return a.groupers[by].label(a.table.group(g.id, by))
 }
 
-// fill adds the empty intervals between the first and the last.
+// intervalSteps is how much work it is to compute an interval, without its label.
+const intervalSteps = 16
+
+// maxFilledBytes limits the labels of empty intervals, which have up to a thousand digits.
+const maxFilledBytes = 32 << 20
+
+// fill adds the empty intervals between the first and the last. Their number depends on the values
+// and not on the number of records, so that it is computed first.
 func (a *aggregation) fill(all []group) (filled []group, err error) {
-	g := a.groupers[0].(intervals)
+	g, by := a.groupers[0].(intervals), a.request.By[0]
+	most := cmp.Or(a.request.MaxFilled, query.MaxGroups)
+	end := len(all) - 1 // the group of missing values is the last
+	if end > 0 && a.isMissing(all[end], 0) {
+		end--
+	}
+	if end > 0 {
+		first, last := g.interval(a.table.group(all[0].id, 0)), g.interval(a.table.group(all[end].id, 0))
+		if by.LeastCount(a.input.Fields[by.Field].Type, first.start, last.start) > most {
+			return nil, tooManyGroups(most)
+		}
+	}
 	var next interval
-	known := false // next is set
+	isSet := false // next
+	size := 0      // of the labels
 	for _, old := range all {
 		id := a.table.group(old.id, 0)
 		if a.groupers[0].isMissing(id) {
 			return append(filled, old), nil
 		}
 		current := g.interval(id)
-		for known && next.key < current.key {
-			if len(filled) == query.MaxGroups {
-				return nil, tooManyGroups()
+		for isSet && next.key < current.key {
+			size += len(next.label)
+			if len(filled) >= most || size > maxFilledBytes {
+				return nil, tooManyGroups(most)
 			}
+			a.steps.Add(intervalSteps + len(next.label))
 			filled = append(filled, group{id: noGroup, label: next.label})
-			next, known = g.following(next)
+			next, isSet = g.following(next)
 		}
 		filled = append(filled, old)
-		next, known = g.following(current)
+		next, isSet = g.following(current)
 	}
 	return filled, nil
 }
