@@ -61,7 +61,7 @@ func hostileFiles(t *testing.T) []hostileFile {
 		{name: "a long line", file: "x.csv", make: containing("a,b\n1," + long + "\n"), want: "line 2: the record is longer than"},
 		{name: "a long text in JSON", file: "x.json", make: containing(`[{"a":"` + long + `"}]`), want: "record 1, line 1: the record is longer than"},
 		{name: "a quote that is never closed", file: "x.csv", make: containing("a,b\n1,\"" + strings.Repeat("x\n", 5<<20)), want: "is the quote opened in line 2 never closed?"},
-		{name: "long names", file: "x.csv", make: containing(strings.Repeat("a", 1<<20) + ",b\n" + strings.Repeat("1,2\n", 9)), want: "bytes; at most 8192 are possible"},
+		{name: "long names", file: "x.csv", make: containing(strings.Repeat("a", 1<<20) + ",b\n" + strings.Repeat("1,2\n", 9)), want: "bytes; at most 1000 are possible"},
 		{name: "cut within quotes", file: "x.csv", make: containing(rows.String() + "30000,\"name, c"), want: "line 30002: the quote opened here is never closed"},
 		{name: "cut gzip", file: "x.csv.gz", make: containing(packed[:len(packed)/2]), want: "the gzip data ends too early"},
 		{name: "cut Parquet", file: "x.parquet", make: containing(table[:len(table)/2]), want: "Parquet"},

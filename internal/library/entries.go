@@ -88,10 +88,11 @@ func (v *openVersion) memory() int {
 	return 16<<10 + len(v.dataset.Fields)*3<<10 + len(v.dataset.Descriptor)
 }
 
-// publicDescription returns a description without the internal fields.
+// publicDescription returns a description without the internal fields. Versions of earlier releases
+// may have texts of megabytes.
 func publicDescription(d herb.Dataset) herb.Dataset {
 	d.File, d.Origins, d.Settings = nil, nil, nil
-	return d.WithoutExcluded()
+	return d.WithoutExcluded().ClipTexts()
 }
 
 // listed returns the version of a dataset that requests list now; nil if they wait for the live

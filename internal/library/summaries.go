@@ -2,6 +2,7 @@ package library
 
 import (
 	"encoding/json"
+	"maps"
 	"sync"
 
 	"github.com/golang/groupcache/lru"
@@ -66,11 +67,13 @@ func (c *summaryCache) add(v herb.LiveVersion, details bool, d herb.Dataset) {
 	}
 }
 
-// summarize returns a description for lists of datasets: without internal fields, and of a large
-// descriptor only the members that describe the dataset to a reader.
+// summarize returns a description for lists of datasets: without internal fields, with the start of
+// a long description, and of a large descriptor only the members that describe the dataset to a
+// reader, unless they are large themselves.
 func summarize(d herb.Dataset) herb.Dataset {
 	const large = 16 << 10 // bytes of a descriptor
 	d = publicDescription(d)
+	d.Description = herb.Clip(d.Description, herb.MaxListed)
 	if len(d.Descriptor) <= large {
 		return d
 	}
@@ -79,13 +82,9 @@ func summarize(d herb.Dataset) herb.Dataset {
 		d.Descriptor = nil
 		return d
 	}
-	shown := newSet([]string{"keywords", "homepage", "licenses", "sources", "contributors"})
+	shown := newSet(herb.Annotations())
 	for _, members := range descriptor {
-		for name := range members {
-			if !shown[name] {
-				delete(members, name)
-			}
-		}
+		maps.DeleteFunc(members, func(name string, value json.RawMessage) bool { return !shown[name] || len(value) > large })
 	}
 	d.Descriptor, _ = json.Marshal(descriptor) // it was decoded from JSON
 	return d

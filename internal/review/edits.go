@@ -13,12 +13,9 @@ import (
 
 // Limits of edits.
 const (
-	maxEdits       = 512 << 10 // bytes of all edits as JSON
-	maxTitle       = 1_000     // characters
-	maxDescription = 50_000    // characters
-	maxRowEdits    = 1_000     // rows that are kept, dropped or name the columns
-	maxHeaderRows  = 10
-	maxMissing     = 100 // values of a column that mean missing
+	maxEdits      = 512 << 10 // bytes of all edits as JSON
+	maxRowEdits   = 1_000     // rows that are kept, dropped or name the columns
+	maxHeaderRows = 10
 )
 
 // check fails with herb.CodeInvalid if edits are not valid, whatever the file contains.
@@ -30,7 +27,7 @@ func (e Edits) check() error {
 		name  string
 		value *string
 		limit int
-	}{{"title", e.Title, maxTitle}, {"license", e.License, maxTitle}, {"description", e.Description, maxDescription}, {"table", &e.Table, maxTitle}} {
+	}{{"title", e.Title, herb.MaxTitle}, {"license", e.License, herb.MaxTitle}, {"description", e.Description, herb.MaxDescription}, {"table", &e.Table, herb.MaxTitle}} {
 		if t.value != nil && (!utf8.ValidString(*t.value) || utf8.RuneCountInString(*t.value) > t.limit) {
 			return herb.Invalidf("the %s must be text of at most %d characters", t.name, t.limit)
 		}
@@ -40,8 +37,8 @@ func (e Edits) check() error {
 			return err
 		}
 	}
-	if e.PrimaryKey != nil && (len(*e.PrimaryKey) > maxHeaderRows || slices.Contains(*e.PrimaryKey, "")) {
-		return herb.Invalidf("the primary key must be one to %d fields, or none", maxHeaderRows)
+	if e.PrimaryKey != nil && (len(*e.PrimaryKey) > herb.MaxKeyFields || slices.Contains(*e.PrimaryKey, "")) {
+		return herb.Invalidf("the primary key must be one to %d fields, or none", herb.MaxKeyFields)
 	}
 	if err := e.checkRows(); err != nil {
 		return err
@@ -79,12 +76,12 @@ func (e Edits) checkColumns() error {
 			return herb.Invalidf("there is no column %d", position)
 		case c.Type != "" && !slices.Contains(herb.Types(), c.Type):
 			return herb.Invalidf("unknown type %q of column %d", rows.Clip(string(c.Type)), position+1)
-		case len(c.Name) > rows.MaxName || !utf8.ValidString(c.Name+c.Title) || utf8.RuneCountInString(c.Title) > maxTitle:
-			return herb.Invalidf("the name or the title of column %d is too long", position+1)
+		case len(c.Name) > herb.MaxFieldName || !utf8.ValidString(c.Name+c.Title) || utf8.RuneCountInString(c.Title) > herb.MaxTitle:
+			return herb.Invalidf("the name or the title of column %d is too long, or not UTF-8; a name has at most %d bytes, a title %d characters", position+1, herb.MaxFieldName, herb.MaxTitle)
 		case c.Name != "" && names[c.Name] && !c.Hidden:
 			return herb.Invalidf("two fields are called %q; give each a name of its own", rows.Clip(c.Name))
-		case len(c.Missing) > maxMissing:
-			return herb.Invalidf("column %d has %d values that mean missing; at most %d are possible", position+1, len(c.Missing), maxMissing)
+		case len(c.Missing) > herb.MaxValues:
+			return herb.Invalidf("column %d has %d values that mean missing; at most %d are possible", position+1, len(c.Missing), herb.MaxValues)
 		}
 		names[c.Name] = !c.Hidden
 	}

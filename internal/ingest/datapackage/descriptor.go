@@ -170,7 +170,7 @@ func (p *descriptor) read(in file.Dir) error {
 	if root.isObject() {
 		p.readHeader(root)
 	}
-	resources := root.member("resources").list()
+	resources := root.member("resources").shortList(herb.MaxResources)
 	if len(resources) == 0 {
 		p.readFolder(root)
 	}
@@ -210,6 +210,7 @@ func (p *descriptor) readHeader(root node) {
 	}
 	root.checkPlacement(own)
 	root.member(own).bindOwn([]binding{{"access", func(n node) { p.access = readAccess(n) }}})
+	root.checkAnnotations()
 	p.members = root.without("resources")
 }
 
@@ -222,6 +223,7 @@ func (p *descriptor) resource(n node, position int) (s source.Source) {
 	notes := n.bind([]binding{{"name", &name}, {"innerpath", &s.Entry}}, "path", "url", "data", "title", "description", "format", "mediatype", "encoding",
 		"compression", "type", "profile", "schema", "dialect", "layout", own)
 	s.Notes = slices.Concat(p.notes, notes)
+	n.checkAnnotations()
 	for _, read := range []func(*source.Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
 		if read(&s, n); p.err != nil {
 			return s
@@ -289,6 +291,9 @@ func (p *descriptor) readLocation(s *source.Source, n node) {
 		return
 	}
 	path := n.either("path", "url")
+	if !path.isShort(herb.MaxResources) {
+		return
+	}
 	written := path.texts()
 	if len(written) == 0 || written[0] == "" {
 		n.fail("has no path; set it to the file, relative to the descriptor%s", n.misspelled("path"))

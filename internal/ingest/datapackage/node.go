@@ -153,13 +153,49 @@ func (n node) items() []node {
 	return out
 }
 
-// isShort fails for a list of very many values that each value of a column would be compared with.
-func (n node) isShort() bool {
+// isShort fails for a list of more than a number of values, each of which takes time for every
+// value or row.
+func (n node) isShort(limit int) bool {
 	list, _ := n.value.([]any)
-	if len(list) > rows.MaxColumns {
-		n.fail("lists %d values; at most %d are possible", len(list), rows.MaxColumns)
+	if len(list) > limit {
+		n.fail("lists %d values; at most %d are possible", len(list), limit)
 	}
-	return len(list) <= rows.MaxColumns
+	return len(list) <= limit
+}
+
+// shortList returns the elements of a value that must be a list of at most limit elements.
+func (n node) shortList(limit int) []node {
+	if !n.isShort(limit) {
+		return nil
+	}
+	return n.list()
+}
+
+// checkAnnotations fails if a member that describes the dataset to readers is too large for lists of
+// datasets.
+func (n node) checkAnnotations() {
+	for _, name := range herb.Annotations() {
+		if m := n.member(name); m.size() > herb.MaxAnnotation {
+			m.fail("has more than %d bytes, the maximum; shorten it", herb.MaxAnnotation)
+		}
+	}
+}
+
+// size returns about the number of bytes of the value as JSON.
+func (n node) size() (bytes int) {
+	switch v := n.value.(type) {
+	case string:
+		return len(v) + 2
+	case []any:
+		for _, item := range v {
+			bytes += node{value: item}.size() + 1
+		}
+	case object:
+		for name, member := range v {
+			bytes += len(name) + node{value: member}.size() + 4
+		}
+	}
+	return bytes + 2
 }
 
 // binding assigns the value of a member to a variable: text to a *string, true or false to a *bool
@@ -228,6 +264,7 @@ func (n node) assign(to any) {
 		if *to = n.text(); isBool {
 			n.fail("must be text; put it in quotes")
 		}
+		n.record(herb.CheckTexts(herb.TextLimit{Name: n.where, Text: *to, Max: herb.MaxTitle}))
 	case *bool:
 		if *to = flag; !isBool {
 			n.fail("must be true or false")
@@ -238,11 +275,13 @@ func (n node) assign(to any) {
 	case *byte:
 		*to = n.char()
 	case *[]string:
-		if n.isShort() {
+		if n.isShort(herb.MaxValues) {
 			*to = n.texts()
 		}
 	case *[]int:
-		*to = nil
+		if *to = nil; !n.isShort(herb.MaxIncluded) {
+			return
+		}
 		for _, item := range n.items() {
 			*to = append(*to, item.integer(1, maxLine))
 		}

@@ -25,7 +25,7 @@ func (p *descriptor) readSettings(s *source.Source, n node) {
 		{"source", func(n node) { s.Settings.Public = readSourceAccess(n) }},
 		{"include", func(n node) { s.Include = readInclude(n) }},
 		{"expectations", func(n node) {
-			for _, item := range n.list() {
+			for _, item := range n.shortList(herb.MaxExpectations) {
 				s.Expectations = append(s.Expectations, readExpectation(item))
 			}
 		}},
@@ -71,17 +71,10 @@ func readMap(n node) (m source.MapFields) {
 	return m
 }
 
-// maxCharts is the maximum number of charts that are shown with the description of a dataset.
-const maxCharts = 12
-
 // readCharts reads a list of charts, such as {by: date:month, measure: count}. What they name is
 // checked when the fields are known.
 func readCharts(n node) (charts []herb.PinnedChart) {
-	list := n.list()
-	if len(list) > maxCharts {
-		n.fail("lists %d charts; at most %d are possible", len(list), maxCharts)
-	}
-	for _, item := range list {
+	for _, item := range n.shortList(herb.MaxCharts) {
 		var c herb.PinnedChart
 		item.isObject()
 		item.bindOwn([]binding{{"by", func(n node) { c.By = n.texts() }}, {"measure", &c.Measure}})
@@ -98,6 +91,9 @@ func readInclude(n node) (out []source.Include) {
 	n.isObject()
 	for _, name := range n.names() {
 		m := n.member(name)
+		if !m.isShort(herb.MaxIncluded) {
+			return nil
+		}
 		values := m.texts()
 		if len(values) == 0 {
 			m.fail("lists no value; list the values of rows to include, \"\" for an empty one")
@@ -157,7 +153,7 @@ func (p *descriptor) readDialect(s *source.Source, n node) {
 		{"escapeChar", &o.Escape}, {"doubleQuote", &doubleQuote}, {"skipInitialSpace", &o.SkipInitialSpace},
 		{"nullSequence", &o.Null}, {"header", &header}, {"headerJoin", &o.HeaderJoin},
 		{"headerRows", func(n node) {
-			if n.isShort() {
+			if n.isShort(herb.MaxValues) {
 				n.assign(&o.HeaderRows)
 			}
 		}},
@@ -208,6 +204,9 @@ func readSkipped(o *rows.Options, n node) {
 		if o.Skip, err = strconv.Atoi(number.String()); err != nil || o.Skip < 0 {
 			n.fail("must be a number of lines, or a list of line numbers and prefixes of comments")
 		}
+		return
+	}
+	if !n.isShort(herb.MaxIncluded) {
 		return
 	}
 	for _, item := range n.items() {
@@ -269,12 +268,7 @@ func (p *descriptor) readSchema(s *source.Source, n node) {
 		match = items[0]
 	}
 	s.ByPosition = match.value == nil || match.value == "exact"
-	fields := schema.member("fields")
-	list := fields.list()
-	if len(list) > rows.MaxColumns {
-		fields.fail("lists %d fields; at most %d are possible", len(list), rows.MaxColumns)
-		return
-	}
+	list := schema.member("fields").shortList(herb.MaxFields)
 	right := n.where + ".herbarium"
 	for _, m := range append([]node{schema}, list...) {
 		m.checkPlacement(right)
@@ -331,7 +325,7 @@ func readField(s *source.Source, n node) (f source.FieldSetting) {
 // missingValues reads a list of values, each alone or with a label. The empty value is always
 // missing.
 func missingValues(n node) []string {
-	if n.value == nil || !n.isShort() {
+	if n.value == nil || !n.isShort(herb.MaxValues) {
 		return nil
 	}
 	out := []string{} // of a field: replaces those of the schema

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
@@ -25,7 +26,7 @@ func Apply(content []byte, input source.Source, formats []rows.Format) (s source
 	if root.isObject() {
 		p.readHeader(root)
 	}
-	resources := root.member("resources").list()
+	resources := root.member("resources").shortList(herb.MaxResources)
 	n, ok := p.ownResource(resources)
 	if !ok && p.err == nil {
 		root.fail("has %d resources, and none of them is %q; list one resource, the file that is sent", len(resources), input.Ref.Name)

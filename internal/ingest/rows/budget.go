@@ -14,11 +14,11 @@ import (
 // The default limits.
 const (
 	MaxRecord       = 8 << 20 // bytes of one row
-	MaxColumns      = 10_000
+	MaxColumns      = herb.MaxFields
 	MaxAllColumns   = 500_000 // of all tables of a file; each takes time to index, however short the table
-	MaxName         = 8 << 10 // bytes of the name of a column
-	MaxNames        = 4 << 20 // bytes of all names together
-	MaxDepth        = 100     // levels of nested values
+	MaxName         = herb.MaxFieldName
+	MaxNames        = herb.MaxFieldNames
+	MaxDepth        = 100 // levels of nested values
 	stepsPerContext = 4_096
 )
 
@@ -214,7 +214,8 @@ func (l *limited) checkColumns() error {
 	for ; l.seen < len(columns); l.seen++ {
 		name := columns[l.seen].Name
 		if len(name) > MaxName {
-			return herb.Invalidf("the name of column %d, %.60q, has %d bytes; at most %d are possible", l.seen+1, name, len(name), MaxName)
+			return herb.Invalidf("the name of column %d, %.60q, has %d bytes; at most %d are possible; shorten it, or read the file with --header none and name the fields in a descriptor",
+				l.seen+1, name, len(name), MaxName)
 		}
 		l.names += len(name)
 		if err := checkLimit(l.names, MaxNames, "the names of the columns have more than %d bytes"); err != nil {

@@ -180,13 +180,9 @@ func (s Source) Normalize(formats []rows.Format) (Source, error) {
 		s.Fields = nil // both mean every column; they must have the same hash
 	}
 	for i := range s.Fields {
-		f := &s.Fields[i]
-		if len(f.Name) > rows.MaxName {
-			return s, herb.Invalidf("the name of field %d, %.60q, has %d bytes; at most %d are possible", i+1, f.Name, len(f.Name), rows.MaxName)
-		}
-		f.From = f.Column()
+		s.Fields[i].From = s.Fields[i].Column()
 	}
-	return s, nil
+	return s, s.checkLimits()
 }
 
 // ValidDelimiter reports whether a character can separate values.

@@ -1,0 +1,55 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+
+	"herbarium/internal/herb"
+)
+
+// checkLimits fails if a setting exceeds one of the limits of herb. All ways of publishing pass it,
+// so that the work of a publish and the size of pages do not depend on the settings.
+func (s Source) checkLimits() error {
+	err := cmp.Or(
+		herb.CheckTexts(herb.TextLimit{Name: "the title", Text: s.Title, Max: herb.MaxTitle},
+			herb.TextLimit{Name: "the description", Text: s.Description, Max: herb.MaxDescription}),
+		herb.CheckCount("the fields", len(s.Fields), herb.MaxFields),
+		checkValues("the missing values", s.Missing),
+		herb.CheckCount("the conditions of include", len(s.Include), herb.MaxFields),
+		herb.CheckCount("the expectations", len(s.Expectations), herb.MaxExpectations),
+		herb.CheckCount("the charts", len(s.Charts), herb.MaxCharts),
+		herb.CheckCount("the fields of the primary key", len(s.PrimaryKey), herb.MaxKeyFields),
+	)
+	for _, i := range s.Include {
+		err = cmp.Or(err, herb.CheckCount(fmt.Sprintf("the values of %.60q in include", i.Column), len(i.Values), herb.MaxIncluded))
+	}
+	for i := 0; i < len(s.Fields) && err == nil; i++ {
+		err = s.Fields[i].checkLimits(fmt.Sprintf("field %d, %.60q", i+1, s.Fields[i].Name))
+	}
+	return err
+}
+
+func (f FieldSetting) checkLimits(name string) error {
+	for _, n := range []string{f.Name, f.From} {
+		if len(n) > herb.MaxFieldName {
+			return herb.Invalidf("the name of %s has %d bytes; at most %d are possible", name, len(n), herb.MaxFieldName)
+		}
+	}
+	return cmp.Or(
+		herb.CheckTexts(herb.TextLimit{Name: "the title of " + name, Text: f.Title, Max: herb.MaxTitle},
+			herb.TextLimit{Name: "the description of " + name, Text: f.Description, Max: herb.MaxDescription},
+			herb.TextLimit{Name: "the format of " + name, Text: f.Schema.Format, Max: herb.MaxFormat}),
+		checkValues("the missing values of "+name, f.Missing),
+		checkValues("the true values of "+name, f.Schema.TrueValues),
+		checkValues("the false values of "+name, f.Schema.FalseValues),
+	)
+}
+
+// checkValues checks values that each value of a column is compared with.
+func checkValues(name string, values []string) error {
+	err := herb.CheckCount(name, len(values), herb.MaxValues)
+	for i := 0; i < len(values) && err == nil; i++ {
+		err = herb.CheckTexts(herb.TextLimit{Name: "one of " + name, Text: values[i], Max: herb.MaxTitle})
+	}
+	return err
+}
