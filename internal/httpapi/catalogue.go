@@ -74,8 +74,8 @@ func (a *API) catalogue(w *response, r *http.Request) error {
 	}{make([]summary, len(datasets)), req.Meta(len(live))}
 	size := 0
 	for i, d := range datasets {
-		body.Datasets[i] = a.summarize(d)
-		size += d.Size()
+		body.Datasets[i] = a.summarize(d).forList()
+		size += body.Datasets[i].size()
 	}
 	a.setLinks(w, r, body.Meta)
 	return a.sendDescription(w, r, size, herb.AccessOpen, func() any { return body })
@@ -151,6 +151,27 @@ func (a *API) summarize(d herb.Dataset) summary {
 		s.FieldNames[i] = f.Name
 	}
 	return s
+}
+
+// forList returns the summary with the first names of fields only, if they are long.
+func (s summary) forList() summary {
+	size := 0
+	for i, name := range s.FieldNames {
+		if size += len(name); size > herb.MaxListedNames {
+			s.FieldNames = s.FieldNames[:i]
+			break
+		}
+	}
+	return s
+}
+
+// size returns about how many bytes the summary has as JSON.
+func (s summary) size() int {
+	size := 512 + len(s.Title) + len(s.Description)
+	for _, name := range s.FieldNames {
+		size += len(name) + 4
+	}
+	return size
 }
 
 const searchPattern = "/api/v1/search"

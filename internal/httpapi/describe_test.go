@@ -269,3 +269,22 @@ func TestDescriptorSchema(t *testing.T) {
 		t.Errorf("another schema: %d", c.status)
 	}
 }
+
+// TestCatalogue_longNames checks that the list of datasets has only the first names of a dataset
+// whose names are long, and that its description has all of them.
+func TestCatalogue_longNames(t *testing.T) {
+	t.Parallel()
+	ref := herb.Ref{Namespace: "long", Name: "names"}
+	s := newService(t, nil)
+	fields := make([]herb.Field, 200)
+	for i := range fields {
+		fields[i] = herb.Field{Name: fmt.Sprint(i) + strings.Repeat("x", herb.MaxFieldName), Type: herb.TypeText}
+	}
+	s.library.put(herb.Dataset{Ref: ref, Version: "v1", Fields: fields}, nil)
+	if list := s.get(t, "/api/v1").body; len(list) > 2*herb.MaxListedNames || !strings.Contains(list, `"0xxx`) {
+		t.Errorf("the list has %d bytes", len(list))
+	}
+	if one := s.get(t, "/api/v1/long/names").body; !strings.Contains(one, `"199xxx`) {
+		t.Error("the description lacks fields")
+	}
+}

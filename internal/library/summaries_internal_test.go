@@ -62,3 +62,24 @@ func TestSummarize(t *testing.T) {
 		t.Errorf("another large value: %.200s", got.Descriptor)
 	}
 }
+
+// TestSummarize_longTexts checks that a list of versions of earlier releases, whose texts and
+// annotations have megabytes, stays small.
+func TestSummarize_longTexts(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 2<<20)
+	fields := []herb.Field{{Name: "a", Title: long, Description: long}, {Name: "b", Title: "B"}}
+	d := herb.Dataset{Title: long, Description: long, Fields: fields, Details: herb.Details{
+		Descriptor: json.RawMessage(`{"package":{"keywords":["rose"],"licenses":[{"title":"` + long + `"}]}}`),
+	}}
+	got := summarize(d)
+	if size := got.Size(); size > 200<<10 || string(got.Descriptor) != `{"package":{"keywords":["rose"]}}` || got.Fields[1].Title != "B" {
+		t.Errorf("the summary has %d bytes, descriptor %.100s", size, got.Descriptor)
+	}
+	if len(fields[0].Title) != len(long) {
+		t.Error("the fields of the version were changed")
+	}
+	if got := publicDescription(d); len(got.Title) > herb.MaxTitle+3 || len(got.Description) > herb.MaxDescription+3 {
+		t.Errorf("the description has %d and %d bytes", len(got.Title), len(got.Description))
+	}
+}

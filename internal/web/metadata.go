@@ -38,7 +38,7 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 	catalog := node{
 		"@context": node{
 			"dcat": "http://www.w3.org/ns/dcat#", "dct": "http://purl.org/dc/terms/", "foaf": "http://xmlns.com/foaf/0.1/",
-			"xsd": "http://www.w3.org/2001/XMLSchema#",
+			"vcard": "http://www.w3.org/2006/vcard/ns#", "xsd": "http://www.w3.org/2001/XMLSchema#",
 		},
 		"@id": origin + pathDCAT, "@type": "dcat:Catalog", "dct:title": siteName,
 		"dct:description": "Datasets to browse, search and filter, each with a listing API.",
@@ -94,8 +94,8 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 			"@id": page + "#" + id, "@type": "dcat:Distribution", "dct:title": title, "dcat:accessURL": node{"@id": address},
 			"dcat:mediaType": node{"@id": "https://www.iana.org/assignments/media-types/" + media}, "dcat:accessService": node{"@id": service},
 		}
-		if l := about.License(); l != nil && l.Href != "" {
-			n["dct:license"] = node{"@id": l.Href}
+		if l := about.License(); l != nil {
+			n["dct:license"] = dcatLicense(l)
 		}
 		return n
 	}
@@ -117,5 +117,37 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 	if len(about.Keywords) > 0 {
 		n["dcat:keyword"] = about.Keywords
 	}
+	if l := about.License(); l != nil {
+		n["dct:license"] = dcatLicense(l)
+	}
+	if a := about.Publisher; a != nil {
+		agent := node{"@type": "foaf:Agent", "foaf:name": a.Name}
+		if a.Href != "" {
+			agent["foaf:homepage"] = node{"@id": a.Href}
+		}
+		if a.Email != "" {
+			agent["foaf:mbox"] = node{"@id": "mailto:" + a.Email}
+		}
+		n["dct:publisher"] = agent
+	}
+	if a := about.Contact; a != nil {
+		contact := node{"@type": "vcard:Kind", "vcard:fn": a.Name}
+		if a.Href != "" {
+			contact["vcard:hasURL"] = node{"@id": a.Href}
+		}
+		if a.Email != "" {
+			contact["vcard:hasEmail"] = node{"@id": "mailto:" + a.Email}
+		}
+		n["dcat:contactPoint"] = contact
+	}
 	return n
+}
+
+// dcatLicense returns the address of a license, or a license document with its name if the address
+// is not known.
+func dcatLicense(l *view.Link) node {
+	if address := view.LicenseAddress(l); address != "" {
+		return node{"@id": address}
+	}
+	return node{"@type": "dct:LicenseDocument", "dct:title": l.Label}
 }

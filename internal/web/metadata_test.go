@@ -7,11 +7,13 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/web"
 )
@@ -105,6 +107,58 @@ func TestDCAT(t *testing.T) {
 	}
 	if got := c.Dataset[2].Keywords; len(got) != 2 {
 		t.Errorf("keywords are %v", got)
+	}
+}
+
+// TestDCAT_agents checks that licenses, publishers and contacts reach the catalogue, however a
+// descriptor gives them.
+func TestDCAT_agents(t *testing.T) {
+	t.Parallel()
+	descriptors := []string{
+		`{"licenses":[{"name":"CC-BY-4.0"}],"contributors":[{"title":"A. Author","role":"author"},{"title":"City","path":"https://city.example","roles":["publisher"]},{"title":"Desk","email":"desk@city.example","role":"contact"}]}`,
+		`{"licenses":[{"title":"House rules"}],"publisher":"City","contactPoint":{"fn":"Desk","hasEmail":"mailto:desk@city.example"}}`,
+		`{"licenses":[{"name":"x","path":"https://license.example"}],"publisher":{"name":"City","url":"https://city.example"},"contactPoint":{"email":"desk@city.example"}}`,
+		`{"licenses":"none","publisher":7,"contactPoint":{"email":"javascript:alert(1)"},"contributors":{}}`,
+	}
+	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+		for i, d := range descriptors {
+			l.put(herb.Dataset{Ref: herb.Ref{Namespace: "agents", Name: "d" + strconv.Itoa(i)}, Access: herb.AccessOpen, Details: herb.Details{Descriptor: []byte(`{"package":` + d + `}`)}}, nil)
+		}
+	})
+	var c struct {
+		Dataset []map[string]any `json:"dcat:dataset"`
+	}
+	if err := json.Unmarshal([]byte(s.get(t, "/catalog.jsonld").body), &c); err != nil {
+		t.Fatal(err)
+	}
+	const desk = `{"@type":"vcard:Kind","vcard:fn":"Desk","vcard:hasEmail":{"@id":"mailto:desk@city.example"}}`
+	const city = `{"@type":"foaf:Agent","foaf:homepage":{"@id":"https://city.example"},"foaf:name":"City"}`
+	want := [][3]string{
+		{`{"@id":"https://creativecommons.org/licenses/by/4.0/"}`, city, desk},
+		{`{"@type":"dct:LicenseDocument","dct:title":"House rules"}`, `{"@type":"foaf:Agent","foaf:name":"City"}`, desk},
+		{`{"@id":"https://license.example"}`, city, `{"@type":"vcard:Kind","vcard:fn":"desk@city.example","vcard:hasEmail":{"@id":"mailto:desk@city.example"}}`},
+		{"null", "null", "null"},
+	}
+	seen := 0
+	for _, d := range c.Dataset {
+		name, ok := strings.CutPrefix(d["dct:identifier"].(string), "agents/d")
+		if !ok {
+			continue
+		}
+		seen++
+		i, _ := strconv.Atoi(name)
+		for k, member := range []string{"dct:license", "dct:publisher", "dcat:contactPoint"} {
+			if got, _ := json.Marshal(d[member]); string(got) != want[i][k] {
+				t.Errorf("%s: %s is %s, want %s", descriptors[i], member, got, want[i][k])
+			}
+		}
+		distribution := d["dcat:distribution"].([]any)[0].(map[string]any)
+		if got, _ := json.Marshal(distribution["dct:license"]); string(got) != want[i][0] {
+			t.Errorf("%s: the license of the distribution is %s", descriptors[i], got)
+		}
+	}
+	if seen != len(descriptors) {
+		t.Errorf("%d datasets", seen)
 	}
 }
 

@@ -141,7 +141,7 @@ func rectangle(x, y, width, height float64) []point {
 
 // circle returns the contour of a circle, which turns as rectangles do.
 func circle(center point, radius float64) []point {
-	n := max(8, int(4*radius))
+	n := min(max(8, int(4*radius)), 1_000)
 	contour := make([]point, n)
 	for i := range contour {
 		sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(n))

@@ -118,7 +118,7 @@ func (card *Card) Draw(w io.Writer) error {
 	}
 	write(84, 28, faces.regular, muted, card.Path)
 	size := heading // long headings are smaller
-	if _, width := faces.bold.glyphs(card.Heading, heading); width > inside {
+	if width := faces.bold.width(card.Heading, heading); width > inside {
 		size = math.Max(40, heading*inside/width)
 	}
 	write(152, size, faces.bold, ink, card.Heading)

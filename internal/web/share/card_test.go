@@ -5,6 +5,8 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"reflect"
+	"strings"
 	"testing"
 
 	"herbarium/internal/must"
@@ -150,4 +152,23 @@ func BenchmarkCard(b *testing.B) {
 		must.NoError(b, (&share.Card{Heading: "500 of 5,000 rows", Detail: "magnitude ≥ 7.5", Map: m}).Draw(&out))
 	}
 	b.ReportMetric(float64(out.Len()), "bytes")
+}
+
+// TestCard_longTexts checks that all texts of a card are cut before they are measured: those of
+// earlier versions may have megabytes.
+func TestCard_longTexts(t *testing.T) {
+	t.Parallel()
+	card := func(text string) share.Card {
+		return share.Card{Path: text, Heading: text, Detail: text, Site: text, Columns: []share.Column{
+			{Name: text, Left: text, Right: text, Bars: []share.Bar{{Share: 1}, {Share: .5}}}, {Name: text, Values: []share.Bar{{Label: text, Share: 1}}},
+		}}
+	}
+	long, longer := draw(t, card(strings.Repeat("ä", 10_000))), draw(t, card(strings.Repeat("ä", 2<<20)))
+	if !reflect.DeepEqual(long, longer) {
+		t.Error("the length of a text that does not fit changes the image")
+	}
+	draw(t, share.Card{Heading: "x", Number: strings.Repeat("9", 2<<20)})
+	if !share.CanDraw(strings.Repeat("a", 2<<20)) || share.CanDraw("植物") {
+		t.Error("what can be drawn depends on the length")
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
@@ -38,12 +39,25 @@ var loadTypefaces = sync.OnceValue(func() typefaces {
 	return typefaces{load("inter-regular.otf"), load("inter-semibold.otf")}
 })
 
+// maxDrawn is the number of bytes of a text that are drawn and measured, which are wider than a
+// preview.
+const maxDrawn = 2_000
+
+// drawn returns the characters of a text that are drawn, composed.
+func drawn(text string) string {
+	end := min(len(text), maxDrawn)
+	for end < len(text) && end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return norm.NFC.String(text[:end])
+}
+
 // CanDraw reports whether the fonts of previews have all characters of a text. They are those of
 // languages in Latin, Greek and Cyrillic letters.
 func CanDraw(text string) bool {
 	var buf sfnt.Buffer
 	face := loadTypefaces().regular
-	for _, r := range norm.NFC.String(text) {
+	for _, r := range drawn(text) {
 		if unicode.IsSpace(r) {
 			continue
 		}
@@ -54,13 +68,14 @@ func CanDraw(text string) bool {
 	return true
 }
 
-// glyphs returns the outlines of a text of a size that begins at the origin, and its width.
+// glyphs returns the outlines of the drawn characters of a text of a size that begins at the origin,
+// and its width.
 func (f typeface) glyphs(text string, size float64) (s shape, width float64) {
 	var buf sfnt.Buffer
 	em := fixed.Int26_6(size * 64)
 	last := sfnt.GlyphIndex(0)
 	x := 0.0
-	for _, r := range norm.NFC.String(text) {
+	for _, r := range drawn(text) {
 		i, err := f.font.GlyphIndex(&buf, r)
 		if err != nil {
 			continue
@@ -147,22 +162,49 @@ func (c *canvas) write(l label) {
 	c.fill(s, l.color)
 }
 
+// advances returns the width of each prefix of a text, without its outlines.
+func (f typeface) advances(runes []rune, size float64) []float64 {
+	var buf sfnt.Buffer
+	em := fixed.Int26_6(size * 64)
+	widths, last, x := make([]float64, len(runes)), sfnt.GlyphIndex(0), 0.0
+	for k, r := range runes {
+		if i, err := f.font.GlyphIndex(&buf, r); err == nil {
+			if kern, err := f.font.Kern(&buf, last, i, em, font.HintingNone); err == nil && last != 0 {
+				x += float64(kern) / 64
+			}
+			if advance, err := f.font.GlyphAdvance(&buf, i, em, font.HintingNone); err == nil {
+				x += float64(advance) / 64
+			}
+			last = i
+		}
+		widths[k] = x
+	}
+	return widths
+}
+
+// width returns the width of the drawn characters of a text.
+func (f typeface) width(text string, size float64) float64 {
+	widths := f.advances([]rune(drawn(text)), size)
+	if len(widths) == 0 {
+		return 0
+	}
+	return widths[len(widths)-1]
+}
+
 // fit returns a text cut to a width, with an ellipsis where it was.
 func (f typeface) fit(text string, size, width float64) string {
-	if _, w := f.glyphs(text, size); w <= width {
+	if f.width(text, size) <= width && len(text) <= maxDrawn {
 		return text
 	}
-	runes := []rune(text)
-	low, high := 0, len(runes) // the longest prefix that fits
-	for low < high {
-		mid := (low + high + 1) / 2
-		if _, w := f.glyphs(cut(runes, mid), size); w <= width {
-			low = mid
-		} else {
-			high = mid - 1
+	runes, n := []rune(drawn(text)), 0
+	left := width - f.width("…", size)
+	for k, w := range f.advances(runes, size) {
+		if w > left {
+			break
 		}
+		n = k + 1
 	}
-	return cut(runes, low)
+	return cut(runes, n)
 }
 
 func cut(runes []rune, n int) string {

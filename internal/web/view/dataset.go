@@ -172,12 +172,58 @@ type Descriptor struct {
 	Homepage string // a web address, or empty
 	// The details of links are roles and organizations.
 	Licenses, Sources, Contributors []Link
+	Publisher, Contact              *Agent // nil: not known
 }
+
+// Agent is a person or an organization.
+type Agent struct{ Name, Href, Email string }
 
 // descriptorEntry is an entry of the lists in a descriptor, as written by the publisher.
 type descriptorEntry struct {
-	Name, Title, Path, Organization, Role string
-	Roles                                 []string
+	Name, Title, Path, Organization, Role, Email string
+	Roles                                        []string
+	FN                                           string // of a contactPoint, as in vCard
+	HasEmail                                     string
+	URL, Homepage                                string
+}
+
+// agent returns who an entry names; nil if it has neither a name nor an address.
+func (e descriptorEntry) agent() *Agent {
+	email := strings.TrimPrefix(cmp.Or(e.Email, e.HasEmail), "mailto:")
+	if !strings.Contains(email, "@") || strings.ContainsAny(email, " <>\"'\\") {
+		email = ""
+	}
+	a := Agent{Name: strings.TrimSpace(cmp.Or(e.Title, e.FN, e.Name, e.Organization)), Href: webAddress(cmp.Or(e.Path, e.URL, e.Homepage)), Email: email}
+	if a.Name = cmp.Or(a.Name, a.Email); a.Name == "" {
+		return nil
+	}
+	return &a
+}
+
+// hasRole reports whether a contributor has a role, such as "publisher".
+func (e descriptorEntry) hasRole(role string) bool {
+	return slices.ContainsFunc(append([]string{e.Role}, e.Roles...), func(s string) bool { return strings.EqualFold(s, role) })
+}
+
+// parseAgent parses a member that is a name or an object.
+func parseAgent(member json.RawMessage) *Agent {
+	var e descriptorEntry
+	if json.Unmarshal(member, &e.Name) != nil {
+		_ = json.Unmarshal(member, &e)
+	}
+	return e.agent()
+}
+
+// findAgent returns the first contributor with one of some roles, in the order of the roles.
+func findAgent(contributors []descriptorEntry, roles ...string) *Agent {
+	for _, role := range roles {
+		for _, c := range contributors {
+			if a := c.agent(); a != nil && c.hasRole(role) {
+				return a
+			}
+		}
+	}
+	return nil
 }
 
 // ReadDescriptor reads the descriptor of a dataset, which has none if the visitor may not see it.
@@ -199,7 +245,11 @@ func ParseDescriptor(descriptor []byte) Descriptor {
 		_ = json.Unmarshal(members["licenses"], &licenses)
 		_ = json.Unmarshal(members["sources"], &sources)
 		_ = json.Unmarshal(members["contributors"], &contributors)
+		out.Publisher = cmp.Or(parseAgent(members["publisher"]), out.Publisher)
+		out.Contact = cmp.Or(parseAgent(members["contactPoint"]), out.Contact)
 	}
+	out.Publisher = cmp.Or(out.Publisher, findAgent(contributors, "publisher"))
+	out.Contact = cmp.Or(out.Contact, findAgent(contributors, "contact", "contactPoint", "maintainer"))
 	out.Keywords = slices.DeleteFunc(out.Keywords, func(s string) bool { return strings.TrimSpace(s) == "" })
 	out.Homepage = webAddress(out.Homepage)
 	out.Licenses, out.Sources, out.Contributors = links(licenses), links(sources), links(contributors)
