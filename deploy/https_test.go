@@ -37,15 +37,47 @@ func TestHTTPS_documents(t *testing.T) {
 	}
 }
 
-// TestReadmeInstall runs the commands of the README that install a release, with an archive of the
-// release script.
+// TestReadmeInstall runs the commands of the README that build and install the program, in a copy of
+// the repository.
 func TestReadmeInstall(t *testing.T) {
 	t.Parallel()
+	programtest.LookPath(t, "make")
+	_, block, found := strings.Cut(read(t, "../README.md"), "```sh\nmake build\n")
+	block, _, _ = strings.Cut("make build\n"+block, "```")
+	if !found {
+		t.Fatal("the README does not say how to build the program")
+	}
+	clone := t.TempDir()
+	for _, folder := range []string{"cmd", "internal", "docs"} {
+		must.NoError(t, os.CopyFS(filepath.Join(clone, folder), os.DirFS(filepath.Join("..", folder))))
+	}
+	for _, file := range []string{"go.mod", "go.sum", "Makefile"} {
+		must.NoError(t, os.WriteFile(filepath.Join(clone, file), []byte(read(t, "../"+file)), 0o600))
+	}
+	install(t, clone, block)
+}
+
+// install runs a script that installs the program to a folder in PATH and prints its version.
+func install(t *testing.T, folder, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	script = strings.NewReplacer("sudo ", "", "/usr/local/bin", dir).Replace(script)
+	cmd := exec.CommandContext(t.Context(), "sh", "-ec", script)
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains("\n"+string(out), "\nherbarium ") {
+		t.Errorf("%s\n%v\n%s", script, err, out)
+	}
+}
+
+// TestReleaseInstall runs the documented commands that install a release, with an archive of the
+// release script.
+func TestReleaseInstall(t *testing.T) {
+	t.Parallel()
 	needReleaseTools(t)
-	_, block, found := strings.Cut(read(t, "../README.md"), "```sh\ntar ")
+	_, block, found := strings.Cut(read(t, "../docs/operations.md"), "```\ntar ")
 	block, _, _ = strings.Cut("tar "+block, "```")
 	if !found {
-		t.Fatal("the README does not say how to unpack a release")
+		t.Fatal("docs/operations.md does not say how to unpack a release")
 	}
 	program, err := programtest.Install(t.Context(), t.TempDir())
 	must.NoError(t, err)
@@ -57,12 +89,7 @@ func TestReadmeInstall(t *testing.T) {
 	}
 	dir := t.TempDir()
 	must.NoError(t, os.WriteFile(filepath.Join(dir, folder+".tar.gz"), archive, 0o600))
-	script := strings.NewReplacer("herbarium_0.9.0_linux_amd64", folder, "sudo ", "", "/usr/local/bin", dir).Replace(block)
-	cmd := exec.CommandContext(t.Context(), "sh", "-ec", script)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "herbarium ") {
-		t.Errorf("%s\n%v\n%s", script, err, out)
-	}
+	install(t, dir, strings.ReplaceAll(block, "herbarium_0.9.0_linux_amd64", folder))
 }
 
 // certificate writes a certificate and its key to a folder.

@@ -54,6 +54,24 @@ func TestDocs_limits(t *testing.T) {
 	)
 }
 
+// TestDocs_publishingLimits compares the limits of files and descriptors with the code.
+func TestDocs_publishingLimits(t *testing.T) {
+	t.Parallel()
+	holds(t, "publishing.md",
+		fmt.Sprintf("| name of a column, and all names of a table | %s bytes and %d MiB |", herb.Count(herb.MaxFieldName), herb.MaxFieldNames>>20),
+		fmt.Sprintf("| title, of a dataset or a field; other single texts of settings | %s characters |", herb.Count(herb.MaxTitle)),
+		fmt.Sprintf("| description | %s characters; lists of datasets have the first %s |", herb.Count(herb.MaxDescription), herb.Count(herb.MaxListed)),
+		fmt.Sprintf("| each of `%s` | %d KiB |", strings.Join(herb.Annotations(), "`, `"), herb.MaxAnnotation>>10),
+		fmt.Sprintf("| resources, files of a resource, fields | %s each |", herb.Count(min(herb.MaxResources, herb.MaxFields))),
+		fmt.Sprintf("| `format` of a date | %d characters |", herb.MaxFormat),
+		fmt.Sprintf("| `missingValues`, `trueValues`, `falseValues` | %s each, of at most %s characters |", herb.Count(herb.MaxValues), herb.Count(herb.MaxTitle)),
+		fmt.Sprintf("| values of a condition of `include` | %s |", herb.Count(herb.MaxIncluded)),
+		fmt.Sprintf("| `expectations` | %d |", herb.MaxExpectations), fmt.Sprintf("| `charts` | %d |", herb.MaxCharts),
+		fmt.Sprintf("| fields of `primaryKey` | %d |", herb.MaxKeyFields),
+	)
+	holds(t, "api.md", fmt.Sprintf("`field_names` (the first %d KiB of names)", herb.MaxListedNames>>10))
+}
+
 func TestDocs_words(t *testing.T) {
 	t.Parallel()
 	var wants []string

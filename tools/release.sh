@@ -143,7 +143,7 @@ jq -Rn --arg version "$tag" --arg created "$created" --arg id "$id" '
 if [[ -e $work/manifests ]]; then
 	image_index < "$work/manifests" > "$work/index"
 	index=$(store "$work/index")
-	jq -c --arg oci "$oci" --arg name "$version" '. + {mediaType: "\($oci).index.v1+json",
+	jq -c --arg oci "$oci" --arg name "herbarium/herbarium:$version" '. + {mediaType: "\($oci).index.v1+json",
 		annotations: {"org.opencontainers.image.ref.name": $name}}' <<< "$index" | image_index > "$work/image/index.json"
 	printf '{"imageLayoutVersion":"1.0.0"}' > "$work/image/oci-layout"
 	(cd "$work/image" && pack "$out/herbarium_${version}_oci.tar" 0 oci-layout index.json $(find blobs -type f | sort))

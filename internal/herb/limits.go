@@ -26,8 +26,8 @@ const (
 	MaxListedNames  = 64 << 10 // bytes of the names of columns of a dataset in lists of datasets
 )
 
-// Annotations returns the members of a descriptor that describe a dataset to readers and catalogues,
-// besides its title and description.
+// Annotations returns the members of a descriptor that describe a dataset to readers and
+// catalogues, besides its title and description.
 func Annotations() []string {
 	return []string{"keywords", "homepage", "licenses", "sources", "contributors", "publisher", "contactPoint"}
 }

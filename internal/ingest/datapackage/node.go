@@ -171,8 +171,8 @@ func (n node) shortList(limit int) []node {
 	return n.list()
 }
 
-// checkAnnotations fails if a member that describes the dataset to readers is too large for lists of
-// datasets.
+// checkAnnotations fails if a member that describes the dataset to readers is too large for lists
+// of datasets.
 func (n node) checkAnnotations() {
 	for _, name := range herb.Annotations() {
 		if m := n.member(name); m.size() > herb.MaxAnnotation {

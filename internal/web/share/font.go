@@ -68,8 +68,8 @@ func CanDraw(text string) bool {
 	return true
 }
 
-// glyphs returns the outlines of the drawn characters of a text of a size that begins at the origin,
-// and its width.
+// glyphs returns the outlines of the drawn characters of a text of a size that begins at the
+// origin, and its width.
 func (f typeface) glyphs(text string, size float64) (s shape, width float64) {
 	var buf sfnt.Buffer
 	em := fixed.Int26_6(size * 64)

@@ -36,7 +36,8 @@ func (q *Question) AllRequest() *query.AggregateRequest {
 }
 
 // GroupsRequest returns the request for the groups. With complete, intervals without rows are among
-// them, and the request fails if they are too many for a chart; else they are the last intervals of many, in descending order.
+// them, and the request fails if they are too many for a chart; else they are the last intervals of
+// many, in descending order.
 func (q *Question) GroupsRequest(complete bool) *query.AggregateRequest {
 	sort := []query.GroupSort{{By: -1, Desc: q.Order == orderLargest}}
 	if q.Order == orderLabel {
