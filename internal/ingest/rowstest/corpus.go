@@ -48,11 +48,11 @@ func noise(n int) string {
 	return b.String()
 }
 
-// longNames returns 1050 names of 4,000 bytes.
+// longNames returns 1100 names of 1,000 bytes.
 func longNames() string {
 	var b strings.Builder
-	for i := range 1050 {
-		fmt.Fprintf(&b, "%s%04d,", strings.Repeat("x", 3995), i)
+	for i := range 1100 {
+		fmt.Fprintf(&b, "%s%04d,", strings.Repeat("x", 995), i)
 	}
 	return b.String()
 }
@@ -171,7 +171,7 @@ func UnreadableFiles() []UnreadableFile {
 		{"other compression", "a.csv.bz2", "BZh91AY&SY", "the bzip2 data ends too early"},
 		{"no text", "a.csv", "a,b\n" + strings.Repeat("\x00\x02\x03x", 100), "line 2: the file is not text: it has many control characters, the first at byte 4"},
 		{"a long name", "a.csv", "a," + strings.Repeat("x", rows.MaxName+1) + "\n1,2\n", `the name of column 2, "xxx`},
-		{"long names", "a.csv", longNames() + "\n" + strings.Repeat(strings.Repeat("1,", 1050)+"\n", 3), "the names of the columns have more than 4194304 bytes"},
+		{"long names", "a.csv", longNames() + "\n" + strings.Repeat(strings.Repeat("1,", 1100)+"\n", 3), "the names of the columns have more than 1048576 bytes"},
 		{"a long line", "a.csv", "a,b\n" + strings.Repeat("x", rows.MaxRecord+1), fmt.Sprintf("line 2: the record is longer than %d bytes", rows.MaxRecord)},
 	}
 }
