@@ -26,31 +26,41 @@ const (
 	Large                 // pages too large to buffer, which also wait for the client
 	Write                 // creations and forms
 	Upload                // files that are being received; most of their time they wait for the client
+	Publish               // publishes and checks that were accepted and have not ended; each has a file on the disk
+	Build                 // publishes, checks and reviews that read a file and build a version
 	lanes
 )
 
 // Lanes lists all lanes.
-func Lanes() []Lane { return []Lane{Cheap, Expensive, Export, Large, Write, Upload} }
+func Lanes() []Lane { return []Lane{Cheap, Expensive, Export, Large, Write, Upload, Publish, Build} }
 
 // String returns the name of the lane, as in metrics and error messages.
 func (l Lane) String() string {
-	return [lanes]string{"cheap", "expensive", "export", "large", "write", "upload"}[l]
+	return [lanes]string{"cheap", "expensive", "export", "large", "write", "upload", "publish", "build"}[l]
 }
 
 // requests names the requests of the lane in error messages.
 func (l Lane) requests() string {
-	return [lanes]string{"requests", "expensive queries", "exports", "large pages", "writes", "uploads"}[l]
+	return [lanes]string{"requests", "expensive queries", "exports", "large pages", "writes", "uploads", "publishes", "builds"}[l]
 }
 
-// heldByClients reports whether a client can hold slots of the lane for as long as it likes, by not
-// reading or sending.
-func (l Lane) heldByClients() bool { return l == Export || l == Large || l == Upload }
+// share is how many slots a client may hold for each free one of the lane; 0 means any number.
+func (l Lane) share() int {
+	switch l {
+	case Export, Large, Upload, Publish:
+		return freeShare
+	case Build:
+		return freeBuildShare
+	default:
+		return 0
+	}
+}
 
 // Limit is the size of a lane.
 type Limit struct {
 	Slots      int           // requests that run at once
 	Queue      int           // requests that wait at once; 0 means 16 per slot
-	Wait       time.Duration // for a slot; 0 means that requests do not wait
+	Wait       time.Duration // for a slot; 0 means that requests do not wait; see Ticket.Await
 	RetryAfter time.Duration // sent to rejected clients
 }
 
@@ -66,6 +76,7 @@ const (
 	exportMemory    = 2 << 20
 	largeMemory     = 4 << 20
 	uploadMemory    = 1 << 20
+	buildMemory     = 128 << 20
 )
 
 // Lengths of queues. A request that finds a longer one would time out anyway.
@@ -76,7 +87,8 @@ const (
 )
 
 // DefaultLimits returns the limits for a number of processors and a memory budget. Expensive
-// queries leave one processor to the other lanes. No lane takes more than a quarter of the memory.
+// queries leave one processor to the other lanes. No lane takes more than a quarter of the memory,
+// except that two versions can always be built at once, so that one key does not block another.
 func DefaultLimits(cores int, memory int64) Limits {
 	within := func(slots, perRequest int) int {
 		return max(1, int(min(int64(slots), memory/4/int64(perRequest))))
@@ -88,10 +100,12 @@ func DefaultLimits(cores int, memory int64) Limits {
 			Slots: expensive, Queue: within(max(waitersPerSlot*expensive, expensiveQueue), waitingMemory),
 			Wait: 2 * time.Second, RetryAfter: 2 * time.Second,
 		},
-		Export: {Slots: within(32*cores, exportMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
-		Large:  {Slots: within(32*cores, largeMemory), Wait: time.Second, RetryAfter: 5 * time.Second},
-		Write:  {Slots: 256, Queue: maxQueue, Wait: time.Second, RetryAfter: time.Second},
-		Upload: {Slots: within(16, uploadMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
+		Export:  {Slots: within(32*cores, exportMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
+		Large:   {Slots: within(32*cores, largeMemory), Wait: time.Second, RetryAfter: 5 * time.Second},
+		Write:   {Slots: 256, Queue: maxQueue, Wait: time.Second, RetryAfter: time.Second},
+		Upload:  {Slots: within(16, uploadMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
+		Publish: {Slots: 32, RetryAfter: 10 * time.Second},
+		Build:   {Slots: max(2, within(3, buildMemory))},
 	}
 }
 
@@ -134,7 +148,7 @@ func New(opts Options) (*Controller, error) {
 		if limit.Slots < 1 {
 			return nil, fmt.Errorf("admission: lane %s has %d slots; it needs at least 1", Lane(i), limit.Slots)
 		}
-		c.lanes[i].init(limit, Lane(i).heldByClients())
+		c.lanes[i].init(limit, Lane(i).share())
 	}
 	return c, nil
 }
@@ -145,21 +159,39 @@ func (c *Controller) InFlight(l Lane) int { return c.lanes[l].inFlight() }
 // Slots returns the size of a lane.
 func (c *Controller) Slots(l Lane) int { return c.lanes[l].Slots }
 
+// Client is who shares the slots of a lane with others: a network address, or a key. The zero value
+// is one client.
+type Client struct {
+	addr netip.Addr
+	key  string
+}
+
 // ClientOf returns the client of a network address: the address, or the network of an IPv6 address,
 // because one client has all addresses of its network. Requests with the zero address share one
 // client.
-func ClientOf(addr netip.Addr) netip.Addr {
+func ClientOf(addr netip.Addr) Client {
 	if addr = addr.Unmap(); addr.Is4() || !addr.IsValid() {
-		return addr
+		return Client{addr: addr}
 	}
 	const networkBits = 64
 	network, _ := addr.WithZone("").Prefix(networkBits) // fails for zones and other lengths only
-	return network.Addr()
+	return Client{addr: network.Addr()}
+}
+
+// ClientOfKey returns the client of a key, from whichever addresses it is used.
+func ClientOfKey(id string) Client { return Client{key: id} }
+
+// kind names the client in error messages.
+func (c Client) kind() string {
+	if c.key != "" {
+		return "key"
+	}
+	return "address"
 }
 
 // enter acquires a slot of a lane for a client, or fails with herb.CodeUnavailable, or with the
 // error of ctx if it was canceled.
-func (c *Controller) enter(ctx context.Context, l Lane, client netip.Addr) error {
+func (c *Controller) enter(ctx context.Context, l Lane, client Client) error {
 	if l == Cheap || l == Write {
 		c.arrivals.Add(1)
 	}
@@ -169,7 +201,7 @@ func (c *Controller) enter(ctx context.Context, l Lane, client netip.Addr) error
 	case admitted:
 		return nil
 	case w == nil:
-		return c.reject(l, ReasonFull)
+		return c.reject(l, client, ReasonFull)
 	}
 	if c.waited != nil {
 		began := time.Now()
@@ -180,16 +212,16 @@ func (c *Controller) enter(ctx context.Context, l Lane, client netip.Addr) error
 	select {
 	case admitted := <-w.result:
 		if !admitted {
-			return c.reject(l, ReasonFull)
+			return c.reject(l, client, ReasonFull)
 		}
 		return nil
 	case <-timeout.C:
 		ln.abandon(w)
-		return c.reject(l, ReasonTimeout)
+		return c.reject(l, client, ReasonTimeout)
 	case <-ctx.Done():
 		ln.abandon(w)
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return c.reject(l, ReasonDeadline)
+			return c.reject(l, client, ReasonDeadline)
 		}
 		return ctx.Err()
 	}
@@ -197,7 +229,7 @@ func (c *Controller) enter(ctx context.Context, l Lane, client netip.Addr) error
 
 // wait acquires a slot of a lane for work that was admitted before, such as the next chunk of an
 // export. It waits until ctx is done.
-func (c *Controller) wait(ctx context.Context, l Lane, client netip.Addr) error {
+func (c *Controller) wait(ctx context.Context, l Lane, client Client) error {
 	w, admitted := c.lanes[l].enter(client, false)
 	if admitted {
 		return nil
@@ -216,16 +248,19 @@ func (c *Controller) await(ctx context.Context, l Lane, w *waiter) error {
 	}
 }
 
-func (c *Controller) reject(l Lane, why Reason) error {
+// reject returns the error of a request that gets no slot. It names the limit that the request has
+// met: that of the lane, or the share of its client.
+func (c *Controller) reject(l Lane, client Client, why Reason) error {
 	c.report(l, why)
-	limit, share := c.lanes[l].Limit, ""
-	if l.heldByClients() {
-		share = ", or your address has its share of them"
+	ln := &c.lanes[l]
+	limit := fmt.Sprintf("the server is at its limit of %d %s (lane %s) at once", ln.Slots, l.requests(), l)
+	if held, met := ln.meetsShare(client); met {
+		limit = fmt.Sprintf("your %s has %d %s (lane %s) at once, its share of the limit of %d",
+			client.kind(), held, l.requests(), l, ln.Slots)
 	}
 	return &herb.Error{
-		Code: herb.CodeUnavailable, Err: fmt.Errorf("admission: lane %s: %s", l, why), RetryAfter: limit.RetryAfter,
-		Message: fmt.Sprintf("the server is at its limit of %d %s (lane %s) at once%s; try again in %d s",
-			limit.Slots, l.requests(), l, share, int(limit.RetryAfter.Seconds())),
+		Code: herb.CodeUnavailable, Err: fmt.Errorf("admission: lane %s: %s", l, why), RetryAfter: ln.RetryAfter,
+		Message: fmt.Sprintf("%s; try again in %d s", limit, int(ln.RetryAfter.Seconds())),
 	}
 }
 

@@ -32,7 +32,9 @@ func newController(t *testing.T, slots int, rejected func(admission.Lane, admiss
 }
 
 // clientAddr returns the address of the client with a number.
-func clientAddr(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
+func clientAddr(n byte) admission.Client {
+	return admission.ClientOf(netip.AddrFrom4([4]byte{192, 0, 2, n}))
+}
 
 // enter admits a request of a client.
 func enter(ctx context.Context, c *admission.Controller, l admission.Lane, client byte) (*admission.Ticket, error) {
@@ -104,11 +106,11 @@ func TestClientOf(t *testing.T) {
 	} {
 		a, b := admission.ClientOf(netip.MustParseAddr(tt.a)), admission.ClientOf(netip.MustParseAddr(tt.b))
 		if (a == b) != tt.same {
-			t.Errorf("%s is %s, %s is %s", tt.a, a, tt.b, b)
+			t.Errorf("%s is %v, %s is %v", tt.a, a, tt.b, b)
 		}
 	}
-	if zero := admission.ClientOf(netip.Addr{}); zero.IsValid() {
-		t.Errorf("the zero address is %s", zero)
+	if zero := admission.ClientOf(netip.Addr{}); zero != (admission.Client{}) {
+		t.Errorf("the zero address is %v", zero)
 	}
 }
 

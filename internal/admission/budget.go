@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -25,7 +24,7 @@ type Budget struct {
 
 	mu      sync.Mutex
 	used    pool
-	clients map[netip.Addr]*holder
+	clients map[Client]*holder
 	unused  []*holder       // for reuse
 	waiters []*budgetWaiter // in order of arrival
 }
@@ -35,7 +34,7 @@ type pool struct{ total, large int64 }
 
 // holder is a client that has reservations or waits for them.
 type holder struct {
-	addr    netip.Addr
+	id      Client
 	used    pool
 	waiting int
 }
@@ -68,7 +67,7 @@ func DefaultBudget(memory int64) int64 { return memory / 4 }
 // NewBudget returns a budget of some bytes. rejected is called for every rejected reservation; nil
 // disables reporting.
 func NewBudget(bytes int64, rejected func()) *Budget {
-	return &Budget{rejected: rejected, limit: pool{total: bytes, large: bytes / 4 * 3}, clients: map[netip.Addr]*holder{}}
+	return &Budget{rejected: rejected, limit: pool{total: bytes, large: bytes / 4 * 3}, clients: map[Client]*holder{}}
 }
 
 // Used returns the number of reserved bytes.
@@ -81,9 +80,9 @@ func (b *Budget) Used() int64 {
 // Limit returns the size of the budget in bytes.
 func (b *Budget) Limit() int64 { return b.limit.total }
 
-// NewReservation returns a reservation of no bytes for a client, as ClientOf returns it. One of a
+// NewReservation returns a reservation of no bytes for a client. One of a
 // nil budget is never rejected.
-func (b *Budget) NewReservation(client netip.Addr) Reservation {
+func (b *Budget) NewReservation(client Client) Reservation {
 	return Reservation{budget: b, client: client}
 }
 
@@ -109,7 +108,7 @@ func (t *Ticket) Reserve(ctx context.Context, bytes int) (release func(), err er
 // never rejected. It is used by one goroutine at a time.
 type Reservation struct {
 	budget *Budget
-	client netip.Addr
+	client Client
 	held   pool
 }
 
@@ -208,22 +207,22 @@ func (b *Budget) add(c *holder, bytes pool) {
 	b.used = pool{b.used.total + bytes.total, b.used.large + bytes.large}
 	c.used = pool{c.used.total + bytes.total, c.used.large + bytes.large}
 	if c.used.total == 0 && c.waiting == 0 {
-		delete(b.clients, c.addr)
+		delete(b.clients, c.id)
 		b.unused = append(b.unused, c)
 	}
 }
 
 // holderOf returns a client, which is new if it has no bytes and does not wait. b.mu is held.
-func (b *Budget) holderOf(addr netip.Addr) *holder {
-	c := b.clients[addr]
+func (b *Budget) holderOf(id Client) *holder {
+	c := b.clients[id]
 	if c == nil {
 		if n := len(b.unused); n > 0 {
 			c, b.unused = b.unused[n-1], b.unused[:n-1]
 		} else {
 			c = &holder{}
 		}
-		*c = holder{addr: addr}
-		b.clients[addr] = c
+		*c = holder{id: id}
+		b.clients[id] = c
 	}
 	return c
 }

@@ -3,7 +3,6 @@ package admission_test
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"sync"
 	"testing"
 
@@ -16,7 +15,7 @@ func TestBudget(t *testing.T) {
 	const limit = 1 << 20
 	rejected := 0
 	b := admission.NewBudget(limit, func() { rejected++ })
-	large, other, small := b.NewReservation(netip.Addr{}), b.NewReservation(netip.Addr{}), b.NewReservation(netip.Addr{})
+	large, other, small := b.NewReservation(admission.Client{}), b.NewReservation(admission.Client{}), b.NewReservation(admission.Client{})
 	const most = limit / 4 * 3 / 4 * 3 // of one client
 	if err := large.Grow(t.Context(), most); err != nil || !large.IsLarge() || b.Used() != most {
 		t.Fatalf("a large one: %v; %d bytes are used", err, b.Used())
@@ -56,7 +55,7 @@ func TestBudget_shares(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int64{"small": 16 << 10, "large": 128 << 10} {
 		b := admission.NewBudget(8<<20, nil)
-		greedy, honest := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+		greedy, honest := admission.ClientOfKey("greedy"), admission.ClientOfKey("honest")
 		granted := 0
 		for room := true; room; granted++ {
 			r := b.NewReservation(greedy)
@@ -89,7 +88,7 @@ func TestBudget_shares(t *testing.T) {
 func TestBudget_waits(t *testing.T) {
 	t.Parallel()
 	b := admission.NewBudget(1<<20, nil)
-	first, second, third := b.NewReservation(netip.Addr{}), b.NewReservation(netip.Addr{}), b.NewReservation(netip.Addr{})
+	first, second, third := b.NewReservation(admission.Client{}), b.NewReservation(admission.Client{}), b.NewReservation(admission.Client{})
 	if !first.TryGrow(1 << 19) {
 		t.Fatal("the budget is empty")
 	}

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -11,6 +10,10 @@ import (
 // hold for as long as they like. One client gets at most three quarters of such a lane, two clients
 // three sevenths each, and so on: at least slots/freeShare clients are needed to fill it.
 const freeShare = 3
+
+// freeBuildShare is the same for the lane Build, which has few slots: a client that has one never
+// gets the last free one, so that a build of another client does not wait for long ones.
+const freeBuildShare = 1
 
 // admissionCost is what a client pays for a slot in addition to its work. It makes clients
 // alternate whose requests work for shorter times, or hold slots without work.
@@ -24,12 +27,12 @@ const admissionCost = time.Millisecond
 // client at most, however many others have sent and however long their requests work.
 type lane struct {
 	Limit
-	bounded bool // clients are limited by freeShare
+	share int // slots that a client may hold for each free one; 0 means any number
 
 	mu      sync.Mutex
 	used    int           // slots
 	paid    time.Duration // by the client that was admitted last, before it was
-	clients map[netip.Addr]*client
+	clients map[Client]*client
 	unused  []*client // for reuse
 	queue   []*waiter // in order of arrival
 	waiting int       // requests in the queue that can be rejected
@@ -37,7 +40,7 @@ type lane struct {
 
 // client is a client that has requests in a lane.
 type client struct {
-	addr    netip.Addr
+	id      Client
 	held    int           // slots
 	queued  int           // requests in the queue
 	waiting int           // requests in the queue that can be rejected
@@ -53,14 +56,14 @@ type waiter struct {
 	result     chan bool // receives whether it was admitted; has room for it
 }
 
-func (l *lane) init(limit Limit, bounded bool) {
+func (l *lane) init(limit Limit, share int) {
 	if l.Limit = limit; limit.Queue == 0 {
 		l.Queue = waitersPerSlot * limit.Slots
 	}
 	if limit.Wait == 0 {
 		l.Queue = 0
 	}
-	l.bounded, l.clients = bounded, map[netip.Addr]*client{}
+	l.share, l.clients = share, map[Client]*client{}
 }
 
 func (l *lane) inFlight() int {
@@ -70,22 +73,33 @@ func (l *lane) inFlight() int {
 }
 
 // isWaiting reports whether a client has requests in the queue.
-func (l *lane) isWaiting(addr netip.Addr) bool {
+func (l *lane) isWaiting(id Client) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.clients[addr]
+	c := l.clients[id]
 	return c != nil && c.waiting > 0
+}
+
+// meetsShare returns how many slots a client holds, and whether it gets no other one although some
+// are free.
+func (l *lane) meetsShare(id Client) (held int, met bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c := l.clients[id]; c != nil {
+		return c.held, l.used < l.Slots && !l.isFree(c)
+	}
+	return 0, false
 }
 
 // enter acquires a slot, or else returns a request that waits for one. It returns nil if the
 // request can be rejected and the queue is full of requests of clients that have no more in it than
 // this one.
-func (l *lane) enter(addr netip.Addr, rejectable bool) (w *waiter, admitted bool) {
+func (l *lane) enter(id Client, rejectable bool) (w *waiter, admitted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.clients[addr]
+	c := l.clients[id]
 	if c == nil {
-		c = l.addClient(addr)
+		c = l.addClient(id)
 	}
 	if l.isFree(c) && (!rejectable || c.resumed == 0) { // no request in the queue may have it
 		l.admit(c)
@@ -103,10 +117,10 @@ func (l *lane) enter(addr netip.Addr, rejectable bool) (w *waiter, admitted bool
 // if it keeps its slot. Requests that passed on their slots are not rejected, and are finished
 // before other ones of the same client start: each client has as many unfinished requests as
 // without them.
-func (l *lane) passOn(addr netip.Addr, worked time.Duration) *waiter {
+func (l *lane) passOn(id Client, worked time.Duration) *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.clients[addr]
+	c := l.clients[id]
 	c.paid += worked
 	if !slices.ContainsFunc(l.queue, func(w *waiter) bool { return w.client != c && w.startable() }) {
 		l.paid = max(l.paid, c.paid) // it is admitted again; a new client does not pay less for that
@@ -125,7 +139,7 @@ func (w *waiter) startable() bool { return !w.rejectable || w.client.resumed == 
 // isFree reports whether there is a slot that a client may hold. l.mu is held.
 func (l *lane) isFree(c *client) bool {
 	free := l.Slots - l.used
-	return free > 0 && (!l.bounded || c.held < freeShare*free)
+	return free > 0 && (l.share == 0 || c.held < l.share*free)
 }
 
 // admit gives a slot to a client. l.mu is held.
@@ -137,10 +151,10 @@ func (l *lane) admit(c *client) {
 }
 
 // leave releases a slot of a client whose request has worked for some time.
-func (l *lane) leave(addr netip.Addr, worked time.Duration) {
+func (l *lane) leave(id Client, worked time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.clients[addr]
+	c := l.clients[id]
 	c.paid += worked
 	l.used--
 	c.held--
@@ -231,20 +245,20 @@ func (l *lane) abandon(w *waiter) {
 	}
 }
 
-func (l *lane) addClient(addr netip.Addr) *client {
+func (l *lane) addClient(id Client) *client {
 	c := &client{}
 	if n := len(l.unused); n > 0 {
 		c, l.unused = l.unused[n-1], l.unused[:n-1]
 	}
-	*c = client{addr: addr, paid: l.paid}
-	l.clients[addr] = c
+	*c = client{id: id, paid: l.paid}
+	l.clients[id] = c
 	return c
 }
 
 // removeIfIdle forgets a client without requests. l.mu is held.
 func (l *lane) removeIfIdle(c *client) {
 	if c.held == 0 && c.queued == 0 {
-		delete(l.clients, c.addr)
+		delete(l.clients, c.id)
 		l.unused = append(l.unused, c)
 	}
 }

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"net/netip"
 	"testing"
 	"time"
 )
@@ -10,9 +9,9 @@ import (
 // one are more and work longer at a time, and that a client that was away gets no more than that.
 func TestLane_sharesWork(t *testing.T) {
 	t.Parallel()
-	greedy, honest := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	greedy, honest := ClientOfKey("greedy"), ClientOfKey("honest")
 	var l lane
-	l.init(Limit{Slots: 1, Queue: 100, Wait: time.Second}, false)
+	l.init(Limit{Slots: 1, Queue: 100, Wait: time.Second}, 0)
 	if _, admitted := l.enter(greedy, true); !admitted {
 		t.Fatal("the lane is full")
 	}
@@ -20,13 +19,13 @@ func TestLane_sharesWork(t *testing.T) {
 		t.Fatal("there is nobody to pass the slot on to")
 	}
 	var waiting []*waiter
-	for _, client := range []netip.Addr{greedy, greedy, greedy, honest} {
+	for _, client := range []Client{greedy, greedy, greedy, honest} {
 		w, _ := l.enter(client, false)
 		waiting = append(waiting, w)
 	}
 	l.leave(greedy, 0)
-	piece := map[netip.Addr]time.Duration{greedy: 20 * time.Millisecond, honest: time.Millisecond}
-	total := map[netip.Addr]time.Duration{}
+	piece := map[Client]time.Duration{greedy: 20 * time.Millisecond, honest: time.Millisecond}
+	total := map[Client]time.Duration{}
 	for range 200 {
 		for i, w := range waiting {
 			select {
@@ -34,7 +33,7 @@ func TestLane_sharesWork(t *testing.T) {
 			default:
 				continue
 			}
-			client := w.client.addr
+			client := w.client.id
 			total[client] += piece[client] + admissionCost
 			waiting[i], _ = l.enter(client, false) // before it leaves, so that the client stays
 			l.leave(client, piece[client])

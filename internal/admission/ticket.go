@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"net/netip"
 	"runtime"
 	"time"
 )
@@ -13,7 +12,7 @@ import (
 // goroutine at a time.
 type Ticket struct {
 	c      *Controller
-	client netip.Addr
+	client Client
 	lane   Lane          // the last one, if the ticket holds no slot
 	held   bool          // a slot of lane, unless that is Expensive
 	spent  time.Duration // work in the lane Cheap
@@ -26,8 +25,8 @@ type Ticket struct {
 	seen    int64         // arrivals until then
 }
 
-// NewTicket returns a ticket for a client, as ClientOf returns it, that holds no slot.
-func (c *Controller) NewTicket(client netip.Addr) Ticket { return Ticket{c: c, client: client} }
+// NewTicket returns a ticket for a client that holds no slot.
+func (c *Controller) NewTicket(client Client) Ticket { return Ticket{c: c, client: client} }
 
 // Enter acquires a slot of a lane, as a request that may be rejected: it fails with
 // herb.CodeUnavailable, or with the error of ctx if that was canceled. The ticket releases all
@@ -52,12 +51,26 @@ func (t *Ticket) Enter(ctx context.Context, l Lane) error {
 	return nil
 }
 
+// Await acquires a slot of the lane Build, as a request that was accepted before: it waits until
+// ctx is done. The client pays for the time until the slot is released.
+func (t *Ticket) Await(ctx context.Context) error {
+	if err := t.c.wait(ctx, Build, t.client); err != nil {
+		return err
+	}
+	t.lane, t.held, t.since = Build, true, time.Now()
+	return nil
+}
+
 // Release releases the slots of the ticket.
 func (t *Ticket) Release() {
 	t.Idle()
 	if t.held {
 		t.held = false
-		t.c.lanes[t.lane].leave(t.client, 0)
+		worked := time.Duration(0)
+		if t.lane == Build {
+			worked = time.Since(t.since)
+		}
+		t.c.lanes[t.lane].leave(t.client, worked)
 	}
 }
 

@@ -44,7 +44,7 @@ func newController(t *testing.T) *Controller {
 // newTicket returns a ticket with a slot of a lane.
 func newTicket(t *testing.T, c *Controller, l Lane, client byte) *Ticket {
 	t.Helper()
-	ticket := c.NewTicket(netip.AddrFrom4([4]byte{192, 0, 2, client}))
+	ticket := c.NewTicket(ClientOf(netip.AddrFrom4([4]byte{192, 0, 2, client})))
 	if err := ticket.Enter(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
@@ -315,6 +315,52 @@ func TestPause(t *testing.T) {
 		}
 		if c.InFlight(Export) != 1 {
 			t.Error("the slot of the export is released")
+		}
+	})
+}
+
+// TestAwait checks that a client with a slot of the lane Build does not get the last free one, and
+// that a slot that becomes free goes to the client that has built for the shortest time.
+func TestAwait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newController(t) // with two slots
+		var order []string
+		finish := map[string]chan bool{"a": make(chan bool), "b": make(chan bool), "c": make(chan bool)}
+		build := func(key string) {
+			go func() {
+				ticket := c.NewTicket(ClientOfKey(key))
+				if err := ticket.Await(t.Context()); err != nil {
+					t.Error(err)
+				}
+				order = append(order, key)
+				<-finish[key]
+				ticket.Release()
+			}()
+			synctest.Wait()
+		}
+		for _, key := range []string{"a", "a", "b", "b", "c", "c"} {
+			build(key)
+		}
+		for _, step := range []struct {
+			ends  string // after a time
+			after time.Duration
+			order string
+		}{
+			{"", 0, "ab"}, {"b", time.Second, "abc"}, {"c", time.Millisecond, "abcc"}, {"c", time.Millisecond, "abccb"}, {"b", 0, "abccb"},
+			{"a", 0, "abccba"}, {"a", 0, "abccba"},
+		} {
+			if step.ends != "" {
+				time.Sleep(step.after)
+				finish[step.ends] <- true
+				synctest.Wait()
+			}
+			if got := strings.Join(order, ""); got != step.order {
+				t.Errorf("builds started in the order %s, want %s", got, step.order)
+			}
+		}
+		if c.InFlight(Build) != 0 {
+			t.Errorf("%d slots are taken", c.InFlight(Build))
 		}
 	})
 }

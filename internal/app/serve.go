@@ -133,7 +133,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	stopUploads := func() {}
 	if c.MaxUpload > 0 {
 		service := upload.New(upload.Options{
-			Publisher: d.Publisher, Library: d.Library, Store: d.Store, Dir: c.Data, MaxSize: c.MaxUpload, Log: opts.Log,
+			Publisher: d.Publisher, Library: d.Library, Store: d.Store, Dir: c.Data, MaxSize: c.MaxUpload, Log: opts.Log, Admission: lanes,
 			Observe: func(s publish.Status, took time.Duration) {
 				observed.Published(string(publish.WayHTTP), string(s), took)
 			},

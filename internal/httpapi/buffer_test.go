@@ -75,7 +75,7 @@ func TestBudget_exhausted(t *testing.T) {
 	t.Parallel()
 	const limit = 2 << 20
 	s, budget := newLimitedService(t, limit)
-	others := budget.NewReservation(netip.Addr{})
+	others := budget.NewReservation(admission.Client{})
 	if !others.TryGrow(limit / 16 * 9) { // the share of one client
 		t.Fatal("the budget is used")
 	}
@@ -102,7 +102,7 @@ func TestBudget_exhausted(t *testing.T) {
 	}
 	var fill []admission.Reservation
 	for room, client := true, netip.MustParseAddr("10.0.0.1"); room; client = client.Next() { // what small ones may use
-		more := budget.NewReservation(client)
+		more := budget.NewReservation(admission.ClientOf(client))
 		room = more.TryGrow(1 << 10)
 		fill = append(fill, more)
 	}

@@ -18,9 +18,9 @@ import (
 //	a page too large to buffer, likewise             admission.Large
 //	producing a chunk of one of the last two         admission.Expensive, in addition
 //	a POST, after its body was received              admission.Write
-//	a file, while it is being received               admission.Upload
+//	a file, while it is being received               admission.Upload, shared between keys
 //
-// Probes run in none.
+// Probes run in none. Package upload runs publishes and reviews in lanes that keys share, too.
 
 // startRetry is the Retry-After of requests to a server that starts.
 const startRetry = 2 * time.Second
@@ -66,9 +66,12 @@ func (w *response) admitLargePage(r *http.Request) error {
 	return w.ticket.Enter(r.Context(), admission.Large)
 }
 
-// admitUpload enters the lane of files that are being received. The returned context has no
-// deadline: the file may take as long as its client sends.
+// admitUpload enters the lane of files that are being received, as the key that the caller has
+// authorized: one key is used from many addresses. The returned context has no deadline: the file
+// may take as long as its client sends.
 func (w *response) admitUpload(r *http.Request) (context.Context, error) {
+	w.ticket.Release()
+	w.ticket = w.api.opts.Admission.NewTicket(admission.ClientOfKey(w.verified.principal.ID))
 	limited, cancel := context.WithTimeout(r.Context(), w.api.opts.RequestTimeout) // that of a page has no deadline
 	defer cancel()
 	return w.client, w.ticket.Enter(limited, admission.Upload)

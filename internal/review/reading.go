@@ -328,7 +328,7 @@ func (r *reading) options() ingest.Options {
 
 // request returns the request that publishes a draft with the plan.
 func (p *plan) request(r *record, file *upload.File) upload.Request {
-	req := upload.Request{Ref: r.ref(), File: file, Live: p.live}
+	req := upload.Request{Ref: r.ref(), File: file, Live: p.live, Actor: herb.Actor{Name: r.Owner}}
 	if p.needed {
 		req.Descriptor = p.descriptor()
 	}

@@ -13,18 +13,15 @@ import (
 // Inspect reads the file of a request as a publish would that replaces the version live, and calls
 // use for the result. Nothing is published, and the file stays open. Errors are those of a publish.
 //
-// It takes the slot of a publish, so that both together need no more memory than publishes alone.
-// One runs at a time, so that publishes always get a slot. reading is called when it begins.
+// It takes the slot of a publish of the same key, so that both together need no more memory than
+// publishes alone. reading is called when it begins.
 func (s *Service) Inspect(ctx context.Context, r Request, live herb.Dataset, opts ingest.Options, reading func(), use func(*ingest.Table) error) (err error) {
 	defer herb.Recover(&err)
-	for _, slots := range []chan struct{}{s.inspections, s.slots} {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	release, err := s.awaitBuild(ctx, &r)
+	if err != nil {
+		return err
 	}
+	defer release()
 	if err := s.fetch(ctx, r.File); err != nil {
 		return classify(ctx, err, &r)
 	}

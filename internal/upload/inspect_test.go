@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
@@ -15,8 +16,8 @@ import (
 	"herbarium/internal/publish"
 )
 
-// TestInspect reads one file at a time, so that a publish gets a slot however many files are to be
-// inspected.
+// TestInspect lets one key inspect more files than there are slots. A publish of another key gets a
+// slot.
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	s := newService(t, newStore(), time.Now, func(context.Context, ingest.Source, publish.Options) (publish.Result, error) {
@@ -27,7 +28,7 @@ func TestInspect(t *testing.T) {
 	inspect := func(n int) {
 		f := receive(t, s, "a,b\n1,2\n")
 		go func() {
-			r := Request{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: f}
+			r := Request{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: f, Actor: herb.Actor{Name: "greedy"}}
 			ended <- errors.Join(s.Inspect(ctx, r, herb.Dataset{}, ingest.Options{}, func() { begun <- n }, func(table *ingest.Table) error {
 				if table.Dataset.Records != 1 {
 					t.Errorf("the file has %d records", table.Dataset.Records)
@@ -43,7 +44,7 @@ func TestInspect(t *testing.T) {
 	<-begun
 	<-start(t, s).Done()
 	if len(begun) != 0 {
-		t.Error("two files are inspected at once")
+		t.Error("one key inspects two files at once, with two slots")
 	}
 	canceled := errors.New("canceled")
 	cancel(canceled)
@@ -52,7 +53,7 @@ func TestInspect(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if len(s.slots)+len(s.inspections) != 0 {
+	if s.opts.Admission.InFlight(admission.Build) != 0 {
 		t.Error("slots are occupied afterwards")
 	}
 }

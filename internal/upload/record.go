@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
 	"herbarium/internal/publish"
@@ -67,6 +68,7 @@ type Publish struct {
 	service *Service
 	request Request
 	done    chan struct{}
+	ticket  admission.Ticket // has a slot of the lane Publish until the publish has ended
 
 	mu     sync.Mutex
 	record Record

@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
@@ -68,6 +69,8 @@ type Options struct {
 	// Observe is called after each publish with its duration since the file was received. nil
 	// disables it.
 	Observe func(status publish.Status, took time.Duration)
+	// Admission shares publishes between keys; nil means default limits.
+	Admission *admission.Controller
 	// Free returns the free disk space of a folder; nil means filesystem.DiskSpace.
 	Free func(dir string) (free, total uint64, ok bool)
 }
@@ -77,23 +80,14 @@ const (
 	DefaultMaxSize = 2 << 30
 	// Retention is how long the record of a publish is kept.
 	Retention = 24 * time.Hour
-
-	// maxConcurrent is the number of publishes that run at once: more than one, so that a file that
-	// takes minutes does not block the others, and few, because each needs memory.
-	maxConcurrent = 2
-	// maxPending is the number of publishes that run or wait. Each has a file on the disk.
-	maxPending = 32
 )
 
 // Service receives files and publishes them. It is safe for concurrent use.
 type Service struct {
-	opts  Options
-	slots chan struct{} // has an element for each publish or inspection that runs
-	// inspections has an element if an inspection runs or waits for a slot.
-	inspections chan struct{}
-	stop        context.CancelCauseFunc
-	ctx         context.Context // of all publishes
-	work        sync.WaitGroup
+	opts Options
+	stop context.CancelCauseFunc
+	ctx  context.Context // of all publishes
+	work sync.WaitGroup
 
 	mu       sync.Mutex
 	stopped  bool
@@ -111,9 +105,10 @@ func New(opts Options) *Service {
 	if opts.Free == nil {
 		opts.Free = filesystem.DiskSpace
 	}
-	s := &Service{
-		opts: opts, slots: make(chan struct{}, maxConcurrent), inspections: make(chan struct{}, 1), running: map[string]*Publish{},
+	if opts.Admission == nil {
+		opts.Admission, _ = admission.New(admission.Options{Limits: admission.DefaultLimits(1, 0)}) // they are valid
 	}
+	s := &Service{opts: opts, running: map[string]*Publish{}}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	return s
 }
@@ -171,9 +166,19 @@ func (s *Service) Start(ctx context.Context, r Request) (*Publish, error) {
 	return p, nil
 }
 
-// add records a publish, unless there are too many.
+// ticket returns a ticket for the key of a request, which shares the lanes with other keys.
+func (s *Service) ticket(r *Request) admission.Ticket {
+	return s.opts.Admission.NewTicket(admission.ClientOfKey(r.Actor.Name))
+}
+
+// add records a publish, unless there are too many, of the key or of all.
 func (s *Service) add(ctx context.Context, p *Publish) error {
+	p.ticket = s.ticket(&p.request)
+	if err := p.ticket.Enter(ctx, admission.Publish); err != nil {
+		return err
+	}
 	if err := s.enter(p); err != nil {
+		p.ticket.Release()
 		return err
 	}
 	err := s.opts.Store.AddPublish(ctx, p.stored(), s.opts.Now().Add(-Retention))
@@ -184,17 +189,12 @@ func (s *Service) add(ctx context.Context, p *Publish) error {
 	return err
 }
 
-// enter counts a publish as running, unless there are too many or the server stops.
+// enter counts a publish as running, unless the server stops.
 func (s *Service) enter(p *Publish) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.stopped:
+	if s.stopped {
 		return errStopping
-	case len(s.running) >= maxPending:
-		return &herb.Error{
-			Code: herb.CodeUnavailable, Message: "too many publishes are waiting on this server; try again in 10 s", RetryAfter: 10 * time.Second,
-		}
 	}
 	s.running[p.record.ID] = p
 	s.work.Add(1)
@@ -202,6 +202,7 @@ func (s *Service) enter(p *Publish) error {
 }
 
 func (s *Service) remove(p *Publish) {
+	p.ticket.Release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.running, p.record.ID)
@@ -241,13 +242,12 @@ func (s *Service) Waiting() int {
 // publish publishes a file as soon as there is a slot.
 func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Result, err error) {
 	defer herb.Recover(&err)
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return result, context.Cause(ctx)
-	}
 	r := &p.request
+	release, err := s.awaitBuild(ctx, r)
+	if err != nil {
+		return result, err
+	}
+	defer release()
 	if err := s.fetch(ctx, r.File); err != nil {
 		return result, classify(ctx, err, r)
 	}
@@ -266,6 +266,16 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 		AllowBreaking: r.AllowBreaking, Check: r.Check, Force: r.Force, Exclusive: &r.Live, Keep: r.File.kept(), Progress: p.report,
 	})
 	return result, classify(ctx, err, r)
+}
+
+// awaitBuild waits until the key of a request may read a file and build a version. The caller calls
+// release at the end.
+func (s *Service) awaitBuild(ctx context.Context, r *Request) (release func(), err error) {
+	ticket := s.ticket(r)
+	if ticket.Await(ctx) != nil {
+		return nil, context.Cause(ctx)
+	}
+	return ticket.Release, nil
 }
 
 // prepare returns the source of a request. If it changes the live version, the file becomes one

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
@@ -229,13 +230,31 @@ func TestStart_limits(t *testing.T) {
 		return publish.Result{}, ctx.Err()
 	})
 	var last *Publish
-	for range maxPending {
-		last = start(t, s)
-	}
-	if _, err := s.Start(t.Context(), Request{File: receive(t, s, "x")}); herb.CodeOf(err) != herb.CodeUnavailable || herb.RetryAfterOf(err) == 0 {
-		t.Errorf("one file too many gives %v", err)
+	for _, key := range []struct {
+		name string
+		most int
+		met  string
+	}{
+		{"greedy", 24, "your key has 24 publishes (lane publish) at once, its share of the limit of 32"},
+		{"other", 6, "your key has 6 publishes"},
+		{"third", 2, "the server is at its limit of 32 publishes (lane publish) at once"},
+	} {
+		started, err := 0, error(nil)
+		for ; started <= key.most; started++ {
+			p, failed := s.Start(t.Context(), Request{File: receive(t, s, "x"), Actor: herb.Actor{Name: key.name}})
+			if err = failed; err != nil {
+				break
+			}
+			last = p
+		}
+		if started != key.most || herb.CodeOf(err) != herb.CodeUnavailable || herb.RetryAfterOf(err) == 0 || !strings.HasPrefix(herb.MessageOf(err), key.met) {
+			t.Errorf("key %s has %d publishes: %v", key.name, started, err)
+		}
 	}
 	s.Stop()
+	if n := s.opts.Admission.InFlight(admission.Publish); n != 0 {
+		t.Errorf("%d slots are occupied afterwards", n)
+	}
 	if r := last.Record(); r.State != publish.StateFailed || r.Code != herb.CodeUnavailable || !strings.Contains(r.Result.Error, "stopping") {
 		t.Errorf("%+v", r)
 	}

@@ -1,0 +1,108 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"herbarium/internal/ingest"
+	"herbarium/internal/publish"
+	"herbarium/internal/upload"
+)
+
+// blockedPublisher does not publish shop/other before its context is done.
+type blockedPublisher struct{ upload.Publisher }
+
+func (p blockedPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (publish.Result, error) {
+	if s.Ref.Name == "other" {
+		<-ctx.Done()
+	}
+	return p.Publisher.Publish(ctx, s, o)
+}
+
+// TestPublishers_checks lets one key start as many checks as it can, which do not end. Another key
+// publishes meanwhile.
+func TestPublishers_checks(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, func(o *upload.Options) { o.Publisher = blockedPublisher{o.Publisher} })
+	accepted := 0
+	for {
+		r := request("PUT", "/api/v1/shop/other/source?_check=true", prices, "X-API-Key: "+publisher, "Prefer: respond-async")
+		r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1234", accepted)
+		a := p.do(t, r)
+		if a.status == 202 && accepted < 32 {
+			accepted++
+			continue
+		}
+		if a.status != 503 || a.header.Get("Retry-After") != "10" || !strings.Contains(a.message(t), "your key has 24 publishes (lane publish) at once, its share of the limit of 32") {
+			t.Errorf("after %d checks: %d, Retry-After %q: %s", accepted, a.status, a.header.Get("Retry-After"), a.body)
+		}
+		break
+	}
+	if accepted != 24 {
+		t.Errorf("one key has %d checks", accepted)
+	}
+	if a := p.do(t, request("PUT", pricesPath+"/source", prices, "X-API-Key: "+onePub)); a.status != 201 {
+		t.Errorf("another key gets %d: %s", a.status, a.body)
+	}
+}
+
+// TestPublishers_stalledUploads lets one key send files from 24 addresses and stall. Another key
+// publishes meanwhile.
+func TestPublishers_stalledUploads(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	rejected, begun := make(chan string), make(chan struct{})
+	end := make(chan struct{})
+	var sending sync.WaitGroup
+	for n := range 24 {
+		sending.Go(func() {
+			body := io.MultiReader(&signalReader{begun: begun}, blockedReader{end})
+			r := httptest.NewRequestWithContext(t.Context(), "PUT", "/api/v1/shop/other/source", body)
+			r.Header.Set("X-Api-Key", publisher)
+			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1234", n)
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, r)
+			select {
+			case <-end:
+			case rejected <- w.Body.String():
+			}
+		})
+	}
+	received := 0
+	for range 24 {
+		select {
+		case <-begun:
+			received++
+		case message := <-rejected:
+			if !strings.Contains(message, "your key has 12 uploads (lane upload) at once, its share of the limit of 16") {
+				t.Errorf("rejected: %s", message)
+			}
+		}
+	}
+	if a := p.do(t, request("PUT", pricesPath+"/source", prices, "X-API-Key: "+onePub)); a.status != 201 || received != 12 {
+		t.Errorf("beside %d uploads of one key, another key gets %d: %s", received, a.status, a.body)
+	}
+	close(end)
+	sending.Wait()
+}
+
+// signalReader is an empty reader that signals when it is read first.
+type signalReader struct{ begun chan<- struct{} }
+
+func (s *signalReader) Read([]byte) (int, error) {
+	s.begun <- struct{}{}
+	return 0, io.EOF
+}
+
+// blockedReader is a body whose client sends nothing and disconnects at the end.
+type blockedReader struct{ end <-chan struct{} }
+
+func (b blockedReader) Read([]byte) (int, error) {
+	<-b.end
+	return 0, io.ErrUnexpectedEOF
+}
