@@ -89,8 +89,22 @@ func TestDraft_expired(t *testing.T) {
 func TestDraft_limits(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
-	for range review.MaxDrafts {
-		n.create("a.csv", "a,b\n1,2\n")
+	nodes := []*node{n, newNode(t, nodeOptions{data: n.data})}
+	var creating sync.WaitGroup
+	var created atomic.Int64
+	for i := range review.MaxDrafts + 10 {
+		f := n.receive("a.csv", "a,b\n1,2\n")
+		creating.Go(func() {
+			if _, err := nodes[i%2].reviews.Create(t.Context(), prices, f, actor); err == nil {
+				created.Add(1)
+			} else if herb.CodeOf(err) != herb.CodeRejected {
+				t.Error(err)
+			}
+		})
+	}
+	creating.Wait()
+	if created.Load() != review.MaxDrafts {
+		t.Errorf("%d drafts were created at once", created.Load())
 	}
 	_, err := n.reviews.Create(t.Context(), prices, n.receive("a.csv", "a,b\n1,2\n"), actor)
 	if herb.CodeOf(err) != herb.CodeRejected {
@@ -202,8 +216,8 @@ func (s failingStore) fail() error {
 	return nil
 }
 
-func (s failingStore) AddPublish(ctx context.Context, p store.Publish, expired time.Time) error {
-	return errors.Join(s.fail(), s.Store.AddPublish(ctx, p, expired)) // the record may be there after an error
+func (s failingStore) AddDraft(ctx context.Context, p store.Publish, prefix string, expired time.Time, check func(own, all int) error) error {
+	return errors.Join(s.fail(), s.Store.AddDraft(ctx, p, prefix, expired, check)) // the record may be there after an error
 }
 
 func (s failingStore) ReplacePublish(ctx context.Context, p store.Publish, read time.Time) (bool, error) {

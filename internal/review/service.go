@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -39,12 +38,11 @@ type Library interface {
 
 // Store stores the records of drafts.
 type Store interface {
-	AddPublish(ctx context.Context, p store.Publish, expired time.Time) error
+	AddDraft(ctx context.Context, p store.Publish, prefix string, expired time.Time, check func(own, all int) error) error
 	ReplacePublish(ctx context.Context, p store.Publish, read time.Time) (bool, error)
 	RemovePublish(ctx context.Context, id string) error
 	Publish(ctx context.Context, id string) (store.Publish, error)
 	Drafts(ctx context.Context, prefix string, since time.Time) ([]store.Publish, error)
-	DraftIDs(ctx context.Context, since time.Time) ([]string, error)
 }
 
 // Options configures a Service. Uploads, Library and Store are required.
@@ -118,16 +116,15 @@ func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, acto
 	if err := upload.CheckRef(ref); err != nil {
 		return Draft{}, err
 	}
-	id := newID(actor.Name)
-	if err := s.checkCount(ctx, actor.Name); err != nil {
-		return Draft{}, err
-	}
-	now := s.opts.Now()
+	id, now := newID(actor.Name), s.opts.Now()
 	r := record{
 		Ref: ref.String(), Owner: actor.Name, Name: f.Name, Size: f.Size, SHA256: f.SHA256, Created: now.UTC().Truncate(time.Millisecond),
 	}
 	p := store.Publish{ID: id, Running: true, Updated: now, Content: r.encode()}
-	err := s.opts.Store.AddPublish(ctx, p, now.Add(-upload.Retention))
+	err := s.opts.Store.AddDraft(ctx, p, prefixOf(actor.Name), s.expired(), checkCount)
+	if herb.CodeOf(err) == herb.CodeRejected {
+		return Draft{}, err
+	}
 	if err == nil {
 		err = s.opts.Library.SaveDraft(ctx, id, f.Content())
 	}
@@ -146,23 +143,13 @@ func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, acto
 	return r.draft(id), nil
 }
 
-// checkCount fails if there are too many drafts.
-func (s *Service) checkCount(ctx context.Context, owner string) error {
-	ids, err := s.opts.Store.DraftIDs(ctx, s.expired())
-	if err != nil {
-		return err
-	}
-	own := 0
-	for _, id := range ids {
-		if strings.HasPrefix(id, prefixOf(owner)) {
-			own++
-		}
-	}
+// checkCount fails if there are too many drafts, of a key or of all.
+func checkCount(own, all int) error {
 	switch {
 	case own >= MaxDrafts:
 		return herb.Errorf(herb.CodeRejected, "you have %d drafts, which is the limit; publish or discard one of them", own)
-	case len(ids) >= MaxAllDrafts:
-		return herb.Errorf(herb.CodeRejected, "this server has %d drafts, which is the limit; drafts are removed a day after their last use", len(ids))
+	case all >= MaxAllDrafts:
+		return herb.Errorf(herb.CodeRejected, "this server has %d drafts, which is the limit; drafts are removed a day after their last use", all)
 	}
 	return nil
 }

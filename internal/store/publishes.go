@@ -22,12 +22,32 @@ type Publish struct {
 
 // AddPublish stores a record and removes those that were last updated before a time.
 func (s Tables) AddPublish(ctx context.Context, p Publish, expired time.Time) error {
-	return s.write(ctx, "recording a publish", func(ctx context.Context, tx Tx) error {
-		if err := exec(ctx, tx, "DELETE FROM publishes WHERE updated < ?", expired.UnixMicro()); err != nil {
+	return s.write(ctx, "recording a publish", func(ctx context.Context, tx Tx) error { return addPublish(ctx, tx, p, expired) })
+}
+
+func addPublish(ctx context.Context, tx Tx, p Publish, expired time.Time) error {
+	if err := exec(ctx, tx, "DELETE FROM publishes WHERE updated < ?", expired.UnixMicro()); err != nil {
+		return err
+	}
+	return exec(ctx, tx, "INSERT INTO publishes (id, running, updated, content) VALUES (?, ?, ?, ?)",
+		p.ID, p.Running, p.Updated.UnixMicro(), p.Content)
+}
+
+// AddDraft is AddPublish for a draft, unless check rejects it. check is called with the number of
+// drafts whose IDs have a prefix, and of all. Transactions are serialized, so that drafts that are
+// added at the same time, by any node, count each other.
+func (s Tables) AddDraft(ctx context.Context, p Publish, prefix string, expired time.Time, check func(own, all int) error) error {
+	return s.write(ctx, "recording a draft", func(ctx context.Context, tx Tx) error {
+		if err := addPublish(ctx, tx, p, expired); err != nil {
 			return err
 		}
-		return exec(ctx, tx, "INSERT INTO publishes (id, running, updated, content) VALUES (?, ?, ?, ?)",
-			p.ID, p.Running, p.Updated.UnixMicro(), p.Content)
+		var own, all int // with the new one
+		err := tx.QueryRowContext(ctx, "SELECT COUNT(CASE WHEN id LIKE ? THEN 1 END), COUNT(*) FROM publishes WHERE id LIKE ?",
+			prefix+"%", DraftPrefix+"%").Scan(&own, &all)
+		if err != nil {
+			return err
+		}
+		return check(own-1, all-1)
 	})
 }
 
@@ -38,9 +58,10 @@ func (s Tables) UpdatePublish(ctx context.Context, p Publish) error {
 		p.Running, p.Updated.UnixMicro(), p.Content, p.ID)
 }
 
-// EndPublish ends a running publish whose record was not renewed since it was read. It reports
-// false, and does nothing, if it was.
-func (s Tables) EndPublish(ctx context.Context, p Publish, read time.Time) (ended bool, err error) {
+// EndPublish ends a running publish whose record was not renewed since it was read, and adds an
+// audit entry if entry is not nil. It reports false, and does nothing, if the record was renewed:
+// of all programs that try, one succeeds.
+func (s Tables) EndPublish(ctx context.Context, p Publish, read time.Time, entry *herb.AuditEntry) (ended bool, err error) {
 	err = s.write(ctx, "ending an abandoned publish", func(ctx context.Context, tx Tx) error {
 		result, err := tx.ExecContext(ctx, "UPDATE publishes SET running = ?, updated = ?, content = ? WHERE id = ? AND running = ? AND updated = ?",
 			false, p.Updated.UnixMicro(), p.Content, p.ID, true, read.UnixMicro())
@@ -48,10 +69,24 @@ func (s Tables) EndPublish(ctx context.Context, p Publish, read time.Time) (ende
 			return err
 		}
 		n, err := result.RowsAffected()
-		ended = n > 0
+		if ended = n > 0; ended && err == nil && entry != nil {
+			err = addAudit(ctx, tx, *entry)
+		}
 		return err
 	})
 	return ended && err == nil, err
+}
+
+// AbandonedPublishes returns running publishes, without drafts, that were last updated before a
+// time.
+func (s Tables) AbandonedPublishes(ctx context.Context, before time.Time) ([]Publish, error) {
+	return readRows(ctx, s, "reading publishes", scanPublish,
+		"SELECT id, running, updated, content FROM publishes WHERE running = ? AND updated < ? AND id NOT LIKE ?", true, before.UnixMicro(), DraftPrefix+"%")
+}
+
+func scanPublish(rows *sql.Rows) (p Publish, err error) {
+	err = rows.Scan(&p.ID, &p.Running, (*stamp)(&p.Updated), &p.Content)
+	return p, err
 }
 
 // ReplacePublish replaces a record that was not written since it was read. It reports false, and
@@ -77,10 +112,8 @@ func (s Tables) RemovePublish(ctx context.Context, id string) error {
 
 // Drafts returns the drafts whose IDs have a prefix, if they were written since a time.
 func (s Tables) Drafts(ctx context.Context, prefix string, since time.Time) ([]Publish, error) {
-	return readRows(ctx, s, "reading drafts", func(rows *sql.Rows) (p Publish, err error) {
-		err = rows.Scan(&p.ID, &p.Running, (*stamp)(&p.Updated), &p.Content)
-		return p, err
-	}, "SELECT id, running, updated, content FROM publishes WHERE id LIKE ? AND updated >= ? ORDER BY updated DESC, id", prefix+"%", since.UnixMicro())
+	return readRows(ctx, s, "reading drafts", scanPublish,
+		"SELECT id, running, updated, content FROM publishes WHERE id LIKE ? AND updated >= ? ORDER BY updated DESC, id", prefix+"%", since.UnixMicro())
 }
 
 // DraftIDs returns the IDs of all drafts that were written since a time.
@@ -93,10 +126,8 @@ func (s Tables) DraftIDs(ctx context.Context, since time.Time) ([]string, error)
 
 // Publish returns a record. The error has herb.CodeNotFound if there is none.
 func (s Tables) Publish(ctx context.Context, id string) (Publish, error) {
-	found, err := readRows(ctx, s, "reading a publish", func(rows *sql.Rows) (p Publish, err error) {
-		err = rows.Scan(&p.ID, &p.Running, (*stamp)(&p.Updated), &p.Content)
-		return p, err
-	}, "SELECT id, running, updated, content FROM publishes WHERE id = ?", id)
+	found, err := readRows(ctx, s, "reading a publish", scanPublish,
+		"SELECT id, running, updated, content FROM publishes WHERE id = ?", id)
 	if err == nil && len(found) == 0 {
 		err = herb.Errorf(herb.CodeNotFound, "no such publish; they are kept for 24 hours")
 	}

@@ -1,6 +1,9 @@
 package store_test
 
 import (
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,17 +31,32 @@ func (suite) Publishes(t *testing.T, db Database) {
 	wantRecord(a)
 
 	given := store.Publish{ID: "a", Updated: day.Add(2 * time.Minute), Content: []byte(`{"state":"failed"}`)}
+	wantAbandoned := func(before time.Time, want ...store.Publish) {
+		t.Helper()
+		got, err := other.AbandonedPublishes(t.Context(), before)
+		must.NoError(t, err)
+		wantEqual(t, "abandoned", want, got)
+	}
+	draft := store.Publish{ID: store.DraftPrefix + "a", Running: true, Updated: day, Content: []byte(`{}`)}
+	must.NoError(t, s.AddPublish(t.Context(), draft, day.Add(-time.Hour)))
+	wantAbandoned(a.Updated)
+	wantAbandoned(a.Updated.Add(time.Microsecond), a)
+	ctx, entry := herb.WithActor(t.Context(), herb.Actor{Name: "key1"}), &herb.AuditEntry{Time: day, Action: herb.AuditPublished, Subject: "a/b"}
 	for _, tt := range []struct {
 		read time.Time
 		want bool
-	}{{day, false}, {a.Updated, true}, {given.Updated, false}} { // renewed meanwhile, abandoned, ended already
-		ended, err := other.EndPublish(t.Context(), given, tt.read)
+	}{{day, false}, {a.Updated, true}, {a.Updated, false}, {given.Updated, false}} { // renewed meanwhile, abandoned, ended already
+		ended, err := other.EndPublish(ctx, given, tt.read, entry)
 		must.NoError(t, err)
 		if ended != tt.want {
 			t.Errorf("a record that was read at %v was ended: %t", tt.read, ended)
 		}
 	}
 	wantRecord(given)
+	wantAbandoned(day.Add(time.Hour))
+	if entries, err := s.AuditEntries(t.Context(), herb.AuditQuery{}); err != nil || len(entries) != 1 || entries[0].Actor != "key1" || entries[0].Subject != "a/b" {
+		t.Errorf("audit log: %+v, %v", entries, err)
+	}
 	a.Running, a.Updated = false, day.Add(3*time.Minute)
 	must.NoError(t, s.UpdatePublish(t.Context(), a)) // its server was only slow
 	wantRecord(a)
@@ -50,4 +68,36 @@ func (suite) Publishes(t *testing.T, db Database) {
 	must.NoError(t, s.AddPublish(t.Context(), store.Publish{ID: "d", Updated: day.Add(time.Hour), Content: []byte(`{}`)}, a.Updated.Add(time.Microsecond)))
 	_, err = s.Publish(t.Context(), "a")
 	wantCode(t, err, herb.CodeNotFound)
+}
+
+// DraftsConcurrently adds drafts through two connections at once. Neither the limit of a key nor
+// that of all is exceeded.
+func (suite) DraftsConcurrently(t *testing.T, db Database) {
+	nodes := []Store{open(t, db), open(t, db)}
+	full := herb.Errorf(herb.CodeRejected, "too many")
+	const most, tried = 5, 12
+	var adding sync.WaitGroup
+	var added [2]atomic.Int64
+	for n := range 2 * tried {
+		adding.Go(func() {
+			key := []string{"a-", "b-"}[n%2]
+			p := store.Publish{ID: store.DraftPrefix + key + strconv.Itoa(n), Updated: day, Content: []byte(`{}`)}
+			err := nodes[n/2%2].AddDraft(t.Context(), p, store.DraftPrefix+key, day.Add(-time.Hour), func(own, all int) error {
+				if own >= most || all >= 2*most {
+					return full
+				}
+				return nil
+			})
+			if err == nil {
+				added[n%2].Add(1)
+			} else {
+				wantCode(t, err, herb.CodeRejected)
+			}
+		})
+	}
+	adding.Wait()
+	ids, err := nodes[0].DraftIDs(t.Context(), time.Time{})
+	if must.NoError(t, err); added[0].Load() != most || added[1].Load() != most || len(ids) != 2*most {
+		t.Errorf("%d and %d drafts were added; there are %v", added[0].Load(), added[1].Load(), ids)
+	}
 }

@@ -11,8 +11,8 @@ import (
 // rebuildEvery is the interval at which Run looks for outdated versions.
 const rebuildEvery = 5 * time.Second
 
-// Run removes what a server that died during a publish has left, once, and rebuilds outdated
-// versions from their kept sources until ctx is done: after an upgrade of the program that changes
+// Run removes what a server that died during a publish has left, once, ends publishes of servers
+// that have died, and rebuilds outdated versions from their kept sources until ctx is done: after an upgrade of the program that changes
 // the format of segments or the rules of text, nobody has to send the files again. A version is
 // outdated once it is requested. Each is tried once; nodes that try it at the same time agree on
 // one result.
@@ -31,6 +31,7 @@ func (s *Service) Run(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 			sweep() // a server that died may have left files
+			s.endAbandoned(ctx)
 			s.rebuildOutdated(ctx, tried)
 		}
 	}

@@ -3,6 +3,7 @@ package upload
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -101,10 +102,16 @@ func (p *Publish) stored() store.Publish {
 	now := p.service.opts.Now()
 	p.record.Updated = now.UTC().Truncate(time.Millisecond)
 	p.saved, p.dirty = now, false
-	return storedRecord(p.record, now)
+	return storedRecord{p.record, p.request.Actor}.encode(now)
 }
 
-func storedRecord(r Record, now time.Time) store.Publish {
+// storedRecord is a record with who has sent the file, for the audit log.
+type storedRecord struct {
+	Record
+	Actor herb.Actor `json:"actor,omitzero"`
+}
+
+func (r storedRecord) encode(now time.Time) store.Publish {
 	content, _ := json.Marshal(r) // it has no values that cannot be encoded
 	return store.Publish{ID: r.ID, Running: r.Result == nil, Updated: now, Content: content}
 }
@@ -175,14 +182,12 @@ func (s *Service) Record(ctx context.Context, id string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	var r Record
-	if err := json.Unmarshal(stored.Content, &r); err != nil {
-		return Record{}, err
-	}
 	if now := s.opts.Now(); stored.Running && now.Sub(stored.Updated) > lease {
-		return s.abandon(ctx, r, stored.Updated)
+		return s.abandon(ctx, stored)
 	}
-	return r, nil
+	var r Record
+	err = json.Unmarshal(stored.Content, &r)
+	return r, err
 }
 
 // Wait returns the state of a publish as Record does, after it has ended or a time has passed.
@@ -202,19 +207,47 @@ func (s *Service) Wait(ctx context.Context, id string, wait time.Duration) (Reco
 	return s.Record(ctx, id)
 }
 
-// abandon ends a publish whose server has died.
-func (s *Service) abandon(ctx context.Context, r Record, read time.Time) (Record, error) {
+// abandon ends a publish whose server has died, and records that in the audit log.
+func (s *Service) abandon(ctx context.Context, stored store.Publish) (Record, error) {
+	var r storedRecord
+	if err := json.Unmarshal(stored.Content, &r); err != nil {
+		return Record{}, err
+	}
 	ended, now := r, s.opts.Now()
 	ended.State, ended.Progress, ended.Updated = publish.StateFailed, nil, now.UTC().Truncate(time.Millisecond)
 	ended.Code = herb.CodeUnavailable
 	ended.Result = &publish.Summary{
 		Dataset: r.Dataset, Status: publish.StatusFailed, Error: "the server stopped during the publish; nothing has changed; send the file again",
 	}
-	switch ok, err := s.opts.Store.EndPublish(ctx, storedRecord(ended, now), read); {
+	var entry *herb.AuditEntry
+	if !r.Check {
+		entry = &herb.AuditEntry{
+			Time: now, Action: herb.AuditPublished, Subject: r.Dataset, Result: herb.AuditFailed, Detail: "reason: the server stopped",
+		}
+	}
+	switch ok, err := s.opts.Store.EndPublish(herb.WithActor(ctx, r.Actor), ended.encode(now), stored.Updated, entry); {
 	case err != nil:
 		return Record{}, err
 	case !ok:
-		return r, nil // it was renewed meanwhile
+		return r.Record, nil // it was renewed meanwhile
 	}
-	return ended, nil
+	return ended.Record, nil
+}
+
+// endAbandoned ends the publishes whose servers have died, so that the audit log has them even if
+// their clients do not ask.
+func (s *Service) endAbandoned(ctx context.Context) {
+	all, err := s.opts.Store.AbandonedPublishes(ctx, s.opts.Now().Add(-lease))
+	for _, stored := range all {
+		s.mu.Lock()
+		_, own := s.running[stored.ID] // not renewed because the database was down
+		s.mu.Unlock()
+		if !own {
+			_, failed := s.abandon(ctx, stored)
+			err = errors.Join(err, failed)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		s.opts.Log.Warn("cannot end publishes of servers that have died; will retry", "err", err)
+	}
 }

@@ -4,7 +4,7 @@
 // # Records
 //
 // The node that runs a publish renews its record in the database. A record that was not renewed for
-// a while belongs to a server that has died: whoever reads it ends it as failed. The file and all
+// a while belongs to a server that has died: another one ends it as failed. The file and all
 // intermediate files have no names or are removed by the library, so that nothing is left.
 package upload
 
@@ -52,7 +52,8 @@ type Library interface {
 type Store interface {
 	AddPublish(ctx context.Context, p store.Publish, expired time.Time) error
 	UpdatePublish(ctx context.Context, p store.Publish) error
-	EndPublish(ctx context.Context, p store.Publish, read time.Time) (bool, error)
+	EndPublish(ctx context.Context, p store.Publish, read time.Time, entry *herb.AuditEntry) (bool, error)
+	AbandonedPublishes(ctx context.Context, before time.Time) ([]store.Publish, error)
 	Publish(ctx context.Context, id string) (store.Publish, error)
 	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
 }
@@ -241,8 +242,13 @@ func (s *Service) Waiting() int {
 
 // publish publishes a file as soon as there is a slot.
 func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Result, err error) {
+	r, begun := &p.request, false
+	defer func() {
+		if err != nil && !begun && !r.Check { // a publish that has begun records its failure itself
+			s.auditFailure(ctx, r.Ref, err)
+		}
+	}()
 	defer herb.Recover(&err)
-	r := &p.request
 	release, err := s.awaitBuild(ctx, r)
 	if err != nil {
 		return result, err
@@ -257,11 +263,9 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 	}
 	source, err := s.prepare(ctx, r, live)
 	if err != nil {
-		if !r.Check {
-			s.auditFailure(ctx, r.Ref, err)
-		}
 		return result, classify(ctx, err, r)
 	}
+	begun = true
 	result, err = s.opts.Publisher.Publish(ctx, source, publish.Options{
 		AllowBreaking: r.AllowBreaking, Check: r.Check, Force: r.Force, Exclusive: &r.Live, Keep: r.File.kept(), Progress: p.report,
 	})

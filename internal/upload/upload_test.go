@@ -25,6 +25,7 @@ import (
 type fakeStore struct {
 	mu      sync.Mutex
 	records map[string]store.Publish
+	audit   []herb.AuditEntry
 	fail    error
 }
 
@@ -43,14 +44,28 @@ func (s *fakeStore) AddPublish(_ context.Context, p store.Publish, _ time.Time) 
 
 func (s *fakeStore) UpdatePublish(_ context.Context, p store.Publish) error { return s.set(p) }
 
-func (s *fakeStore) EndPublish(_ context.Context, p store.Publish, read time.Time) (bool, error) {
+func (s *fakeStore) EndPublish(ctx context.Context, p store.Publish, read time.Time, entry *herb.AuditEntry) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.records[p.ID].Updated.Equal(read) {
 		return false, nil
 	}
 	s.records[p.ID] = p
+	if entry != nil {
+		s.addEntry(ctx, *entry)
+	}
 	return true, nil
+}
+
+func (s *fakeStore) AbandonedPublishes(_ context.Context, before time.Time) (all []store.Publish, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.records {
+		if p.Running && p.Updated.Before(before) {
+			all = append(all, p)
+		}
+	}
+	return all, nil
 }
 
 func (s *fakeStore) Publish(_ context.Context, id string) (store.Publish, error) {
@@ -63,7 +78,18 @@ func (s *fakeStore) Publish(_ context.Context, id string) (store.Publish, error)
 	return p, nil
 }
 
-func (s *fakeStore) AddAuditEntry(context.Context, herb.AuditEntry) error { return nil }
+func (s *fakeStore) AddAuditEntry(ctx context.Context, e herb.AuditEntry) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addEntry(ctx, e)
+	return nil
+}
+
+// addEntry adds an entry to the audit log. s.mu is held.
+func (s *fakeStore) addEntry(ctx context.Context, e herb.AuditEntry) {
+	e.Actor, e.Origin = herb.ActorOf(ctx).Name, herb.ActorOf(ctx).Origin
+	s.audit = append(s.audit, e)
+}
 
 // fakePublisher calls a function.
 type fakePublisher func(context.Context, ingest.Source, publish.Options) (publish.Result, error)
@@ -177,6 +203,75 @@ func TestRecord(t *testing.T) {
 	must.NoError(t, err)
 	if r.State != publish.StateLive || r.Result.Status != publish.StatusPublished || r.Code != "" || r.SHA256 == "" || r.Bytes != 8 {
 		t.Errorf("at the end: %+v", r) // the server was only slow
+	}
+}
+
+// TestRecord_audit checks that a publish whose server has died has one entry in the audit log,
+// whoever ends it, and a check none.
+func TestRecord_audit(t *testing.T) {
+	t.Parallel()
+	db, day := newStore(), time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
+	node := newService(t, db, func() time.Time { return day }, func(ctx context.Context, _ ingest.Source, _ publish.Options) (publish.Result, error) {
+		<-ctx.Done()
+		return publish.Result{}, ctx.Err()
+	})
+	var ids []string
+	for _, check := range []bool{false, true} {
+		p, err := node.Start(t.Context(), Request{
+			Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: receive(t, node, "a\n1\n"), Check: check, Actor: herb.Actor{Name: "key1", Origin: "192.0.2.1"},
+		})
+		must.NoError(t, err)
+		ids = append(ids, p.Record().ID)
+	}
+	later := func() time.Time { return day.Add(lease + time.Second) }
+	node.opts.Now = later
+	node.endAbandoned(t.Context()) // its own publishes go on
+	if len(db.audit) != 0 {
+		t.Errorf("a server ends its own publishes: %+v", db.audit)
+	}
+	var reading sync.WaitGroup
+	for n := range 6 {
+		other := newService(t, db, later, nil)
+		reading.Go(func() {
+			if n%2 == 0 {
+				other.endAbandoned(t.Context())
+				return
+			}
+			for _, id := range ids {
+				if _, err := other.Record(t.Context(), id); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	reading.Wait()
+	if len(db.audit) != 1 || db.audit[0].Actor != "key1" || db.audit[0].Origin != "192.0.2.1" || db.audit[0].Subject != "shop/prices" ||
+		db.audit[0].Result != herb.AuditFailed || db.audit[0].Action != herb.AuditPublished {
+		t.Errorf("audit log: %+v", db.audit)
+	}
+	for _, id := range ids {
+		if r, err := newService(t, db, later, nil).Record(t.Context(), id); err != nil || r.State != publish.StateFailed {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
+// TestStop_audit checks that a publish that waits for a slot when its server stops has an entry in
+// the audit log.
+func TestStop_audit(t *testing.T) {
+	t.Parallel()
+	db, begun := newStore(), make(chan bool)
+	s := newService(t, db, time.Now, func(ctx context.Context, _ ingest.Source, _ publish.Options) (publish.Result, error) {
+		close(begun)
+		<-ctx.Done()
+		return publish.Result{}, ctx.Err() // a publisher adds an entry of its own
+	})
+	start(t, s)
+	<-begun
+	start(t, s)
+	s.Stop()
+	if len(db.audit) != 1 || db.audit[0].Result != herb.AuditFailed {
+		t.Errorf("audit log: %+v", db.audit)
 	}
 }
 

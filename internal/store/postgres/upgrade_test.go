@@ -233,7 +233,7 @@ func publishOverHTTP(t *testing.T, s *postgres.Store) {
 	p := store.Publish{ID: "p1", Running: true, Updated: noon(), Content: []byte(`{"state":"reading"}`)}
 	must.NoError(t, s.AddPublish(ctx, p, noon().Add(-time.Hour)))
 	must.NoError(t, s.UpdatePublish(ctx, p))
-	_, err := s.EndPublish(ctx, store.Publish{ID: "p1", Updated: noon(), Content: []byte(`{"state":"failed"}`)}, noon())
+	_, err := s.EndPublish(ctx, store.Publish{ID: "p1", Updated: noon(), Content: []byte(`{"state":"failed"}`)}, noon(), nil)
 	must.NoError(t, err)
 	_, err = s.Publish(ctx, "p1")
 	must.NoError(t, err)
