@@ -54,9 +54,27 @@ func TestVersions(t *testing.T) {
 			t.Errorf("the report for the key %q: %d", key, got)
 		}
 	}
-	for key, status := range map[string]int{publisher: 404, reader: 410} {
-		if got, _ := report("?_version=20200101T000000Z-aaaaaaaaaa", key); got != status {
-			t.Errorf("the report of an unknown version for the key %q: %d", key, got)
+	for _, target := range []string{"/report", "/source", "/data", "/data.csv", "/data/1", "/facets?field=id", "/rollback", "/aggregate?_measure=count"} {
+		for version, status := range map[string]int{"20200101T000000Z-aaaaaaaaaa": 410, "20200101T000000Z": 400, "latest!": 400} {
+			for _, key := range []string{publisher, reader} {
+				if key == reader && (target == "/source" || target == "/rollback") {
+					continue
+				}
+				separator := "?"
+				if strings.Contains(target, "?") {
+					separator = "&"
+				}
+				r := request("GET", pricesPath+target+separator+"_version="+version, "", "X-API-Key: "+key)
+				if target == "/rollback" {
+					r = request("POST", pricesPath+target, `{"to": "`+version+`"}`, "X-API-Key: "+key)
+				}
+				if a := p.do(t, r); a.status != status || status == 410 && !strings.Contains(a.message(t), second+", "+first) {
+					if key == publisher && a.status == 403 { // it may not read the records
+						continue
+					}
+					t.Errorf("version %s, %s, key %s: %d %s", version, target, key, a.status, a.body)
+				}
+			}
 		}
 	}
 	for key, status := range map[string]int{"": 401, reader: 403, onePub: 200} {

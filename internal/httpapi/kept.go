@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/upload"
 )
 
 const contentBytes = "application/octet-stream"
@@ -155,17 +156,21 @@ func (a *API) rollback(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	required := ""
-	if req.Required {
-		required = req.Live
-	}
-	version, err := a.opts.Uploads.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, required, to, req.AllowBreaking)
+	version, err := a.opts.Uploads.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req), to, req.AllowBreaking)
 	if err != nil {
 		return err
 	}
 	w.set("X-Dataset-Version", version)
 	w.set("Etag", `"`+version+`"`)
 	return w.sendJSON(r, switched{req.Ref.String(), version, req.Live})
+}
+
+// requiredVersion returns the version that must be live; empty means any.
+func requiredVersion(req upload.Request) string {
+	if req.Required {
+		return req.Live
+	}
+	return ""
 }
 
 // rollbackTarget reads the body {"to": "<version>"}. Without one, the previous version is meant.
@@ -188,20 +193,20 @@ func rollbackTarget(w *response, r *http.Request) (version string, err error) {
 	return strings.TrimSpace(target.To), nil
 }
 
-// removeDataset handles the removal of a dataset. It requires the live version, so that nothing is
-// removed that the client does not know.
+// removeDataset handles the removal of a dataset. It requires a condition, so that nothing is
+// removed that the client does not know, unless it says so.
 func (a *API) removeDataset(w *response, r *http.Request) error {
 	req, err := a.publishRequest(w, r, nil)
 	if err != nil {
 		return err
 	}
 	if _, stated := r.Header["If-Match"]; !stated {
-		return herb.Invalidf(`If-Match is required; write If-Match: "<version>" with the live version`)
+		return herb.Invalidf(`If-Match is required; write If-Match: "<version>" with the live version, or If-Match: * for any`)
 	}
 	if err := w.admitBody(r); err != nil {
 		return err
 	}
-	if err := a.opts.Uploads.Remove(herb.WithActor(r.Context(), req.Actor), req.Ref, req.Live); err != nil {
+	if err := a.opts.Uploads.Remove(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req)); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -192,8 +192,8 @@ func parseSwitch(name, value string) (bool, error) {
 	return false, herb.Invalidf("%s is %q; write true or false", name, herb.Clip(redactText(value), maxShown))
 }
 
-// checkConditions returns the live version of a dataset, and whether the request requires it. It
-// fails with herb.CodePrecondition if If-Match or If-None-Match does not hold.
+// checkConditions returns the live version of a dataset, and whether the request requires it:
+// If-Match: * requires any. It fails with herb.CodePrecondition if If-Match or If-None-Match does not hold.
 func (a *API) checkConditions(r *http.Request, ref herb.Ref) (live string, required bool, err error) {
 	if live, err = a.opts.Uploads.LiveVersion(r.Context(), ref); err != nil {
 		return "", false, err
@@ -205,7 +205,7 @@ func (a *API) checkConditions(r *http.Request, ref herb.Ref) (live string, requi
 		required = true
 	}
 	if _, stated := r.Header["If-Match"]; stated {
-		required = true
+		required = !anyMatches(r.Header["If-Match"])
 		if live == "" || !matches(r.Header["If-Match"], live) {
 			now := "does not exist"
 			if live != "" {
@@ -217,10 +217,16 @@ func (a *API) checkConditions(r *http.Request, ref herb.Ref) (live string, requi
 	return live, required, nil
 }
 
-// matches reports whether an If-Match header names a version. Weak tags never match.
+// matches reports whether an If-Match header holds for a version. Weak tags never match.
 func matches(header []string, version string) bool {
-	tags := strings.FieldsFunc(strings.Join(header, ","), func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
-	return slices.Contains(tags, `"`+version+`"`) || slices.Equal(tags, []string{"*"})
+	return slices.Contains(entityTags(header), `"`+version+`"`) || anyMatches(header)
+}
+
+// anyMatches reports whether an If-Match header holds for every version.
+func anyMatches(header []string) bool { return slices.Equal(entityTags(header), []string{"*"}) }
+
+func entityTags(header []string) []string {
+	return strings.FieldsFunc(strings.Join(header, ","), func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
 }
 
 // startPublish publishes a received file and responds with the result, or with 202 after the time

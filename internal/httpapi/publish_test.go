@@ -657,7 +657,8 @@ func TestRollbackAndRemove(t *testing.T) {
 	}{
 		{"/rollback", "", "", 409}, // it would become public
 		{"/rollback", `{"version": "x"}`, "", 400},
-		{"/rollback", `{"to": "x"}`, "", 404},
+		{"/rollback", `{"to": "x"}`, "", 400},
+		{"/rollback", `{"to": "20200101T000000Z-aaaaaaaaaa"}`, "", 410},
 		{"/rollback?_check=true", "", "", 400},
 		{"/rollback?_allow_breaking=true", `{"to": "` + first + `"}`, `If-Match: "` + first + `"`, 412},
 		{"/rollback?_allow_breaking=true", `{"to": "` + first + `"}`, `If-Match: "` + second + `"`, 200},

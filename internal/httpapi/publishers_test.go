@@ -1,7 +1,9 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http/httptest"
@@ -9,7 +11,9 @@ import (
 	"sync"
 	"testing"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/upload"
 )
@@ -105,4 +109,69 @@ type blockedReader struct{ end <-chan struct{} }
 func (b blockedReader) Read([]byte) (int, error) {
 	<-b.end
 	return 0, io.ErrUnexpectedEOF
+}
+
+// TestRollback_concurrent rolls back with one condition many times at once: one request succeeds.
+func TestRollback_concurrent(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	first := decode[publishedBody](t, p.put(t, "", prices)).Version
+	second := decode[publishedBody](t, p.put(t, "", prices+"3,Moss,4\n")).Version
+	var sending sync.WaitGroup
+	statuses := make(chan int, 8)
+	for range cap(statuses) {
+		sending.Go(func() {
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, request("POST", pricesPath+"/rollback", `{"to": "`+first+`"}`, "X-API-Key: "+publisher, `If-Match: "`+second+`"`))
+			statuses <- w.Code
+		})
+	}
+	sending.Wait()
+	counts := map[int]int{}
+	for range cap(statuses) {
+		counts[<-statuses]++
+	}
+	if counts[200] != 1 || counts[412] != cap(statuses)-1 {
+		t.Errorf("statuses: %v", counts)
+	}
+}
+
+// removingLibrary publishes another version right before a dataset is removed.
+type removingLibrary struct {
+	upload.Library
+	before func()
+}
+
+func (l removingLibrary) Remove(ctx context.Context, ref herb.Ref, live string) error {
+	l.before()
+	return l.Library.Remove(ctx, ref, live)
+}
+
+// TestRemove_condition removes a dataset that changes meanwhile: If-Match: * holds for every version,
+// and for no dataset.
+func TestRemove_condition(t *testing.T) {
+	t.Parallel()
+	var before func()
+	p := newPublishing(t, func(o *upload.Options) { o.Library = removingLibrary{o.Library, func() { before() }} })
+	for _, tt := range []struct {
+		name, header string
+		before       func()
+		status       int
+	}{
+		{"another version", "", func() { p.put(t, "", prices+"3,Moss,4\n") }, 412},
+		{"another version, any", "If-Match: *", func() { p.put(t, "", prices+"4,Ivy,4\n") }, 204},
+		{"removed, any", "If-Match: *", func() {
+			live, err := p.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
+			must.NoError(t, errors.Join(err, p.library.Remove(t.Context(), live.Ref, live.Version)))
+		}, 412},
+	} {
+		version := decode[publishedBody](t, p.put(t, "", prices)).Version
+		before = tt.before
+		if a := p.send(t, "DELETE", "", "", cmp.Or(tt.header, `If-Match: "`+version+`"`)); a.status != tt.status {
+			t.Errorf("%s: %d %s", tt.name, a.status, a.body)
+		}
+	}
+	if a := p.send(t, "DELETE", "", "", "If-Match: *"); a.status != 412 {
+		t.Errorf("no dataset: %d %s", a.status, a.body)
+	}
 }

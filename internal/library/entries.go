@@ -213,6 +213,11 @@ func (l *Library) position(ref herb.Ref) (int, bool) {
 // closed. The file of a version that left the catalogue occupies the disk as long as it is open.
 const namedIdle = 60
 
+// isMissing reports whether the catalogue has no such dataset or version.
+func isMissing(err error) bool {
+	return herb.CodeOf(err) == herb.CodeNotFound || herb.CodeOf(err) == herb.CodeGone
+}
+
 // checkNamed looks up a version in the catalogue and adds it to the entries, or removes it. While
 // the catalogue is down, a node uses its copy of the description, if it has one.
 func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
@@ -220,16 +225,15 @@ func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
 	limited, cancel := context.WithTimeout(ctx, catalogueWait)
 	defer cancel()
 	d, err := l.catalogue.Version(limited, key.ref, key.version)
-	if err != nil && l.shared() && herb.CodeOf(err) != herb.CodeNotFound && ctx.Err() == nil {
+	if err != nil && l.shared() && !isMissing(err) && ctx.Err() == nil {
 		if copied, failed := l.loadDescription(herb.LiveVersion{Ref: key.ref, Version: key.version}); failed == nil {
 			d, err = copied, nil
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if herb.CodeOf(err) == herb.CodeNotFound {
+	if isMissing(err) {
 		l.removeEntry(key)
-		return herb.Errorf(herb.CodeGone, "%s", herb.MessageOf(err))
 	}
 	if err != nil || l.cache.ctx.Err() != nil {
 		return err

@@ -246,11 +246,8 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 // if the name is malformed or the dataset is mutable. The access of the view is that of the
 // version; that of the live version may differ.
 func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
-	if l.isPlants(ref) {
-		return View{}, herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
-	}
-	if !isVersion(version) {
-		return View{}, herb.Invalidf("malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij", clip(version))
+	if err := l.checkVersionName(ref, version); err != nil {
+		return View{}, err
 	}
 	return l.acquire(ctx, versionKey{ref, version})
 }

@@ -142,6 +142,27 @@ func TestRollback_superseded(t *testing.T) {
 	}
 }
 
+// TestRollbackFrom_twice rolls back from the same version to the same version twice at once: one of
+// them succeeds.
+func TestRollbackFrom_twice(t *testing.T) {
+	t.Parallel()
+	s := newSharedDir(t)
+	l := s.open(t)
+	first, second := publish(t, l, 1), publish(t, l, 2)
+	slow, err := library.Open(&racingCatalogue{Catalogue: s.db, meanwhile: func() {
+		if _, err := l.RollbackFrom(t.Context(), ref, second.Version, first.Version, false); err != nil {
+			t.Error(err)
+		}
+	}}, library.Options{Dir: s.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	if _, err := slow.RollbackFrom(t.Context(), ref, second.Version, first.Version, false); !library.IsConcurrent(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // racingCatalogue is a catalogue that runs a hook right before the live version changes.
 type racingCatalogue struct {
 	library.Catalogue

@@ -271,6 +271,18 @@ func isVersion(name string) bool {
 	return strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
+// checkVersionName fails with herb.CodeInvalid if a text cannot be the name of a version of a
+// dataset.
+func (l *Library) checkVersionName(ref herb.Ref, version string) error {
+	if l.isPlants(ref) {
+		return herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
+	}
+	if !isVersion(version) {
+		return herb.Invalidf("malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij", clip(version))
+	}
+	return nil
+}
+
 func (l *Library) removeFile(version string) error {
 	l.mu.Lock()
 	delete(l.cache.files, version)
@@ -280,6 +292,11 @@ func (l *Library) removeFile(version string) error {
 
 // Version describes a version of a dataset; an empty name means the live one.
 func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
+	if version != "" {
+		if err := l.checkVersionName(ref, version); err != nil {
+			return herb.Dataset{}, err
+		}
+	}
 	if l.isPlants(ref) {
 		return l.opts.Plants.Describe(ctx)
 	}
@@ -324,6 +341,11 @@ func (l *Library) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 	if live != "" && kept.Live != live {
 		return "", ErrConcurrent(ref)
 	}
+	if version != "" {
+		if err := l.checkVersionName(ref, version); err != nil {
+			return "", err
+		}
+	}
 	named := func(version string) int {
 		return slices.IndexFunc(kept.Versions, func(v herb.Dataset) bool { return v.Version == version })
 	}
@@ -342,6 +364,9 @@ func (l *Library) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 			"if this is intended, use --allow-breaking", ref, version)
 	}
 	err = l.catalogue.SetLive(ctx, ref, version, kept.Live)
+	if errors.Is(err, store.ErrSuperseded) && live != "" {
+		return "", ErrConcurrent(ref)
+	}
 	if errors.Is(err, store.ErrSuperseded) {
 		return "", herb.Wrap(herb.CodeRejected, err, "%s was not rolled back because it was changed concurrently; "+
 			"run 'herbarium datasets history %s' and try again", ref, ref)

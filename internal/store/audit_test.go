@@ -37,7 +37,7 @@ func (suite) AuditChanges(t *testing.T, db Database) {
 	must.NoError(t, s.addVersion(ann, second, first.Version))
 	wantSuperseded(t, s.addVersion(ann, dataset(catalog, 3), first.Version))
 	must.NoError(t, s.SetLive(ann, catalog, first.Version, second.Version))
-	wantCode(t, s.SetLive(ann, catalog, "v9", first.Version), herb.CodeNotFound)
+	wantCode(t, s.SetLive(ann, catalog, "v9", first.Version), herb.CodeGone)
 	_, err := s.RemoveDataset(ann, catalog, "", day)
 	must.NoError(t, err)
 	rejected := herb.AuditEntry{Action: herb.AuditPublished, Subject: seeds.String(), Result: herb.AuditRejected, Detail: "reason: refused"}

@@ -190,10 +190,10 @@ func versionNames(ctx context.Context, tx Tx, ref herb.Ref) (live string, names 
 	return live, names, err
 }
 
-// noVersion returns the error for an unknown version of a dataset.
+// noVersion returns the error for a version that a dataset does not have, or not any more.
 func noVersion(ref herb.Ref, version string, names []string) error {
 	slices.Reverse(names)
-	return herb.Errorf(herb.CodeNotFound, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
+	return herb.Errorf(herb.CodeGone, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
 }
 
 // Version returns one version of a dataset; an empty name means the live one.
@@ -309,12 +309,14 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 	return s.write(ctx, "switching dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		now, names, err := versionNames(ctx, tx, ref)
 		switch {
-		case err != nil || now == version:
+		case err != nil:
 			return err
-		case !slices.Contains(names, version):
-			return noVersion(ref, version, names)
 		case now != live:
 			return ErrSuperseded
+		case !slices.Contains(names, version):
+			return noVersion(ref, version, names)
+		case now == version:
+			return nil
 		}
 		return errors.Join(
 			nextGeneration(ctx, tx),

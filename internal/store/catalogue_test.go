@@ -263,7 +263,7 @@ func (suite) CatalogueVersion(t *testing.T, db Database) {
 		wantEqual(t, "version "+name, dataset(catalog, n), got)
 	}
 	_, err := s.Version(t.Context(), catalog, "seeds-v3")
-	wantCode(t, err, herb.CodeNotFound, `"seeds-v3"`, "catalog-v2, catalog-v1")
+	wantCode(t, err, herb.CodeGone, `"seeds-v3"`, "catalog-v2, catalog-v1")
 }
 
 func (suite) CatalogueLive(t *testing.T, db Database) {
@@ -278,8 +278,9 @@ func (suite) CatalogueLive(t *testing.T, db Database) {
 	wantHistory(t, s, catalog, 1, 3, 2, 1)
 	changes(t, s, func() { must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) })
 	wantHistory(t, s, catalog, 3, 3, 2, 1)
-	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) // it is live already
-	wantCode(t, s.SetLive(t.Context(), catalog, "v9", "catalog-v3"), herb.CodeNotFound, `"v9"`, "catalog-v3, catalog-v2, catalog-v1")
+	wantSuperseded(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v1")) // of two equal rollbacks, one succeeds
+	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v3", "catalog-v3"))
+	wantCode(t, s.SetLive(t.Context(), catalog, "v9", "catalog-v3"), herb.CodeGone, `"v9"`, "catalog-v3, catalog-v2, catalog-v1")
 	wantCatalogue(t, s, dataset(catalog, 3))
 }
 

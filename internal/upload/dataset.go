@@ -69,10 +69,14 @@ func (s *Service) Rollback(ctx context.Context, ref herb.Ref, live, version stri
 	return version, err
 }
 
-// Remove removes a dataset with all its versions. live is the version that must be live.
+// Remove removes a dataset with all its versions. live is the version that must be live; empty means
+// any. The error has herb.CodePrecondition if there is none.
 func (s *Service) Remove(ctx context.Context, ref herb.Ref, live string) error {
 	err := s.opts.Library.Remove(ctx, ref, live)
 	s.auditChange(ctx, herb.AuditRemoved, ref, err)
+	if herb.CodeOf(err) == herb.CodeNotFound {
+		return herb.Wrap(herb.CodePrecondition, err, "If-Match does not hold: %s does not exist", ref)
+	}
 	return required(ref, err)
 }
 
