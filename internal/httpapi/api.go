@@ -148,6 +148,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	r, client := a.withClientAddress(r)
 	w := &response{ResponseWriter: rw, api: a, start: time.Now(), id: requestID(r.Header), path: r.URL.EscapedPath(), address: client}
 	w.values = w.storage[:0]
+	expectBody(r)
 	w.set("X-Request-Id", w.id)
 	w.set("X-Content-Type-Options", "nosniff")
 	w.set("Access-Control-Allow-Origin", "*")

@@ -3,9 +3,11 @@ package httpapi
 import (
 	"container/list"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -19,6 +21,9 @@ type conn struct {
 	waiting atomic.Int64
 	// holding is the number of buffers of its request that hold a large part of the budget.
 	holding atomic.Int64
+	// unread reports that the body of a request with Expect: 100-continue was not read to its end.
+	// net/http closes the connection of such a request without CloseWrite.
+	unread atomic.Bool
 
 	// The mutex of the listener guards the fields below.
 	place    *list.Element // in listener.conns; nil after the connection was closed
@@ -48,6 +53,9 @@ func trackConnection(nc net.Conn, state http.ConnState) {
 
 // Close closes the connection.
 func (c *conn) Close() error {
+	if c.unread.Load() {
+		_ = c.CloseWrite() // fails if the client has closed the connection
+	}
 	c.listener.mu.Lock()
 	c.remove()
 	c.listener.mu.Unlock()
@@ -64,12 +72,52 @@ func (c *conn) remove() {
 	}
 }
 
-// CloseWrite lets net/http close its side first, so that the client can read the response.
+// CloseWrite closes the side of the server. net/http calls it after the response to a request whose
+// body was not read to its end, such as one that is too large, and then closes the connection. What
+// the client still sends is discarded first: a connection that is closed with unread bytes is reset,
+// and a client that sends everything before it reads would lose the response.
 func (c *conn) CloseWrite() error {
-	if cw, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return cw.CloseWrite()
+	cw, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return nil
 	}
-	return nil
+	c.unread.Store(false)
+	err := cw.CloseWrite()
+	c.discard()
+	return err
+}
+
+// Limits of what a connection discards after a response.
+const (
+	discardBytes = 256 << 20
+	discardTime  = 30 * time.Second
+	discardIdle  = 5 * time.Second        // without a byte from the client
+	discardStep  = 250 * time.Millisecond // between two checks whether the server stops
+)
+
+// discard reads what the client sends until it closes the connection, within limits, or until the
+// server stops.
+func (c *conn) discard() {
+	began, last, left := c.listener.now(), c.listener.now(), int64(discardBytes)
+	buf := make([]byte, 32<<10)
+	defer c.waiting.Store(0)
+	for left > 0 && !c.listener.isClosed() {
+		now := c.listener.now()
+		if now-began > discardTime || now-last > discardIdle {
+			return
+		}
+		c.waiting.Store(int64(now)) // a connection that waits may be evicted
+		if c.Conn.SetReadDeadline(time.Now().Add(discardStep)) != nil {
+			return
+		}
+		n, err := c.Conn.Read(buf)
+		if left -= int64(n); n > 0 {
+			last = c.listener.now()
+		}
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			return
+		}
+	}
 }
 
 // Write implements net.Conn. While it blocks, the server waits for the client to read.
@@ -112,6 +160,13 @@ func connOf(ctx context.Context) *conn {
 	return c
 }
 
+// expectBody records that the client of a request waits with its body for 100 Continue.
+func expectBody(r *http.Request) {
+	if c := connOf(r.Context()); c != nil {
+		c.unread.Store(r.ContentLength != 0 && r.Header.Get("Expect") != "")
+	}
+}
+
 // receivedBody returns the body of a request such that its connection is waiting for the client
 // while the body is read.
 func receivedBody(r *http.Request) io.Reader {
@@ -130,5 +185,9 @@ type bodyReader struct {
 func (b *bodyReader) Read(p []byte) (int, error) {
 	b.conn.waiting.Store(int64(b.conn.listener.now()))
 	defer b.conn.waiting.Store(0)
-	return b.body.Read(p)
+	n, err := b.body.Read(p)
+	if err == io.EOF {
+		b.conn.unread.Store(false)
+	}
+	return n, err
 }

@@ -166,6 +166,13 @@ func (l *listener) longestStalled(among func(*conn) bool) (longest *conn) {
 // now returns the time since the listener was created.
 func (l *listener) now() time.Duration { return time.Since(l.start) }
 
+// isClosed reports whether the server stops.
+func (l *listener) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
 // Close closes the listener. Connections stay open.
 func (l *listener) Close() error {
 	l.mu.Lock()
