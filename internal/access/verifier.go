@@ -26,7 +26,7 @@ type Keys interface {
 
 // Options configures a Verifier.
 type Options struct {
-	Token string           // an additional secret with every scope; empty disables it
+	Token string           // an additional secret that may create plants and read all datasets; empty disables it
 	Now   func() time.Time // nil means time.Now
 	Log   *slog.Logger     // nil disables logging
 }

@@ -224,7 +224,8 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	stopBy, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown)
 	defer cancel()
 	if err := server.Shutdown(stopBy); err != nil {
-		return errors.Join(fmt.Errorf("requests aborted after %s: %w", c.Shutdown, err), server.Close())
+		opts.Log.Warn("requests aborted; they took longer than shutdown", "shutdown", c.Shutdown.String(), "err", err)
+		return server.Close()
 	}
 	return nil
 }

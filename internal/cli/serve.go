@@ -35,7 +35,7 @@ The settings paths and watch, in the configuration file or the environment, repl
 Everything is public by default. With --access key, datasets that do not state their access require a key; with --catalog key,
 only holders of a key see that they exist.
 
-The environment variable ` + app.TokenEnv + ` sets a key with every scope that is kept in memory only.`,
+The environment variable ` + app.TokenEnv + ` sets a key with the scopes plants:write and data:read that is kept in memory only. It may not publish.`,
 		Example: `  herbarium serve examples/garden
   herbarium serve --watch examples/garden
   herbarium serve --access key --catalog key --plants off examples/garden

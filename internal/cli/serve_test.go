@@ -336,6 +336,28 @@ func TestServe_gracefulShutdown(t *testing.T) {
 	}
 }
 
+// TestServe_shutdownLimit stops a server while a client does not finish its request: after the time
+// of shutdown, the server ends without an error.
+func TestServe_shutdownLimit(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e["HERBARIUM_TOKEN"], e["HERBARIUM_SHUTDOWN"] = "token-of-the-environment-0123456789abcdef", "10ms"
+	s := e.serve(t)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	must.NoError(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: 10\r\nExpect: 100-continue\r\n\r\n", e["HERBARIUM_TOKEN"])
+	must.NoError(t, err)
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("the server does not ask for the body: %q, %v", line, err)
+	}
+	s.stop()
+	if !strings.Contains(s.log.String(), "requests aborted; they took longer than shutdown") {
+		t.Errorf("the log has no warning: %s", s.log)
+	}
+}
+
 func TestServe_admin(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -90,6 +91,7 @@ type Service struct {
 	ctx  context.Context // of all publishes
 	work sync.WaitGroup
 
+	waiting  atomic.Int64 // publishes without a slot to build
 	mu       sync.Mutex
 	stopped  bool
 	running  map[string]*Publish // by ID
@@ -234,11 +236,7 @@ func (s *Service) run(p *Publish) {
 }
 
 // Waiting returns the number of publishes that wait for others to end.
-func (s *Service) Waiting() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return max(0, len(s.running)-len(s.slots))
-}
+func (s *Service) Waiting() int { return int(s.waiting.Load()) }
 
 // publish publishes a file as soon as there is a slot.
 func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Result, err error) {
@@ -276,6 +274,8 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 // release at the end.
 func (s *Service) awaitBuild(ctx context.Context, r *Request) (release func(), err error) {
 	ticket := s.ticket(r)
+	s.waiting.Add(1)
+	defer s.waiting.Add(-1)
 	if ticket.Await(ctx) != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -26,6 +26,8 @@ const (
 	uniqueViolation      = "23505"
 	lockNotAvailable     = "55P03"
 	readOnlyTransaction  = "25006"
+	idleTransaction      = "25P03" // the server ended the session of a transaction that was idle for too long
+	longTransaction      = "25P04" // or that took too long
 	diskFull             = "53100"
 	noSuchDatabase       = "3D000"
 	noPrivilege          = "42501"
@@ -70,7 +72,7 @@ func isConnectionLost(err error) bool {
 	case code == queryCanceled:
 		return false
 	case code != "":
-		return code == readOnlyTransaction || strings.HasPrefix(code, connectionException) ||
+		return code == readOnlyTransaction || code == idleTransaction || code == longTransaction || strings.HasPrefix(code, connectionException) ||
 			strings.HasPrefix(code, operatorIntervention)
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {

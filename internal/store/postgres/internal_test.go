@@ -76,6 +76,9 @@ func TestRetry(t *testing.T) {
 		{reported(deadlockDetected), 2, herb.CodeUnavailable},
 		{reported("57P01"), 2, herb.CodeUnavailable}, // the server shuts down
 		{reported("57P03"), 2, herb.CodeUnavailable}, // or starts
+		{reported("57P05"), 2, herb.CodeUnavailable}, // it has ended an idle session,
+		{reported("25P03"), 2, herb.CodeUnavailable}, // an idle transaction,
+		{reported("25P04"), 2, herb.CodeUnavailable}, // or a long one
 		{reported("08006"), 2, herb.CodeUnavailable},
 		{reported(readOnlyTransaction), 2, herb.CodeUnavailable},
 		{io.ErrUnexpectedEOF, 2, herb.CodeUnavailable},

@@ -313,6 +313,13 @@ func primaryCode(err error) int {
 	return 0
 }
 
+// isSharedMemoryFull reports whether the file of the write-ahead log's index could not grow, which a
+// full disk prevents when the database is opened.
+func isSharedMemoryFull(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
+}
+
 // isBusy reports whether another connection held a lock for too long.
 func isBusy(err error) bool {
 	code := primaryCode(err)
@@ -323,7 +330,7 @@ func isBusy(err error) bool {
 // to clients. It is empty for other errors.
 func diskFault(err error) string {
 	switch code := primaryCode(err); {
-	case code == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case code == sqlite3.SQLITE_FULL, isSharedMemoryFull(err), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "the database cannot be written: disk full"
 	case code == sqlite3.SQLITE_READONLY, errors.Is(err, syscall.EROFS):
 		return "the database cannot be written: it is read-only"
