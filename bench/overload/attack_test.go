@@ -57,6 +57,9 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 		{"half-sent plants", 4 * maxClients, holdingPause, s.halfSentPlant},
 		{"writes", s.overload, 50 * time.Millisecond, s.write}, // few, because they are only created to be searched for at the end
 		{"publishes", 1, 30 * time.Second, s.publishAgain},
+		{"checks of a greedy key", 64, rejectedPause, s.check},
+		{"stalled uploads of a greedy key", 64, holdingPause, s.stalledUpload},
+		{honestKind + "publish with another key", 1, time.Second, s.publishHonestly},
 	}
 	for name, target := range s.slowTargets {
 		kinds = append(kinds, kind{"idle readers: " + name, 16 * s.overload, holdingPause, func(ctx context.Context, _ int) string {

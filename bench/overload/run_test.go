@@ -34,6 +34,9 @@ const records = 100_000
 
 // soak is one run.
 type soak struct {
+	greedyKey, honestKey string       // keys that may publish
+	lastFile             atomic.Int64 // number of the last file of the honest key
+
 	duration time.Duration // of the overload
 	overload int           // clients in each lane, as a multiple of its slots
 	memory   int64         // of the server
@@ -72,6 +75,12 @@ func (s *soak) prepare(ctx context.Context, folder string) (err error) {
 		if err := s.publish(ctx, path, name); err != nil {
 			return err
 		}
+	}
+	if s.greedyKey, err = s.createKey(ctx, "greedy"); err != nil {
+		return err
+	}
+	if s.honestKey, err = s.createKey(ctx, "honest"); err != nil {
+		return err
 	}
 	s.setClients()
 	if err := s.start(ctx); err != nil {
