@@ -72,10 +72,11 @@ func (c *conn) remove() {
 	}
 }
 
-// CloseWrite closes the side of the server. net/http calls it after the response to a request whose
-// body was not read to its end, such as one that is too large, and then closes the connection. What
-// the client still sends is discarded first: a connection that is closed with unread bytes is reset,
-// and a client that sends everything before it reads would lose the response.
+// CloseWrite closes the side of the server. net/http calls it after the response to a request
+// whose body was not read to its end, such as one that is too large, and then closes the
+// connection. What the client still sends is discarded first: a connection that is closed with
+// unread bytes is reset, and a client that sends everything before it reads would lose the
+// response.
 func (c *conn) CloseWrite() error {
 	cw, ok := c.Conn.(interface{ CloseWrite() error })
 	if !ok {

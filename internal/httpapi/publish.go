@@ -193,7 +193,8 @@ func parseSwitch(name, value string) (bool, error) {
 }
 
 // checkConditions returns the live version of a dataset, and whether the request requires it:
-// If-Match: * requires any. It fails with herb.CodePrecondition if If-Match or If-None-Match does not hold.
+// If-Match: * requires any. It fails with herb.CodePrecondition if If-Match or If-None-Match does
+// not hold.
 func (a *API) checkConditions(r *http.Request, ref herb.Ref) (live string, required bool, err error) {
 	if live, err = a.opts.Uploads.LiveVersion(r.Context(), ref); err != nil {
 		return "", false, err

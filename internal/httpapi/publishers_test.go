@@ -147,8 +147,8 @@ func (l removingLibrary) Remove(ctx context.Context, ref herb.Ref, live string) 
 	return l.Library.Remove(ctx, ref, live)
 }
 
-// TestRemove_condition removes a dataset that changes meanwhile: If-Match: * holds for every version,
-// and for no dataset.
+// TestRemove_condition removes a dataset that changes meanwhile: If-Match: * holds for every
+// version, and for no dataset.
 func TestRemove_condition(t *testing.T) {
 	t.Parallel()
 	var before func()

@@ -69,8 +69,8 @@ func (s *Service) Rollback(ctx context.Context, ref herb.Ref, live, version stri
 	return version, err
 }
 
-// Remove removes a dataset with all its versions. live is the version that must be live; empty means
-// any. The error has herb.CodePrecondition if there is none.
+// Remove removes a dataset with all its versions. live is the version that must be live; empty
+// means any. The error has herb.CodePrecondition if there is none.
 func (s *Service) Remove(ctx context.Context, ref herb.Ref, live string) error {
 	err := s.opts.Library.Remove(ctx, ref, live)
 	s.auditChange(ctx, herb.AuditRemoved, ref, err)

@@ -12,10 +12,10 @@ import (
 const rebuildEvery = 5 * time.Second
 
 // Run removes what a server that died during a publish has left, once, ends publishes of servers
-// that have died, and rebuilds outdated versions from their kept sources until ctx is done: after an upgrade of the program that changes
-// the format of segments or the rules of text, nobody has to send the files again. A version is
-// outdated once it is requested. Each is tried once; nodes that try it at the same time agree on
-// one result.
+// that have died, and rebuilds outdated versions from their kept sources until ctx is done: after
+// an upgrade of the program that changes the format of segments or the rules of text, nobody has to
+// send the files again. A version is outdated once it is requested. Each is tried once; nodes that
+// try it at the same time agree on one result.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(rebuildEvery)
 	defer tick.Stop()

@@ -313,8 +313,8 @@ func primaryCode(err error) int {
 	return 0
 }
 
-// isSharedMemoryFull reports whether the file of the write-ahead log's index could not grow, which a
-// full disk prevents when the database is opened.
+// isSharedMemoryFull reports whether the index of the write-ahead log could not grow, which a full
+// disk prevents when the database is opened.
 func isSharedMemoryFull(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
