@@ -190,7 +190,7 @@ func (s *canarySite) publishFolder(t *testing.T, p *publish.Publisher) {
 	found := discover.New(discover.Options{Formats: ingest.Formats()}).Discover(t.Context(), []string{s.folder})
 	must.NoError(t, errors.Join(found.Errors...))
 	for _, source := range found.Sources {
-		_, err := p.PublishSource(t.Context(), source)
+		_, err := p.PublishSource(t.Context(), source, publish.WayStart)
 		must.NoError(t, err)
 	}
 }
