@@ -121,9 +121,10 @@ func TestServe_folderAccess(t *testing.T) {
 	}
 	// Without its descriptor, the folder stays protected.
 	must.NoError(t, os.Remove(filepath.Join(dir, "vault", "datapackage.yaml")))
-	code, _, errOut := e.run(t, "publish", filepath.Join(dir, "vault", "a.csv"))
-	if code != 3 || !strings.Contains(errOut, "it would become public") {
-		t.Errorf("exit code %d: %s", code, errOut)
+	put(t, filepath.Join(dir, "vault", "a.csv"), "a\n1\n2\n")
+	e.must(t, "publish", filepath.Join(dir, "vault", "a.csv"))
+	if got := fmt.Sprint(s.statuses(t, paths[1:2])); got != "[401]" {
+		t.Errorf("without its descriptor: %s", got)
 	}
 	e.fails(t, 1, "it sets the access of its folder", "publish", filepath.Join(dir, "vault", "pub", "datapackage.json"))
 }

@@ -60,7 +60,7 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 	if err == nil {
 		return 0
 	}
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(messageOf(err)) {
 		fmt.Fprintf(t.Err, "herbarium: %s\n", escapeText(strings.TrimRight(line, "\n")))
 	}
 	code := exitFailure
@@ -75,6 +75,11 @@ func Run(ctx context.Context, args []string, t Terminal) int {
 		fmt.Fprintln(t.Err, r.place)
 	}
 	return code
+}
+
+// messageOf returns the message of an error, with the flags by which the user may insist.
+func messageOf(err error) string {
+	return err.Error() + herb.Advice(herb.ConsentsOf(err), herb.Consent.Flag)
 }
 
 // NewRoot returns the root of the commands, for documentation generated from them.

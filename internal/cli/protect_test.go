@@ -29,21 +29,26 @@ func TestPublish_protected(t *testing.T) {
 		}
 		return "none"
 	}
+	e.must(t, "publish", file, "--as", "vault/people")
+	if access() != "key" {
+		t.Fatalf("without a descriptor, access is %s", access())
+	}
 	for _, args := range [][]string{
-		{"publish", file, "--as", "vault/people"},
-		{"publish", file, "--as", "vault/people", "--check"},
+		{"publish", file, "--as", "vault/people", "--access", "open"},
+		{"publish", file, "--as", "vault/people", "--access", "open", "--check"},
+		{"publish", file, "--as", "vault/people", "--access", "open", "--allow-breaking", "--force"},
 		{"publish", file, "--as", "other/name"},
 		{"publish", file},
 	} {
 		code, out, errOut := e.run(t, args...)
-		if code != 3 || !strings.Contains(errOut, "--access") {
+		if code != 3 || !strings.Contains(errOut, "use --allow-exposure\n") {
 			t.Errorf("herbarium %s: exit code %d\n%s%s", strings.Join(args, " "), code, out, errOut)
 		}
 		if access() != "key" {
 			t.Fatalf("herbarium %s: access is %s", strings.Join(args, " "), access())
 		}
 	}
-	e.must(t, "publish", file, "--as", "vault/people", "--access", "open")
+	e.must(t, "publish", file, "--as", "vault/people", "--access", "open", "--allow-exposure")
 	if access() != "open" {
 		t.Errorf("access is %s", access())
 	}
@@ -51,10 +56,10 @@ func TestPublish_protected(t *testing.T) {
 	if access() != "key" {
 		t.Errorf("access is %s", access())
 	}
-	if code, _, errOut := e.run(t, "datasets", "rollback", "vault/people"); code != 3 || access() != "key" {
+	if code, _, errOut := e.run(t, "datasets", "rollback", "vault/people"); code != 3 || access() != "key" || !strings.Contains(errOut, "use --allow-exposure\n") {
 		t.Errorf("rollback to an open version: exit code %d, access is %s\n%s", code, access(), errOut)
 	}
-	e.must(t, "datasets", "rollback", "vault/people", "--allow-breaking")
+	e.must(t, "datasets", "rollback", "vault/people", "--allow-exposure")
 	if access() != "open" {
 		t.Errorf("after the rollback, access is %s", access())
 	}

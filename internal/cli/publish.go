@@ -44,12 +44,16 @@ published again, unless --force is set.
 
 A new version is compared with the live one. Breaking changes are rejected: a field is removed or renamed, changes its type
 or loses a flag, or more than half of the records are gone. A version is also rejected if its primary key is not unique or
-an expectation fails. A dataset that requires a key becomes open only if the descriptor or --access states it. Use --check
-to see the result without publishing or creating anything. The exit code is 3 if a dataset was rejected.
+an expectation fails. Use --check to see the result without publishing or creating anything. The exit code is 3 if a dataset
+was rejected.
+
+What was hidden stays hidden. A file without a descriptor keeps the settings of the live version: its fields, conditions and
+access. A version is rejected if it exposes what the live one hides: a column, rows or values, the records of a dataset that
+requires a key, or the source file. --allow-exposure publishes it; neither --allow-breaking nor --force does.
 
 With --to, files are sent to a server, which publishes them with the same checks and results; the key comes from the
-environment variable ` + app.KeyEnv + ` or from --key-file. Without a descriptor, that of the live version applies. If the connection
-fails, the file is sent again, which is safe: it is published once, and then unchanged; with --force, perhaps twice.
+environment variable ` + app.KeyEnv + ` or from --key-file. If the connection fails, the file is sent again, which is safe: it is
+published once, and then unchanged; with --force, perhaps twice.
 
 With --json, standard output contains one JSON object per dataset and line: its status (published, unchanged, checked,
 rejected or failed), version, changes and report.`,
@@ -111,6 +115,7 @@ rejected or failed), version, changes and report.`,
 	server.add(cmd, "send the files to the server at this `URL` instead of publishing them on this machine")
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
+	cmd.Flags().BoolVar(&opts.AllowExposure, "allow-exposure", false, "publish although something becomes public that the live version hides")
 	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
 	addSettings(cmd.Flags(), groupFiles, "keep", "cache_size", "retention")
@@ -219,10 +224,14 @@ func (r *runner) publish(ctx context.Context, to publisher, set source.Set, opts
 
 func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts publishOptions) {
 	if failure != nil {
-		defer fmt.Fprintf(r.Err, "herbarium: %s: %s\n", ref, escapeText(failure.Error()))
+		defer fmt.Fprintf(r.Err, "herbarium: %s: %s\n", ref, escapeText(messageOf(failure)))
 	}
 	if r.asJSON {
-		_ = writeJSON(r.Out, publish.NewSummary(ref, p, failure, opts.Check))
+		s := publish.NewSummary(ref, p, failure, opts.Check)
+		if failure != nil {
+			s.Error = messageOf(failure)
+		}
+		_ = writeJSON(r.Out, s)
 		return
 	}
 	if failure != nil && !(opts.Check && p.Dataset.Report != nil) {

@@ -148,6 +148,9 @@ func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publ
 	if opts.AllowBreaking {
 		f.Params["_allow_breaking"] = "true"
 	}
+	if opts.AllowExposure {
+		f.Params["_allow_exposure"] = "true"
+	}
 	if opts.Force {
 		f.Params["_force"] = "true"
 	}

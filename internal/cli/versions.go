@@ -104,7 +104,7 @@ func countChanges(changes []library.Change) string {
 
 func newDatasetsRollback(r *runner) *cobra.Command {
 	var version string
-	var allowBreaking bool
+	var allowExposure bool
 	type restored struct {
 		herb.Ref
 		Version string `json:"version"`
@@ -119,7 +119,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
   herbarium datasets rollback garden/catalog --version 20260314T092653Z-k7q2mzx4ab
   herbarium datasets rollback garden/catalog --to https://data.example.org`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		live, err := d.Library.Rollback(ctx, ref, version, allowBreaking)
+		live, err := d.Library.Rollback(ctx, ref, version, allowExposure)
 		if err != nil {
 			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 			return err
@@ -128,13 +128,13 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 	})
 	stringFlag(cmd, &version, "version", "`version` to restore (default: the one before the live one)", r.completeVersion())
 	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
-		live, err := c.Rollback(ctx, ref, version, allowBreaking)
+		live, err := c.Rollback(ctx, ref, version, allowExposure)
 		if err != nil {
 			return err
 		}
 		return write(ref, live)
 	})
 	acceptVersion(cmd, &version)
-	cmd.Flags().BoolVar(&allowBreaking, "allow-breaking", false, "roll back even if a dataset that requires a key becomes open")
+	cmd.Flags().BoolVar(&allowExposure, "allow-exposure", false, "roll back although something becomes public that the live version hides")
 	return r.jsonFlag(cmd, "")
 }

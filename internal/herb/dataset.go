@@ -118,8 +118,8 @@ type Details struct {
 	Settings   *Settings       `json:"settings,omitempty"`    // for the next publish; never shown to readers
 }
 
-// Settings is how a version was published. A publish over HTTP that states nothing else uses those
-// of the live version.
+// Settings is how a version was published. A publish without a descriptor uses those of the live
+// version.
 type Settings struct {
 	// Descriptor is a Data Package with one resource, complete: with the files that it referred to,
 	// and with the conditions and expectations that readers do not see. nil if there was none.
@@ -127,6 +127,7 @@ type Settings struct {
 	Reading    Reading         `json:"reading,omitzero"`
 	Public     bool            `json:"public,omitempty"` // everybody who may read the records may read the source
 	Kept       *Kept           `json:"kept,omitempty"`   // the source that is kept with the version; nil: none
+	Hidden     *Hiding         `json:"hidden,omitempty"` // nil: nothing, or the version is of an earlier release
 }
 
 // Kept describes the source that is kept with a version.

@@ -56,7 +56,7 @@ type Uploads interface {
 	// History returns the kept versions, newest first.
 	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 	// Rollback makes another version live; live is the version that must be live, or empty.
-	Rollback(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error)
+	Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error)
 	// Remove removes a dataset; live is the version that must be live, or empty.
 	Remove(ctx context.Context, ref herb.Ref, live string) error
 }

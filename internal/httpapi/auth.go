@@ -80,6 +80,23 @@ func lacksScope(anyOf []herb.Scope) string {
 	return "the key is valid but lacks the scope; it needs " + herb.JoinScopes(anyOf, " or ")
 }
 
+// reauthorize returns a function that fails if a key must not publish a dataset anymore. It is
+// called when the version of a request that was authorized is about to go live.
+func (a *API) reauthorize(r *http.Request, secret string, ref herb.Ref) func(context.Context) error {
+	client := r.RemoteAddr
+	return func(ctx context.Context) error {
+		p, err := a.opts.Keys.Verify(ctx, secret, client)
+		if err == nil && !p.May(ref.PublishScopes()...) {
+			err = herb.Errorf(herb.CodeForbidden, "%s", lacksScope(ref.PublishScopes()))
+		}
+		switch code := herb.CodeOf(err); code {
+		case herb.CodeUnauthenticated, herb.CodeForbidden, herb.CodeRateLimited:
+			return herb.Wrap(herb.CodeUnauthenticated, err, "the key was revoked or has expired since the request arrived; nothing has changed; send it again with a valid key")
+		}
+		return err
+	}
+}
+
 // setChallenge sets the challenge of a response to a request whose key was rejected.
 func (w *response) setChallenge(secret string, rejection error, anyOf []herb.Scope) {
 	if secret == "" {

@@ -102,5 +102,5 @@ func (a *API) statusAndMessage(err error) (status int, message string) {
 	if status = cmp.Or(statuses[code], http.StatusInternalServerError); status == http.StatusInternalServerError {
 		return status, "internal error"
 	}
-	return status, redactText(herb.MessageOf(err))
+	return status, redactText(herb.MessageOf(err) + herb.Advice(herb.ConsentsOf(err), herb.Consent.Parameter))
 }

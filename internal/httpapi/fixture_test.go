@@ -37,8 +37,9 @@ const (
 
 // fakeKeys accepts the secrets above.
 type fakeKeys struct {
-	err   error // returned instead of a result
-	asked atomic.Int64
+	err     error // returned instead of a result
+	asked   atomic.Int64
+	revoked atomic.Bool // all of them
 }
 
 func (k *fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
@@ -55,7 +56,7 @@ func (k *fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, 
 		publisher:  {"publish:shop/*"},
 		onePub:     {"publish:shop/prices"},
 	}[secret]
-	if !ok {
+	if !ok || k.revoked.Load() {
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, `there is no such key; "keys create" makes one`)
 	}
 	return herb.Principal{ID: secret[5:15], Scopes: scopes}, nil

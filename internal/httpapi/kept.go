@@ -95,7 +95,7 @@ func (a *API) describeVersion(w *response, r *http.Request) (d herb.Dataset, vis
 
 // putDescriptor handles a descriptor, with which the kept source is published again.
 func (a *API) putDescriptor(w *response, r *http.Request) error {
-	req, err := a.publishRequest(w, r, []string{paramCheck, paramAllowBreaking, paramForce})
+	req, err := a.publishRequest(w, r, []string{paramCheck, paramAllowBreaking, paramAllowExposure, paramForce})
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ type switched struct {
 
 // rollback handles a request to make another version live.
 func (a *API) rollback(w *response, r *http.Request) error {
-	req, err := a.publishRequest(w, r, []string{paramAllowBreaking})
+	req, err := a.publishRequest(w, r, []string{paramAllowExposure})
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (a *API) rollback(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	version, err := a.opts.Uploads.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req), to, req.AllowBreaking)
+	version, err := a.opts.Uploads.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req), to, req.AllowExposure)
 	if err != nil {
 		return err
 	}
@@ -184,13 +184,28 @@ func rollbackTarget(w *response, r *http.Request) (version string, err error) {
 	if err := w.admitBody(r); err != nil {
 		return "", err
 	}
-	var target struct{ To string }
+	var target struct{ To onceText }
 	d := json.NewDecoder(bytes.NewReader(body.Bytes()))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&target); err != nil && !errors.Is(err, io.EOF) {
-		return "", herb.Invalidf(`the body is not {"to": "<version>"}; GET /api/v1/<namespace>/<dataset> has the live version`)
+		return "", herb.Invalidf(`the body is not {"to": "<version>"}, with one member; GET /api/v1/<namespace>/<dataset> has the live version`)
 	}
-	return strings.TrimSpace(target.To), nil
+	return strings.TrimSpace(target.To.text), nil
+}
+
+// onceText is a text of a JSON object. A second member of the same name is an error.
+type onceText struct {
+	text  string
+	isSet bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *onceText) UnmarshalJSON(b []byte) error {
+	if o.isSet {
+		return errors.New("the member is given more than once")
+	}
+	o.isSet = true
+	return json.Unmarshal(b, &o.text)
 }
 
 // removeDataset handles the removal of a dataset. It requires a condition, so that nothing is

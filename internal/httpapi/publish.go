@@ -97,6 +97,7 @@ const (
 	paramAccess        = "_access"
 	paramCheck         = "_check"
 	paramAllowBreaking = "_allow_breaking"
+	paramAllowExposure = "_allow_exposure"
 	paramForce         = "_force"
 	paramMode          = "_mode"
 )
@@ -106,7 +107,7 @@ func publishParams() []string {
 	for _, name := range upload.ReadingNames() {
 		names = append(names, "_"+name)
 	}
-	return append(names, paramAccess, paramCheck, paramAllowBreaking, paramForce)
+	return append(names, paramAccess, paramCheck, paramAllowBreaking, paramAllowExposure, paramForce)
 }
 
 // publishRequest returns the request of a client that may publish a dataset, without the file.
@@ -114,6 +115,10 @@ func publishParams() []string {
 func (a *API) publishRequest(w *response, r *http.Request, params []string) (req upload.Request, err error) {
 	if req.Ref, err = a.authorizePublish(w, r, &req.Actor); err != nil {
 		return req, err
+	}
+	req.Authorize = a.reauthorize(r, apiKey(w, r), req.Ref)
+	if r.Header.Get("Content-Range") != "" { // RFC 9110, section 14.4
+		return req, herb.Invalidf("Content-Range cannot be sent with a request: it would replace the whole by a part; send all of the file")
 	}
 	given, err := w.queryString(r).Only(params...)
 	if err != nil {
@@ -166,6 +171,8 @@ func setParam(req *upload.Request, name, value string) (err error) {
 		req.Check, err = parseSwitch(name, value)
 	case paramAllowBreaking:
 		req.AllowBreaking, err = parseSwitch(name, value)
+	case paramAllowExposure:
+		req.AllowExposure, err = parseSwitch(name, value)
 	case paramForce:
 		req.Force, err = parseSwitch(name, value)
 	case paramMode:
@@ -299,7 +306,7 @@ func newResult(o upload.Outcome) (status int, body resultBody) {
 	switch {
 	case o.Code != "":
 		status = cmp.Or(statuses[o.Code], http.StatusInternalServerError)
-		body.Error, body.Message = status, redactText(o.Result.Error)
+		body.Error, body.Message = status, redactText(o.Result.Error+herb.Advice(o.Result.Requires, herb.Consent.Parameter))
 	case o.Result.Status == publish.StatusPublished && o.Result.Replaces == "":
 		status = http.StatusCreated
 	default:
@@ -314,8 +321,11 @@ func (a *API) sendResult(w *response, r *http.Request, o upload.Outcome) error {
 	switch {
 	case o.Code != "":
 		w.err = errors.New(body.Message) // for the log
-		if status == http.StatusServiceUnavailable {
+		switch status {
+		case http.StatusServiceUnavailable:
 			w.set("Retry-After", "1")
+		case http.StatusUnauthorized: // the key was revoked during the publish
+			w.set("Www-Authenticate", `Bearer error="invalid_token", `+realm)
 		}
 	case status == http.StatusCreated:
 		w.set("Location", a.base+"/api/v1/"+o.Result.Dataset)

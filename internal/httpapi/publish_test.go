@@ -311,8 +311,11 @@ func TestPutSource_reading(t *testing.T) {
 	if d.Access != herb.AccessKey {
 		t.Errorf("access is %s", d.Access)
 	}
-	if a := p.put(t, "?_access=open", "a|b;c\n"); a.status != 200 {
+	if a := p.put(t, "?_access=open&_allow_breaking=true&_force=true", "a|b;c\n"); a.status != 409 || !strings.Contains(a.body, "use _allow_exposure=true\"") {
 		t.Errorf("a change of access gives %d %s", a.status, a.body)
+	}
+	if a := p.put(t, "?_access=open&_allow_exposure=true", "a|b;c\n"); a.status != 200 {
+		t.Errorf("a change of access with consent gives %d %s", a.status, a.body)
 	}
 }
 
@@ -660,8 +663,8 @@ func TestRollbackAndRemove(t *testing.T) {
 		{"/rollback", `{"to": "x"}`, "", 400},
 		{"/rollback", `{"to": "20200101T000000Z-aaaaaaaaaa"}`, "", 410},
 		{"/rollback?_check=true", "", "", 400},
-		{"/rollback?_allow_breaking=true", `{"to": "` + first + `"}`, `If-Match: "` + first + `"`, 412},
-		{"/rollback?_allow_breaking=true", `{"to": "` + first + `"}`, `If-Match: "` + second + `"`, 200},
+		{"/rollback?_allow_exposure=true", `{"to": "` + first + `"}`, `If-Match: "` + first + `"`, 412},
+		{"/rollback?_allow_exposure=true", `{"to": "` + first + `"}`, `If-Match: "` + second + `"`, 200},
 		{"/rollback", `{"to": "` + second + `"}`, "", 200},
 	} {
 		if a := p.send(t, "POST", tt.path, tt.body, cmp.Or(tt.header, "X: ")); a.status != tt.status {

@@ -55,7 +55,13 @@ func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request, p
 	}()
 	media, attributes, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if media == contentForm {
-		if err := a.receiveForm(ctx, multipart.NewReader(body, attributes["boundary"]), req, params); err != nil {
+		var received []string
+		if given, err := w.queryString(r).Params(); err == nil {
+			for _, p := range given {
+				received = append(received, p.Name)
+			}
+		}
+		if err := a.receiveForm(ctx, multipart.NewReader(body, attributes["boundary"]), req, params, received); err != nil {
 			return body.cause(err)
 		}
 		if _, err := io.Copy(io.Discard, body); err != nil { // the epilogue, which belongs to the digest
@@ -203,8 +209,9 @@ func (all digests) check() error {
 }
 
 // receiveForm reads the parts of a form: the file, a descriptor, and parameters, of which some are
-// valid.
-func (a *API) receiveForm(ctx context.Context, form *multipart.Reader, req *upload.Request, valid []string) error {
+// valid. received are those of the query string. Nothing may be given twice, so that no part
+// contradicts another one.
+func (a *API) receiveForm(ctx context.Context, form *multipart.Reader, req *upload.Request, valid, received []string) error {
 	for {
 		part, err := form.NextPart()
 		if err == io.EOF {
@@ -213,9 +220,12 @@ func (a *API) receiveForm(ctx context.Context, form *multipart.Reader, req *uplo
 		if err != nil {
 			return herb.Wrap(herb.CodeInvalid, err, "malformed multipart/form-data; send a part %q and perhaps a part %q", partFile, partDescriptor)
 		}
-		switch name := part.FormName(); {
-		case name == partFile && req.File != nil:
-			return herb.Invalidf("the form has several parts %q; a dataset is published from one file", partFile)
+		name := part.FormName()
+		if slices.Contains(received, name) {
+			return herb.Invalidf("%q is given more than once, in the query string or in several parts; give it once", herb.Clip(redactText(name), maxShown))
+		}
+		received = append(received, name)
+		switch {
 		case name == partFile:
 			req.File, err = a.opts.Uploads.Receive(ctx, part, part.FileName(), -1)
 		case name == partDescriptor:

@@ -107,6 +107,13 @@ func MayPublish(r *http.Request, ref herb.Ref) (herb.Actor, error) {
 	return w.actor(p), err
 }
 
+// Reauthorize returns a function that fails if the key of a request for a page, which MayPublish
+// has accepted, must not publish a dataset anymore.
+func Reauthorize(r *http.Request, ref herb.Ref) func(context.Context) error {
+	w := responseOf(r)
+	return w.api.reauthorize(r, w.api.requestKey(w, r), ref)
+}
+
 // VerifyKey verifies a key that a visitor of a page sends, once per request and logged, as those of
 // other routes.
 func VerifyKey(r *http.Request, secret string) (herb.Principal, error) {

@@ -94,9 +94,9 @@ func (p *pass) mergeTypes(columns []rows.Column, i int) {
 }
 
 // match returns the column of each field, -1 if there is none. A column of exactly that name takes
-// precedence, then one that differs in surrounding blanks, then one that differs in case. If there
-// are as many fields as columns and those that were matched are in the same positions, the other
-// fields are matched by position.
+// precedence, then one that differs in surrounding blanks, then one that differs in case. Fields
+// are matched by position only if the file does not name its columns: otherwise a column that is
+// gone would be replaced by another one, which may be meant to stay hidden.
 func match(src Source, columns []string, keyed bool) (pick []int, notes []string, err error) {
 	pick = slices.Repeat([]int{-1}, len(src.Fields))
 	taken := make([]bool, len(columns))
@@ -124,12 +124,9 @@ func match(src Source, columns []string, keyed bool) (pick []int, notes []string
 			notes = append(notes, fmt.Sprintf("field %q is column %q, which differs in upper and lower case", f.Name, columns[i]))
 		case i < 0 && byPosition:
 			pick[k], taken[k] = k, true
-			if src.Dialect.Header != rows.HeaderNone {
-				notes = append(notes, fmt.Sprintf("field %q is column %q by its place, because no column has its name", f.Name, columns[k]))
-			}
 		}
 	}
-	unmatched, err := checkUnmatched(src.Fields, columns, pick, taken)
+	unmatched, err := checkUnmatched(src, columns, pick, taken)
 	return pick, append(notes, unmatched...), err
 }
 
@@ -138,12 +135,10 @@ func trimName(s string) string { return strings.TrimSpace(strings.TrimPrefix(s, 
 
 func foldName(s string) string { return strings.ToLower(trimName(s)) }
 
-// matchesByPosition reports whether fields without a column of their name are matched by position,
-// which keyed formats do not have.
+// matchesByPosition reports whether fields are matched by position, because the columns have no
+// names. Keyed formats have no positions.
 func matchesByPosition(src Source, columns []string, pick []int, keyed bool) bool {
-	unnamed := src.Dialect.Header == rows.HeaderNone
-	sameCount := len(src.Fields) == len(columns) || unnamed && len(src.Fields) <= len(columns)
-	if !src.ByPosition && !unnamed || !sameCount || keyed {
+	if src.Dialect.Header != rows.HeaderNone || len(src.Fields) > len(columns) || keyed {
 		return false
 	}
 	for k, i := range pick {
@@ -155,11 +150,14 @@ func matchesByPosition(src Source, columns []string, pick []int, keyed bool) boo
 }
 
 // checkUnmatched returns notes about fields and columns without a match. It fails if a required
-// field has none, or if no field has one, because the schema is then that of another file.
-func checkUnmatched(fields []FieldSetting, columns []string, pick []int, taken []bool) (notes []string, err error) {
+// field has none, or if no field has one, because the schema is then that of another file. It also
+// fails if the schema has as many fields as the file has columns and states that they are the same.
+func checkUnmatched(src Source, columns []string, pick []int, taken []bool) (notes []string, err error) {
+	fields := src.Fields
 	if len(columns) == 0 {
 		return nil, nil
 	}
+	isExact := src.ByPosition && len(fields) == len(columns)
 	none, optional := true, true
 	for k, f := range fields {
 		none, optional = none && pick[k] < 0, optional && f.Optional
@@ -169,7 +167,7 @@ func checkUnmatched(fields []FieldSetting, columns []string, pick []int, taken [
 		if pick[k] >= 0 {
 			continue
 		}
-		if none || !f.Optional {
+		if none || isExact || !f.Optional {
 			return nil, noSuch(fmt.Sprintf("field %q", f.Name), "column", f.Column(), columns)
 		}
 		absent = append(absent, f.Name)

@@ -179,7 +179,9 @@ func describeFormat(name string, o rows.Options) string {
 // or map with unknown fields is an error, because only descriptors for Herbarium have them.
 func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 	d := herb.Details{Order: src.Order, Descriptor: src.Descriptor}
-	if s := src.Settings; s.Descriptor != nil || s.Public || s.Reading != (herb.Reading{}) {
+	s := src.Settings
+	s.Hidden = v.hiding(src)
+	if s.Descriptor != nil || s.Public || s.Reading != (herb.Reading{}) || s.Hidden != nil {
 		d.Settings = &s
 	}
 	for _, name := range src.PrimaryKey {

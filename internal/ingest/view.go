@@ -22,6 +22,7 @@ type view struct {
 	fields   []exposedField
 	notes    []string
 
+	hidden  []hiddenColumn
 	include []condition
 	missing []map[string]bool // values by column; nil: the settings remove nothing
 	record  [][]byte
@@ -36,6 +37,12 @@ type exposedField struct {
 	*FieldSetting
 	column  int // may exceed the columns of a table without records, in which nothing says what the columns are
 	profile *profile.Field
+}
+
+// hiddenColumn is a column that no field exposes.
+type hiddenColumn struct {
+	column  int
+	samples herb.ValueSamples
 }
 
 type condition struct {
@@ -71,6 +78,17 @@ func (v *view) resolve(src Source, columns []string, keyed bool) error {
 			return fieldError(f, err)
 		}
 		v.fields = append(v.fields, exposedField{f, column, p})
+	}
+	exposed := make([]bool, len(columns))
+	for _, f := range v.fields {
+		if f.column < len(columns) {
+			exposed[f.column] = true
+		}
+	}
+	for i := range columns {
+		if !exposed[i] {
+			v.hidden = append(v.hidden, hiddenColumn{column: i})
+		}
 	}
 	if !src.Narrows() || len(columns) == 0 {
 		return nil
@@ -112,6 +130,11 @@ func setOf(values []string) map[string]bool {
 
 func (v *view) add(cells [][]byte, where func() string) {
 	record, ok := v.narrow(v.record[:0], cells)
+	for i := range v.hidden {
+		if h := &v.hidden[i]; h.column < len(cells) {
+			h.samples.Add(cells[h.column])
+		}
+	}
 	if v.missing != nil {
 		for i, c := range cells {
 			switch {
@@ -195,7 +218,7 @@ func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []h
 		if f.Weight > 0 && !f.Searchable {
 			v.notes = append(v.notes, fmt.Sprintf("field %q has a weight that has no effect, because it is not searchable", f.Name))
 		}
-		report.Field, report.Column, report.Source = f.Name, name, cells
+		report.Field, report.Column, report.Source = f.Name, cmp.Or(s.Origin, name), cells
 		fields, reports = append(fields, f), append(reports, report)
 	}
 	return fields, reports, wrong.err()
@@ -247,4 +270,27 @@ func (v *view) account(source []herb.ColumnCells) (a herb.SourceCells, hidden []
 		}
 	}
 	return a, hidden
+}
+
+// hiding returns what the settings of a source hide of it.
+func (v *view) hiding(src Source) *herb.Hiding {
+	h := &herb.Hiding{}
+	for _, c := range v.hidden {
+		h.Columns = append(h.Columns, herb.HiddenColumn{Name: v.columns[c.column], Samples: c.samples})
+	}
+	for _, c := range slices.Concat(src.Include, src.Included) {
+		h.Rows = append(h.Rows, herb.RowRule{Column: c.Column, Values: c.Values})
+	}
+	if len(src.Missing) > 0 {
+		h.Values = append(h.Values, herb.HiddenValues{Values: src.Missing})
+	}
+	for _, f := range v.fields {
+		if f.Missing != nil {
+			h.Values = append(h.Values, herb.HiddenValues{Column: cmp.Or(f.Origin, f.Column()), Values: f.Missing})
+		}
+	}
+	if h.IsZero() {
+		return nil
+	}
+	return h
 }

@@ -137,7 +137,7 @@ func TestDetails(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := table.Dataset.Details
-			got.Report = nil
+			got.Report, got.Settings = nil, nil
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("details (-want +got):\n%s", diff)
 			}

@@ -27,32 +27,37 @@ const (
 	RecordsChanged    ChangeKind = "records_changed"
 	KeyNotUnique      ChangeKind = "primary_key_not_unique"
 	ExpectationFailed ChangeKind = "expectation_failed"
+	ColumnExposed     ChangeKind = "column_exposed"
+	FieldRefilled     ChangeKind = "field_refilled"
+	RowsExposed       ChangeKind = "rows_exposed"
+	ValuesExposed     ChangeKind = "values_exposed"
+	SourceExposed     ChangeKind = "source_exposed"
 )
 
 // Change is a difference that consumers of a dataset may notice when a version goes live.
 type Change struct {
 	Kind     ChangeKind `json:"kind"`
 	Field    string     `json:"field,omitempty"`
-	Breaking bool       `json:"breaking"` // a consumer that worked before may fail
+	Breaking bool       `json:"breaking"`           // a consumer that worked before may fail, or it is an exposure
+	Exposure bool       `json:"exposure,omitempty"` // something becomes public that the live version hides
 	Message  string     `json:"message"`
 }
 
 // Compare returns what changes for consumers when next replaces live, a version or the zero Dataset
-// if there is none. accessSet reports that the publisher stated the access of next.
-func Compare(live, next herb.Dataset, accessSet bool) []Change {
+// if there is none, and what becomes public. shared is the result of FindHiddenValues, or nil.
+func Compare(live, next herb.Dataset, shared HiddenFields) []Change {
 	if live.Version == "" {
 		return nil
 	}
-	return compare(live, next, accessSet)
+	return slices.Concat(compare(live, next), Exposures(live, next, shared))
 }
 
-// compare returns what changes for consumers when next replaces live, in field order. accessSet
-// reports that the publisher stated the access of next.
-func compare(live, next herb.Dataset, accessSet bool) []Change {
+// compare returns what changes for consumers when next replaces live, in field order.
+func compare(live, next herb.Dataset) []Change {
 	before, after := positions(live.Fields), positions(next.Fields)
 	var changes []Change
 	add := func(kind ChangeKind, field string, breaking bool, format string, args ...any) {
-		changes = append(changes, Change{kind, field, breaking, fmt.Sprintf(format, args...)})
+		changes = append(changes, Change{kind, field, breaking, false, fmt.Sprintf(format, args...)})
 	}
 	renamed := map[string]bool{}
 	for i, was := range live.Fields {
@@ -77,7 +82,7 @@ func compare(live, next herb.Dataset, accessSet bool) []Change {
 			add(FieldAdded, f.Name, false, "field %q is added, a %s", f.Name, f.Type)
 		}
 	}
-	compareSettings(live, next, accessSet, add)
+	compareSettings(live, next, add)
 	switch was, is := live.Records, next.Records; {
 	case 2*is < was:
 		add(RecordsChanged, "", true, "more than half of the records are missing: %s instead of %s", herb.Count(is), herb.Count(was))
@@ -119,14 +124,9 @@ func compareField(was, is herb.Field, why string, add func(ChangeKind, string, b
 	}
 }
 
-// compareSettings compares the settings of a dataset. A change of access is breaking only if it may
-// be an accident: a missing descriptor must not make a protected dataset public.
-func compareSettings(live, next herb.Dataset, accessSet bool, add func(ChangeKind, string, bool, string, ...any)) {
-	switch was, is := accessOf(live), accessOf(next); {
-	case was == herb.AccessKey && is != herb.AccessKey && !accessSet:
-		add(AccessChanged, "", true, "the live version requires a key and this one does not state its access: it would become public; "+
-			"state access key or open, in the descriptor or with --access")
-	case was != is:
+// compareSettings compares the settings of a dataset. That it becomes open is an exposure.
+func compareSettings(live, next herb.Dataset, add func(ChangeKind, string, bool, string, ...any)) {
+	if was, is := accessOf(live), accessOf(next); was != is && was != herb.AccessKey {
 		add(AccessChanged, "", false, "access is %s instead of %s", is, was)
 	}
 	if was, is := strings.Join(live.PrimaryKey, ", "), strings.Join(next.PrimaryKey, ", "); was != is {
@@ -158,29 +158,37 @@ func positions(fields []herb.Field) map[string]int {
 	return m
 }
 
-// rejectBreaking returns an error if a version must not go live. allowBreaking does not cover
-// expectations: those are stated by the publisher, not by consumers.
-func rejectBreaking(changes []Change, allowBreaking bool) error {
+// Reject returns an error if a version with these changes must not go live without further
+// consents. Expectations have none: they are stated by the publisher, not by consumers.
+func Reject(changes []Change, given ...herb.Consent) error {
 	var reasons strings.Builder
-	canAllow := false
+	var needed []herb.Consent
 	for _, c := range changes {
-		if !c.Breaking || allowBreaking && c.Kind != ExpectationFailed {
+		consent := herb.ConsentBreaking
+		if c.Exposure {
+			consent = herb.ConsentExposure
+		}
+		isExpectation := c.Kind == ExpectationFailed
+		if !c.Breaking || !isExpectation && slices.Contains(given, consent) {
 			continue
 		}
 		reasons.WriteString("\n  - " + c.Message)
-		canAllow = canAllow || c.Kind != ExpectationFailed
+		if !isExpectation && !slices.Contains(needed, consent) {
+			needed = append(needed, consent)
+		}
 	}
 	if reasons.Len() == 0 {
 		return nil
 	}
-	advice := "fix the data or the expected results"
-	if canAllow {
-		advice = "fix the data or, if this is intended, publish with --allow-breaking"
+	advice := ""
+	if len(needed) == 0 {
+		advice = "\n  fix the data or the expected results"
 	}
-	return herb.Errorf(herb.CodeRejected, "rejected, nothing has changed:%s\n  %s", &reasons, advice)
+	slices.Sort(needed)
+	return &herb.Error{Code: herb.CodeRejected, Message: "rejected, nothing has changed:" + reasons.String() + advice, Consents: needed}
 }
 
-// findProtected returns a breaking change for each protected dataset with the same source file as a
+// findProtected returns an exposure for each protected dataset with the same source file as a
 // publication that is open by default. Without its descriptor, a file may be published under
 // another name.
 func (l *Library) findProtected(ctx context.Context, p Publication) (changes []Change, err error) {
@@ -197,9 +205,9 @@ func (l *Library) findProtected(ctx context.Context, p Publication) (changes []C
 		}
 		for _, o := range p.Origins {
 			if slices.ContainsFunc(d.Origins, o.Overlaps) {
-				changes = append(changes, Change{Kind: AccessChanged, Breaking: true, Message: fmt.Sprintf(
+				changes = append(changes, Change{Kind: AccessChanged, Breaking: true, Exposure: true, Message: fmt.Sprintf(
 					"%s is the source of %s, which requires a key, and this dataset does not state its access: its content would become "+
-						"public; state access key or open, in the descriptor or with --access", o.Path, d.Ref)})
+						"public; state the access, key or open", o.Path, d.Ref)})
 				break
 			}
 		}

@@ -154,7 +154,7 @@ func TestPublish_gate(t *testing.T) {
 				mark := ""
 				if c.Breaking {
 					mark, breaking = "-", true
-					if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), "\n  - "+c.Message+"\n") {
+					if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error()+"\n", "\n  - "+c.Message+"\n") {
 						t.Errorf("%v does not contain %q", err, c.Message)
 					}
 				}

@@ -22,7 +22,7 @@ type VersionInfo struct {
 // changes quote no values.
 func (v VersionInfo) WithoutValues() VersionInfo {
 	v.Dataset, v.previous = v.Dataset.WithoutValues(), v.previous.WithoutValues()
-	v.Changes = Compare(v.previous, v.Dataset, true)
+	v.Changes = Compare(v.previous, v.Dataset, nil)
 	return v
 }
 
@@ -37,7 +37,7 @@ func (l *Library) History(ctx context.Context, ref herb.Ref) (history []VersionI
 		info := VersionInfo{Dataset: v, Live: v.Version == kept.Live, First: i == 0}
 		if !info.First {
 			info.previous = kept.Versions[i-1]
-			info.Changes = compare(info.previous, v, true)
+			info.Changes = Compare(info.previous, v, nil)
 		}
 		history = append(history, info)
 	}

@@ -2,7 +2,7 @@ package library_test
 
 import (
 	"context"
-	"strings"
+	"slices"
 	"testing"
 
 	"herbarium/internal/herb"
@@ -41,8 +41,9 @@ func TestPublish_protected(t *testing.T) {
 	}{
 		{"open by default", "people", herb.AccessOpen, nil, true},
 		{"no access at all", "people", "", nil, true},
-		{"stated open", "people", herb.AccessOpen, func(p *library.Publication) { p.AccessSet = true }, false},
-		{"allowed", "people", herb.AccessOpen, func(p *library.Publication) { p.AllowBreaking = true }, false},
+		{"stated open", "people", herb.AccessOpen, func(p *library.Publication) { p.AccessSet = true }, true},
+		{"breaking changes allowed", "people", herb.AccessOpen, func(p *library.Publication) { p.AllowBreaking = true }, true},
+		{"allowed", "people", herb.AccessOpen, func(p *library.Publication) { p.AllowExposure = true }, false},
 		{"still protected", "people", herb.AccessKey, nil, false},
 		{"check only", "people", herb.AccessOpen, func(p *library.Publication) { p.Check = true }, true},
 		{"another dataset from the same file", "other", herb.AccessOpen, from("/srv/people.xlsx", "staff"), true},
@@ -50,7 +51,7 @@ func TestPublish_protected(t *testing.T) {
 		{"another sheet", "other", herb.AccessOpen, from("/srv/people.xlsx", "rooms"), false},
 		{"another file", "other", herb.AccessOpen, from("/srv/rooms.xlsx", ""), false},
 		{"the same file, stated open", "other", herb.AccessOpen, func(p *library.Publication) { p.Origins, p.AccessSet = origin, true }, false},
-		{"the same file, allowed", "other", herb.AccessOpen, func(p *library.Publication) { p.Origins, p.AllowBreaking = origin, true }, false},
+		{"the same file, allowed", "other", herb.AccessOpen, func(p *library.Publication) { p.Origins, p.AllowExposure = origin, true }, false},
 		{"the same file, protected", "other", herb.AccessKey, func(p *library.Publication) { p.Origins = origin }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,10 +67,8 @@ func TestPublish_protected(t *testing.T) {
 			if !tt.rejected {
 				return
 			}
-			for _, want := range []string{"public", "--access", "--allow-breaking"} {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("the message does not contain %q: %v", want, err)
-				}
+			if consents := herb.ConsentsOf(err); !slices.Equal(consents, []herb.Consent{herb.ConsentExposure}) {
+				t.Errorf("requires %v: %v", consents, err)
 			}
 			snap, err := l.Acquire(t.Context(), herb.Ref{Namespace: "vault", Name: "people"})
 			if err != nil {
@@ -102,7 +101,7 @@ func TestRollback_protected(t *testing.T) {
 			t.Parallel()
 			l := newSharedDir(t).open(t)
 			for _, a := range tt.versions {
-				if err := put(t, l, "people", a, func(p *library.Publication) { p.AccessSet = true }); err != nil {
+				if err := put(t, l, "people", a, func(p *library.Publication) { p.AllowExposure = true }); err != nil {
 					t.Fatal(err)
 				}
 			}

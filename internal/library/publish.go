@@ -23,14 +23,18 @@ type Publication struct {
 	Records       iter.Seq2[herb.Record, error] // read once, with values in field order
 	Expectations  []herb.Expectation            // checked before the version goes live
 	Charts        []herb.PinnedChart            // checked against the fields
-	AccessSet     bool                          // Dataset.Access was set explicitly; only then may a protected dataset become open
+	AccessSet     bool                          // Dataset.Access was set explicitly; only then may the source of a protected dataset be published as open
 	Origins       []herb.Origin                 // source files, if they have paths
 	Live          *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
 	Source        *KeptSource                   // kept with the version; nil: none is
 	Exclusive     bool                          // reject the version if another one than Live went live meanwhile
 	AllowBreaking bool                          // accept breaking changes and a primary key that is not unique
-	Check         bool                          // dry run: do everything except making the version live
-	Progress      *progress.Reporter            // of Phases
+	AllowExposure bool                          // accept that something becomes public that the live version hides
+	// Authorize fails if the publisher must not publish anymore; it is called before the switch.
+	// nil: nothing is checked.
+	Authorize func(ctx context.Context) error
+	Check     bool               // dry run: do everything except making the version live
+	Progress  *progress.Reporter // of Phases
 }
 
 // The phases of a publish, besides segment.PhaseSorting.
@@ -149,7 +153,8 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 			}
 			live = &read
 		}
-		out, err = l.gate(ctx, p, d, *live, problems)
+		var shared HiddenFields
+		out, shared, err = l.gate(ctx, p, d, *live, problems)
 		if herb.CodeOf(err) == herb.CodeRejected && live == p.Live && !p.Exclusive {
 			live = nil // it may have been replaced while the version was built
 			continue
@@ -163,7 +168,14 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 			}
 			out.Dataset = d
 		}
-		dropped, err = l.addVersion(ctx, d, live.Version)
+		if p.Authorize != nil {
+			if err := p.Authorize(ctx); err != nil {
+				return out, nil, err
+			}
+		}
+		next := d
+		rememberHidden(*live, &next, shared)
+		dropped, err = l.addVersion(ctx, next, live.Version)
 		if !errors.Is(err, store.ErrSuperseded) {
 			return out, dropped, err
 		}
@@ -185,11 +197,40 @@ func IsConcurrent(err error) bool { return errors.Is(err, store.ErrSuperseded) }
 
 // gate compares a version with the live one and with protected datasets. The error has
 // herb.CodeRejected if it must not go live.
-func (l *Library) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Outcome, error) {
-	out := Outcome{Dataset: d, Replaces: live.Version, Changes: Compare(live, d, p.AccessSet)}
+func (l *Library) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Outcome, HiddenFields, error) {
+	out := Outcome{Dataset: d, Replaces: live.Version}
+	shared, err := l.findHiddenValues(ctx, live, d)
+	if err != nil {
+		return out, nil, err
+	}
 	exposed, err := l.findProtected(ctx, p)
-	out.Changes = slices.Concat(out.Changes, problems, exposed)
-	return out, cmp.Or(err, rejectBreaking(out.Changes, p.AllowBreaking))
+	out.Changes = slices.Concat(Compare(live, d, shared), problems, exposed)
+	return out, shared, cmp.Or(err, Reject(out.Changes, p.consents()...))
+}
+
+// consents returns what the publisher has consented to.
+func (p Publication) consents() (given []herb.Consent) {
+	if p.AllowBreaking {
+		given = append(given, herb.ConsentBreaking)
+	}
+	if p.AllowExposure {
+		given = append(given, herb.ConsentExposure)
+	}
+	return given
+}
+
+// findHiddenValues searches a version, whose file is on this machine, for values that the live
+// version hides.
+func (l *Library) findHiddenValues(ctx context.Context, live, d herb.Dataset) (_ HiddenFields, err error) {
+	if live.Version == "" || len(hidingOf(live).Columns) == 0 {
+		return nil, nil
+	}
+	r, err := segment.Open(l.file(d.Version))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read back the written segment: %w", err)
+	}
+	defer func() { err = errors.Join(err, r.Release()) }()
+	return FindHiddenValues(ctx, l.AcquireVersion, live, d, r.Records(ctx))
 }
 
 // checkVersion opens a version that is not live yet, verifies that its content is that of the
@@ -323,59 +364,6 @@ func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, err
 		}
 	}
 	return d, err
-}
-
-// Rollback makes an earlier version live. An empty version means the one before the live one. The
-// error has herb.CodeRejected if the live version is protected and the other one is open, unless
-// mayOpen, or if another version goes live concurrently.
-func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, mayOpen bool) (string, error) {
-	return l.RollbackFrom(ctx, ref, "", version, mayOpen)
-}
-
-// RollbackFrom is Rollback that requires a version to be live. An empty one means any.
-func (l *Library) RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error) {
-	kept, err := l.catalogue.History(ctx, ref)
-	if err != nil {
-		return "", err
-	}
-	if live != "" && kept.Live != live {
-		return "", ErrConcurrent(ref)
-	}
-	if version != "" {
-		if err := l.checkVersionName(ref, version); err != nil {
-			return "", err
-		}
-	}
-	named := func(version string) int {
-		return slices.IndexFunc(kept.Versions, func(v herb.Dataset) bool { return v.Version == version })
-	}
-	i := named(kept.Live)
-	switch {
-	case i < 0:
-		return "", fmt.Errorf("the live version of %s is not in its history", ref)
-	case version == "" && i == 0:
-		return "", herb.Invalidf("%s has no version before the live one", ref)
-	case version == "":
-		version = kept.Versions[i-1].Version
-	}
-	next := named(version)
-	if !mayOpen && next >= 0 && accessOf(kept.Versions[i]) == herb.AccessKey && accessOf(kept.Versions[next]) != herb.AccessKey {
-		return "", herb.Errorf(herb.CodeRejected, "%s requires a key and version %s does not: rolling back would make it public; "+
-			"if this is intended, use --allow-breaking", ref, version)
-	}
-	err = l.catalogue.SetLive(ctx, ref, version, kept.Live)
-	if errors.Is(err, store.ErrSuperseded) && live != "" {
-		return "", ErrConcurrent(ref)
-	}
-	if errors.Is(err, store.ErrSuperseded) {
-		return "", herb.Wrap(herb.CodeRejected, err, "%s was not rolled back because it was changed concurrently; "+
-			"run 'herbarium datasets history %s' and try again", ref, ref)
-	}
-	if err != nil {
-		return "", err
-	}
-	l.notifyChange()
-	return version, nil
 }
 
 // Remove removes a dataset with all its versions. If live is not empty, that must be the live

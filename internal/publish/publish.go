@@ -58,6 +58,7 @@ type Store interface {
 // Options configures a publish. The zero value rejects breaking changes.
 type Options struct {
 	AllowBreaking bool // accept breaking changes
+	AllowExposure bool // accept that something becomes public that the live version hides
 	Check         bool // dry run: do everything except making the version live
 	Force         bool // publish a source that has not changed since it was last published
 	// KeepRolledBack skips a source whose newest version was rolled back, until the source changes.
@@ -67,6 +68,9 @@ type Options struct {
 	// any.
 	Exclusive *string
 	Keep      *library.KeptSource // the source to keep with the version; nil: none
+	// Authorize fails if the publisher must not publish anymore; it is called before the switch.
+	// nil: nothing is checked.
+	Authorize func(ctx context.Context) error
 	// Progress is called by one goroutine at a time. nil disables it.
 	Progress func(progress.Progress)
 }
@@ -102,7 +106,6 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	defer herb.Recover(&err)
 	defer s.Release()
-	s.Access = cmp.Or(s.Access, p.Access) // not stated by the source, so it does not make a protected dataset open
 	steps := progress.New(opts.Progress, append([]string{phaseRead}, p.Library.Phases()...)...)
 	reading := steps.Bytes(phaseRead)
 	read := ingest.Options{
@@ -115,6 +118,10 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	if err != nil {
 		return Result{}, err
 	}
+	if s, err = keepSettings(s, live); err != nil {
+		return Result{}, err
+	}
+	s.Access = cmp.Or(s.Access, p.Access)
 	if live.Report != nil && !opts.Force {
 		read.Previous = ingest.Previous{Hash: live.Source, Bytes: live.Report.Bytes}
 	}
@@ -145,6 +152,8 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Exclusive:     opts.Exclusive != nil,
 		Source:        opts.Keep,
 		AllowBreaking: opts.AllowBreaking,
+		AllowExposure: opts.AllowExposure,
+		Authorize:     opts.Authorize,
 		Check:         opts.Check,
 		Progress:      steps,
 	})
@@ -206,8 +215,11 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 	if herb.CodeOf(err) == herb.CodeRejected {
 		result = herb.AuditRejected
 	}
-	if ctx.Err() != nil {
+	switch code := herb.CodeOf(err); {
+	case ctx.Err() != nil:
 		reason = "canceled"
+	case code == herb.CodeUnauthenticated, code == herb.CodeForbidden:
+		reason += ", the key was revoked, expired or lost its scope before the version went live"
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
@@ -286,8 +298,9 @@ func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way)
 		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
 			log.Error("panic in a publish", "err", bug, "stack", string(bug.Stack))
 		}
-		log.Error("cannot publish source", "err", err)
-		p.setSourceError(ctx, herb.SourceError{Path: s.Label(), Ref: s.Ref, Message: err.Error()})
+		message := err.Error() + herb.Advice(herb.ConsentsOf(err), herb.Consent.Flag)
+		log.Error("cannot publish source", "err", message)
+		p.setSourceError(ctx, herb.SourceError{Path: s.Label(), Ref: s.Ref, Message: message})
 		return r, err
 	case r.RolledBack != "":
 		log.Info("source was published and rolled back; it is not published again until it changes",

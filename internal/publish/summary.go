@@ -53,6 +53,7 @@ type Summary struct {
 	PrimaryKey []string         `json:"primary_key,omitempty"`
 	Changes    []library.Change `json:"changes,omitempty"`
 	Report     *herb.Report     `json:"report,omitempty"`
+	Requires   []herb.Consent   `json:"requires,omitempty"` // consents with which it would not be rejected
 }
 
 // NewSummary returns the summary of a publish that has ended, or was only checked.
@@ -62,7 +63,7 @@ func NewSummary(ref herb.Ref, r Result, failure error, check bool) Summary {
 		Published: r.Dataset.Published, Replaces: r.Replaces, Fields: r.Dataset.Fields, PrimaryKey: r.Dataset.PrimaryKey, Changes: r.Changes, Report: r.Dataset.Report,
 	}
 	if failure != nil {
-		s.Error = failure.Error()
+		s.Error, s.Requires = failure.Error(), herb.ConsentsOf(failure)
 	}
 	if s.Version == "" { // nothing was published
 		s.Published = time.Time{}

@@ -223,7 +223,14 @@ func (r reply) failure() error {
 	if err := json.Unmarshal(r.body, &body); err != nil || body.Message == "" {
 		body.Message = fmt.Sprintf("the server returned the status %d %s", r.status, http.StatusText(r.status))
 	}
-	return herb.Errorf(codeOf(r.status), "%s", body.Message)
+	failure := &herb.Error{Code: codeOf(r.status), Message: body.Message}
+	for _, needed := range [][]herb.Consent{{herb.ConsentBreaking, herb.ConsentExposure}, {herb.ConsentBreaking}, {herb.ConsentExposure}} {
+		// The caller names them in its own words.
+		if message, ok := strings.CutSuffix(body.Message, herb.Advice(needed, herb.Consent.Parameter)); ok {
+			failure.Message, failure.Consents = message, needed
+		}
+	}
+	return failure
 }
 
 // codeOf returns the code of the errors that the API reports with a status.

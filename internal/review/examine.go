@@ -21,7 +21,8 @@ type result struct {
 	columns    []Column
 	warnings   []string
 	compared   *Comparison
-	duplicates int // records whose primary key is not unique
+	duplicates int                  // records whose primary key is not unique
+	hidden     library.HiddenFields // fields with values that the live version hides
 }
 
 // examine makes the result of a file that was read.
@@ -50,6 +51,9 @@ func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *rec
 		}
 		s.opts.Log.Warn("cannot compare the records of a draft with the live version", "dataset", r.Ref, "err", err)
 		out.warnings = append(out.warnings, "the records could not be compared with those of the live version; open the review again in a moment")
+	}
+	if out.hidden, err = library.FindHiddenValues(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx)); err != nil {
+		return nil, err
 	}
 	report := t.Dataset.Report
 	if doubt := report.Layout.Doubt; doubt != "" {
@@ -195,8 +199,8 @@ func (x *exceptions) describe(columns []Column) {
 
 // changes returns what changes for users of the live version. The number of records is not among
 // them unless it is breaking, because the review compares the records.
-func (r *result) changes(live, next herb.Dataset, accessSet bool) (changes []library.Change) {
-	for _, c := range library.Compare(live, next, accessSet) {
+func (r *result) changes(live, next herb.Dataset) (changes []library.Change) {
+	for _, c := range library.Compare(live, next, r.hidden) {
 		if c.Kind != library.RecordsChanged || c.Breaking {
 			changes = append(changes, c)
 		}

@@ -123,9 +123,9 @@ func (n *node) edit(id string, e review.Edits) review.Review {
 }
 
 // publish publishes a draft and waits for the result.
-func (n *node) publish(id string, allowBreaking bool, live string) upload.Record {
+func (n *node) publish(id string, allow bool, live string) upload.Record {
 	n.t.Helper()
-	publishID, err := n.reviews.Publish(n.t.Context(), id, allowBreaking, live, actor)
+	publishID, err := n.reviews.Publish(n.t.Context(), id, review.Consent{AllowBreaking: allow, AllowExposure: allow}, live, actor)
 	must.NoError(n.t, err)
 	r, err := n.reviews.State(n.t.Context(), publishID, longWait)
 	must.NoError(n.t, err)
@@ -140,7 +140,7 @@ func (n *node) put(ref herb.Ref, name, content, descriptor string, change func(*
 	n.t.Helper()
 	live, err := n.uploads.LiveVersion(n.t.Context(), ref)
 	must.NoError(n.t, err)
-	req := upload.Request{Ref: ref, File: n.receive(name, content), Live: live, AllowBreaking: true}
+	req := upload.Request{Ref: ref, File: n.receive(name, content), Live: live, AllowBreaking: true, AllowExposure: true}
 	if descriptor != "" {
 		req.Descriptor = []byte(descriptor)
 	}

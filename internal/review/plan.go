@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/upload"
+	"herbarium/internal/publish"
 )
 
 // object is an object of a descriptor, as encoding/json decodes it.
@@ -26,7 +26,6 @@ type plan struct {
 	table          string // that was chosen
 	statesTable    bool   // the descriptor states it
 	needed         bool   // the descriptor is sent; without edits, the live version has the same settings
-	accessSet      bool   // access is stated
 	access         herb.Access
 }
 
@@ -41,7 +40,7 @@ func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) 
 	var reading herb.Reading
 	switch {
 	case live.Settings != nil:
-		settings, _, err := upload.Inherit(live, r.SHA256)
+		settings, _, err := publish.Inherit(live, r.SHA256)
 		if err != nil {
 			return nil, err
 		}
@@ -50,8 +49,10 @@ func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) 
 				return nil, err
 			}
 		}
-	case live.Descriptor != nil:
-		return nil, herb.Errorf(herb.CodeRejected, "the settings of the live version of %s are not known; publish the file with its descriptor", ref)
+	case live.Version != "":
+		if err := publish.CheckSettings(live); err != nil {
+			return nil, err
+		}
 	}
 	if live.Settings == nil || live.Settings.Descriptor == nil {
 		setText(p.resource, "title", live.Title)
@@ -197,7 +198,6 @@ func (p *plan) setAccess(edited herb.Access, live herb.Dataset, standard herb.Ac
 		want = cmp.Or(live.Access, herb.AccessOpen)
 	}
 	p.access = cmp.Or(want, herb.Access(stated), standard)
-	p.accessSet = stated != "" || edited != ""
 	if want == "" || string(want) == stated || stated == "" && edited == "" && want == standard {
 		return
 	}

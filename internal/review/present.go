@@ -79,7 +79,7 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 		c.Title = cmp.Or(c.Edit.Title, c.Title)
 	}
 	if f.err == nil {
-		out.Changes = f.result.changes(live, d, p.accessSet)
+		out.Changes = f.result.changes(live, d)
 	}
 	return out
 }

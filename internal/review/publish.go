@@ -8,6 +8,13 @@ import (
 	"herbarium/internal/publish"
 )
 
+// Consent is what the publisher of a draft accepts, and whether it still may publish.
+type Consent struct {
+	AllowBreaking, AllowExposure bool
+	// Authorize fails if the publisher must not publish anymore. nil: nothing is checked.
+	Authorize func(ctx context.Context) error
+}
+
 // Publish starts to publish a draft and returns the ID of the publish, whose state State returns.
 // live is Review.Live: the publish is rejected if another version is live or goes live meanwhile,
 // so that of two that began from the same version, one wins. The draft is removed when it is live,
@@ -16,7 +23,7 @@ import (
 // The error has herb.CodeRejected if another version is live, the draft is being published already,
 // or its file cannot be published with its edits, and herb.CodeUnavailable if the file was not read
 // with its edits yet.
-func (s *Service) Publish(ctx context.Context, id string, allowBreaking bool, live string, actor herb.Actor) (string, error) {
+func (s *Service) Publish(ctx context.Context, id string, given Consent, live string, actor herb.Actor) (string, error) {
 	r, err := s.load(ctx, id)
 	if err != nil {
 		return "", err
@@ -44,7 +51,7 @@ func (s *Service) Publish(ctx context.Context, id string, allowBreaking bool, li
 		return "", err
 	}
 	req := p.request(r, s.file(id, r))
-	req.AllowBreaking, req.Actor = allowBreaking, actor
+	req.AllowBreaking, req.AllowExposure, req.Authorize, req.Actor = given.AllowBreaking, given.AllowExposure, given.Authorize, actor
 	req.Actor.Note = "sha256 " + r.SHA256
 	started, err := s.opts.Uploads.Start(ctx, req)
 	if err != nil {

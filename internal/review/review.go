@@ -4,6 +4,7 @@
 package review
 
 import (
+	"slices"
 	"time"
 
 	"herbarium/internal/herb"
@@ -70,14 +71,16 @@ type Review struct {
 	Compared *Comparison      // with the records of the live version; nil if there is none or there are too many
 }
 
-// Breaking reports whether a change requires the consent of the publisher.
+// Breaking reports whether a change requires the consent of the publisher because it may break
+// consumers.
 func (r *Review) Breaking() bool {
-	for _, c := range r.Changes {
-		if c.Breaking {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Changes, func(c library.Change) bool { return c.Breaking && !c.Exposure })
+}
+
+// Exposing reports whether a change requires the consent of the publisher because something becomes
+// public.
+func (r *Review) Exposing() bool {
+	return slices.ContainsFunc(r.Changes, func(c library.Change) bool { return c.Exposure })
 }
 
 // RowKind is what a row of a file is read as.

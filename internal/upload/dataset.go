@@ -60,8 +60,8 @@ func (s *Service) History(ctx context.Context, ref herb.Ref) ([]library.VersionI
 
 // Rollback makes another version of a dataset live and returns it. An empty version means the one
 // before the live one. live is the version that must be live; empty means any.
-func (s *Service) Rollback(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error) {
-	version, err := s.opts.Library.RollbackFrom(ctx, ref, live, version, mayOpen)
+func (s *Service) Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error) {
+	version, err := s.opts.Library.RollbackFrom(ctx, ref, live, version, allowExposure)
 	s.auditChange(ctx, herb.AuditRolledBack, ref, err)
 	if live != "" {
 		err = required(ref, err)

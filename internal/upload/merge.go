@@ -69,6 +69,7 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 	}
 	// These are about the whole dataset.
 	src.PrimaryKey, src.Order, src.Map, src.Charts, src.Expectations = nil, herb.Order{}, source.MapFields{}, nil, nil
+	src.ByPosition = false // matchFields compares the columns
 	if r.Mode == Upsert && len(src.Fields) > 0 {
 		src.Fields = append(slices.Clone(src.Fields), ingest.FieldSetting{Name: deletedField, Optional: true})
 	}
@@ -80,6 +81,11 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 	c := &changes{keys: map[[16]byte]int64{}, deleted: -1}
 	if err := c.matchFields(t.Dataset.Fields, live.Fields, r.Mode); err != nil {
 		return nil, source.Located(src.Name(0), err)
+	}
+	if !r.AllowExposure {
+		if err := library.RejectChanges(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx)); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range live.PrimaryKey {
 		c.key = append(c.key, herb.FieldIndex(live.Fields, name))

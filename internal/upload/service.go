@@ -42,7 +42,7 @@ type Library interface {
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
-	RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error)
+	RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error)
 	Remove(ctx context.Context, ref herb.Ref, live string) error
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
 	Outdated() []herb.LiveVersion
@@ -143,11 +143,15 @@ type Request struct {
 	Reading       map[string]string // members of herb.Reading that replace those of the live version, by name
 	Access        herb.Access       // empty: that of the descriptor or the live version
 	AllowBreaking bool
+	AllowExposure bool
 	Check         bool       // do everything except publish
 	Force         bool       // publish a file that has not changed
 	Live          string     // the live version when the request arrived, or that it requires; empty if there was none
 	Required      bool       // the client stated Live
 	Actor         herb.Actor // for the audit log
+	// Authorize fails if the client must not publish anymore, for example because its key was
+	// revoked. It is called before the version goes live. nil: nothing is checked.
+	Authorize func(ctx context.Context) error
 }
 
 // Start publishes a file in the background. The returned publish is followed by its Done.
@@ -265,7 +269,7 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 	}
 	begun = true
 	result, err = s.opts.Publisher.Publish(ctx, source, publish.Options{
-		AllowBreaking: r.AllowBreaking, Check: r.Check, Force: r.Force, Exclusive: &r.Live, Keep: r.File.kept(), Progress: p.report,
+		AllowBreaking: r.AllowBreaking, AllowExposure: r.AllowExposure, Authorize: r.Authorize, Check: r.Check, Force: r.Force, Exclusive: &r.Live, Keep: r.File.kept(), Progress: p.report,
 	})
 	return result, classify(ctx, err, r)
 }

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/datapackage"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/publish"
 )
 
 // ReadingNames returns the names of the members of Request.Reading.
@@ -47,14 +46,14 @@ func (s *Service) source(ctx context.Context, r *Request, live herb.Dataset) (in
 	if err := source.CheckReserved(src.Path, r.Ref); err != nil {
 		return src, err
 	}
-	settings, inherited, note := herb.Settings{Descriptor: r.Descriptor}, false, ""
+	settings, inherited, notes := herb.Settings{Descriptor: r.Descriptor}, false, []string(nil)
 	if r.Descriptor == nil && live.Version != "" {
-		if live.Settings == nil && live.Descriptor != nil {
-			return src, herb.Errorf(herb.CodeRejected, "the settings of the live version of %s are not known; send its descriptor with the file", r.Ref)
+		if err := publish.CheckSettings(live); err != nil {
+			return src, err
 		}
 		var err error
 		inherited = true
-		if settings, note, err = Inherit(live, r.File.SHA256); err != nil {
+		if settings, notes, err = publish.Inherit(live, r.File.SHA256); err != nil {
 			return src, err
 		}
 	}
@@ -63,22 +62,20 @@ func (s *Service) source(ctx context.Context, r *Request, live herb.Dataset) (in
 	if r.File.Merged {
 		settings.Reading = mergedReading()
 	}
-	src, err := s.apply(ctx, src, settings)
+	src, err := apply(ctx, src, settings)
 	if err != nil {
 		return src, err
 	}
+	src.IsSettled = true
 	if r.File.Merged {
 		src = ofFields(src)
 		src.Settings.Reading = reading // of the next file
 	}
-	if note != "" && !r.File.Merged {
-		src.Notes = append(slices.Clip(src.Notes), note)
+	if !r.File.Merged {
+		src.Notes = slices.Concat(src.Notes, notes)
 	}
 	if inherited {
-		if settings.Descriptor == nil {
-			src.Title, src.Description = live.Title, live.Description
-		}
-		src.Access = live.Access // a parameter may have changed what the descriptor states
+		src = publish.Describe(src, ingest.Source{}, settings, live)
 	}
 	if r.Access != "" {
 		src.Access, src.AccessSet = r.Access, true
@@ -87,41 +84,18 @@ func (s *Service) source(ctx context.Context, r *Request, live herb.Dataset) (in
 }
 
 // apply returns a source with settings.
-func (s *Service) apply(ctx context.Context, src ingest.Source, settings herb.Settings) (ingest.Source, error) {
+func apply(ctx context.Context, src ingest.Source, settings herb.Settings) (ingest.Source, error) {
+	if settings.Descriptor != nil {
+		return publish.Apply(src, settings, parameterPrefix)
+	}
 	formats := ingest.Formats()
 	format, dialect, err := source.ParseReading(formats, settings.Reading, parameterPrefix)
 	if err != nil {
 		return src, err
 	}
-	if settings.Descriptor == nil {
-		return discover.New(discover.Options{
-			Formats: formats, Format: format, Dialect: dialect, Reading: settings.Reading, TableParameter: parameterPrefix + "table",
-		}).
-			AsInput(ctx, src, settings.Reading.Table)
-	}
-	if src, err = datapackage.Apply(settings.Descriptor, src, formats); err != nil {
-		return src, err
-	}
-	src.Settings.Reading = settings.Reading
-	return overrideDialect(src, format, dialect, settings.Reading), nil
-}
-
-// overrideDialect replaces what a descriptor says about how the file is written.
-func overrideDialect(src ingest.Source, format string, o rows.Options, r herb.Reading) ingest.Source {
-	d := &src.Dialect
-	src.Format = cmp.Or(format, src.Format)
-	d.Delimiter, d.Encoding = cmp.Or(o.Delimiter, d.Delimiter), cmp.Or(o.Encoding, d.Encoding)
-	d.Comment = cmp.Or(o.Comment, d.Comment)
-	if entry, table, _ := strings.Cut(r.Table, "#"); src.Entry != "" && entry != "" { // of an archive
-		src.Entry, d.Table = entry, table
-	} else {
-		d.Table = cmp.Or(r.Table, d.Table)
-	}
-	d.Skip = cmp.Or(o.Skip, d.Skip)
-	if r.Header != "" {
-		d.Header, d.HeaderRows = o.Header, slices.Clone(o.HeaderRows)
-	}
-	return src
+	return discover.New(discover.Options{
+		Formats: formats, Format: format, Dialect: dialect, Reading: settings.Reading, TableParameter: parameterPrefix + "table",
+	}).AsInput(ctx, src, settings.Reading.Table)
 }
 
 // mergedReading is how a file that was made from records is read.
@@ -132,9 +106,11 @@ func mergedReading() herb.Reading {
 // ofFields returns a source whose columns are the fields: names and conditions were applied when
 // the records were made.
 func ofFields(src ingest.Source) ingest.Source {
-	src.Fields, src.Include, src.ByPosition, src.Entry = slices.Clone(src.Fields), nil, false, ""
+	src.Included, src.Include = src.Include, nil
+	src.Fields, src.ByPosition, src.Entry = slices.Clone(src.Fields), false, ""
 	for i := range src.Fields {
-		src.Fields[i].From = ""
+		f := &src.Fields[i]
+		f.Origin, f.From = f.Column(), ""
 	}
 	src.Dialect = rows.Options{Delimiter: ',', Encoding: "utf-8", HeaderRows: []int{1}}
 	return src

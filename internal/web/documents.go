@@ -195,13 +195,26 @@ type versionsPage struct {
 	Versions []library.VersionInfo
 	Hidden   bool   // publish reports are not shown, because they quote values and the browser has no valid key
 	Live     string // the live version
-	access   herb.Access
+	versions []library.VersionInfo
 }
 
-// Opens reports whether everyone may read the records of a protected dataset if a version goes
-// live.
-func (page *versionsPage) Opens(v library.VersionInfo) bool {
-	return page.access == herb.AccessKey && v.Access != herb.AccessKey
+// Exposes returns what becomes public if a version goes live.
+func (page *versionsPage) Exposes(v library.VersionInfo) []string {
+	return exposures(page.versions, page.Live, v.Version)
+}
+
+// exposures returns what becomes public if a version replaces the live one.
+func exposures(versions []library.VersionInfo, live, version string) (messages []string) {
+	named := func(name string) (d herb.Dataset) {
+		if i := slices.IndexFunc(versions, func(v library.VersionInfo) bool { return v.Version == name }); i >= 0 {
+			d = versions[i].Dataset
+		}
+		return d
+	}
+	for _, c := range library.Exposures(named(live), named(version), nil) {
+		messages = append(messages, c.Message)
+	}
+	return messages
 }
 
 func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
@@ -209,7 +222,7 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) 
 	if err != nil {
 		return err
 	}
-	h := versionsPage{Live: v.Live, access: v.Access}
+	h := versionsPage{Live: v.Live, versions: versions}
 	if h.Head, _, _, err = p.documentHead(w, r, v, "versions"); err != nil {
 		return err
 	}

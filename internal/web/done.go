@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -123,10 +122,7 @@ func (p *Pages) newDone(r *http.Request, ref herb.Ref, live, value string) (*vie
 	if err != nil {
 		return nil, err
 	}
-	requiresKey := func(version string) bool {
-		return slices.ContainsFunc(versions, func(v library.VersionInfo) bool { return v.Version == version && v.Access == herb.AccessKey })
-	}
-	d.Opens = requiresKey(live) && !requiresKey(d.Previous)
+	d.Exposes = exposures(versions, live, d.Previous)
 	return d, nil
 }
 
@@ -150,7 +146,11 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 	if !versionName.MatchString(to) || !versionName.MatchString(live) {
 		return herb.Invalidf("the form names no version; open the versions of the dataset and submit it again")
 	}
-	version, err := p.opts.Uploads.Rollback(herb.WithActor(r.Context(), actor), ref, live, to, r.PostForm.Get("open") != "")
+	version, err := p.opts.Uploads.Rollback(herb.WithActor(r.Context(), actor), ref, live, to, r.PostForm.Get("exposure") != "")
+	if len(herb.ConsentsOf(err)) > 0 {
+		return herb.Wrap(herb.CodeRejected, err, "%s\n  select the checkbox of the version, if there is one, or use the command 'herbarium datasets rollback'",
+			herb.MessageOf(err))
+	}
 	if err != nil {
 		return fmt.Errorf("rollback: %w", err)
 	}

@@ -41,13 +41,13 @@ func (f *fakeDrafts) LiveVersion(context.Context, herb.Ref) (string, error) { re
 
 func (f *fakeDrafts) MaxSize() int64 { return 2 << 30 }
 
-func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error) {
+func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error) {
 	if f.err != nil {
 		return "", f.err
 	}
 	words := []string{ref.String(), live, version, herb.ActorOf(ctx).Name}
-	if mayOpen {
-		words = append(words, "open")
+	if allowExposure {
+		words = append(words, "exposure")
 	}
 	f.rollbacks = append(f.rollbacks, strings.Join(words, " "))
 	return version, nil
@@ -93,10 +93,13 @@ func (f *fakeDrafts) Descriptor(context.Context, string) ([]byte, error) {
 	return []byte(`{"name": "nursery"}`), nil
 }
 
-func (f *fakeDrafts) Publish(_ context.Context, _ string, allowBreaking bool, live string, actor herb.Actor) (string, error) {
+func (f *fakeDrafts) Publish(_ context.Context, _ string, given review.Consent, live string, actor herb.Actor) (string, error) {
 	words := []string{live, actor.Name}
-	if allowBreaking {
+	if given.AllowBreaking {
 		words = append(words, "breaking")
+	}
+	if given.AllowExposure {
+		words = append(words, "exposure")
 	}
 	f.published = append(f.published, strings.Join(words, " "))
 	return "publish1", f.err

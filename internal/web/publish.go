@@ -27,7 +27,7 @@ type Uploads interface {
 	// LiveVersion returns the live version of a dataset; empty if there is none.
 	LiveVersion(ctx context.Context, ref herb.Ref) (string, error)
 	// Rollback makes another version live; live is the version that must be live, or empty.
-	Rollback(ctx context.Context, ref herb.Ref, live, version string, mayOpen bool) (string, error)
+	Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error)
 }
 
 // Drafts keeps files that wait to be published, reviews them and publishes them.
@@ -38,7 +38,7 @@ type Drafts interface {
 	Review(ctx context.Context, id string, wait time.Duration) (review.Review, error)
 	Edit(ctx context.Context, id string, e review.Edits) error
 	Descriptor(ctx context.Context, id string) ([]byte, error)
-	Publish(ctx context.Context, id string, allowBreaking bool, live string, actor herb.Actor) (string, error)
+	Publish(ctx context.Context, id string, given review.Consent, live string, actor herb.Actor) (string, error)
 	State(ctx context.Context, publish string, wait time.Duration) (upload.Record, error)
 	Discard(ctx context.Context, id string) error
 }

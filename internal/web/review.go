@@ -183,7 +183,8 @@ func (p *Pages) publishDraft(w http.ResponseWriter, r *http.Request) error {
 	if err := checkReviewed(&found, live, changed, r.PostForm); err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
-	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, found.Breaking(), live, actor)
+	consent := review.Consent{AllowBreaking: found.Breaking(), AllowExposure: found.Exposing(), Authorize: httpapi.Reauthorize(r, d.Ref)}
+	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, consent, live, actor)
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
@@ -202,7 +203,10 @@ func checkReviewed(r *review.Review, live string, changed bool, form url.Values)
 		return herb.Errorf(herb.CodeRejected, "the file is still being checked; publish it when the check has ended")
 	case r.Error != "":
 		return herb.Errorf(herb.CodeRejected, "nothing was published: correct the settings first")
-	case r.Breaking() && form.Get("consent") != consentOf(r):
+	case r.Exposing() && form.Get("exposure") != consentOf(r, true):
+		return herb.Errorf(herb.CodeRejected, "nothing was published: something would become public that the live version hides; "+
+			"hide it, or select the checkbox below the list of what becomes public")
+	case r.Breaking() && form.Get("consent") != consentOf(r, false):
 		return herb.Errorf(herb.CodeRejected, "nothing was published: it would break programs that use the dataset; "+
 			"correct the breaking changes, or select the checkbox beside the button")
 	}

@@ -122,7 +122,7 @@ func TestReview_states(t *testing.T) {
 			r.Changes = []library.Change{{Kind: library.FieldRemoved, Field: "name", Breaking: true, Message: `field "name" is removed`}}
 		}, []string{"− 1 column: name", "Publish the column", "not published"}, nil, `value="show 1"`},
 		{"opened", func(r *review.Review) {
-			r.Changes = []library.Change{{Kind: library.AccessChanged, Breaking: true, Message: "would become public"}}
+			r.Changes = []library.Change{{Kind: library.AccessChanged, Breaking: true, Exposure: true, Message: "would become public"}}
 		}, []string{"everyone could read it", "Require a key"}, nil, `value="access key"`},
 		{"edited rows", func(r *review.Review) {
 			r.Rows[0] = review.Row{Kind: review.RowRecord, Number: 1, Edited: true, Cells: []string{"Price list", "", "", "", "", ""}}
@@ -455,7 +455,7 @@ func TestDone_unreadable(t *testing.T) {
 		t.Errorf("rollback: %d %v", a.status, a.header)
 	}
 	s.library.versions[stock][1].Access = herb.AccessOpen
-	if a := visit(sendsKey, cookie); !strings.Contains(a.body, `name="open" value="1" required`) {
+	if a := visit(sendsKey, cookie); !strings.Contains(a.body, `name="exposure" value="1" required`) {
 		t.Error("the dataset becomes public without consent")
 	}
 }
@@ -476,8 +476,8 @@ func TestRollback(t *testing.T) {
 	if a.status != 303 || a.header.Get("Location") != "/datasets/nursery/stock/versions" || !strings.Contains(a.header.Get("Set-Cookie"), "restored/v0/v1") {
 		t.Errorf("rollback: %d %v", a.status, a.header)
 	}
-	s.post(t, path, url.Values{"to": {"v0"}, "live": {"v1"}, "open": {"1"}}, as(sellsKey)...)
-	if got := strings.Join(s.rollbacks, ", "); got != "nursery/stock v1 v0 sells00000, nursery/stock v1 v0 sells00000 open" {
+	s.post(t, path, url.Values{"to": {"v0"}, "live": {"v1"}, "exposure": {"1"}}, as(sellsKey)...)
+	if got := strings.Join(s.rollbacks, ", "); got != "nursery/stock v1 v0 sells00000, nursery/stock v1 v0 sells00000 exposure" {
 		t.Errorf("rollbacks: %s", got)
 	}
 	for _, form := range []url.Values{{}, {"to": {"v0"}}, {"to": {"../x"}, "live": {"v1"}}} {

@@ -41,6 +41,7 @@ type reviewPage struct {
 	First    int // position of the first shown column
 
 	BreakingChanges []breakingChange
+	Exposures       []breakingChange // what becomes public
 }
 
 // shownColumns is how many columns a page shows.
@@ -72,7 +73,9 @@ func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
 		page.FileRows = append(page.FileRows, page.newRow(row))
 	}
 	for _, c := range r.Changes {
-		if c.Breaking {
+		if c.Exposure {
+			page.Exposures = append(page.Exposures, page.newBreakingChange(c))
+		} else if c.Breaking {
 			page.BreakingChanges = append(page.BreakingChanges, page.newBreakingChange(c))
 		}
 	}
@@ -265,17 +268,21 @@ func (page *reviewPage) Summary() string {
 
 // Consent returns what identifies the breaking changes that the publisher sees, so that others are
 // not published by an accident; empty if there are none.
-func (page *reviewPage) Consent() string { return consentOf(page.Review) }
+func (page *reviewPage) Consent() string { return consentOf(page.Review, false) }
 
-func consentOf(r *review.Review) string {
-	if !r.Breaking() {
-		return ""
-	}
-	sum := sha256.New()
+// ExposureConsent is Consent for what becomes public.
+func (page *reviewPage) ExposureConsent() string { return consentOf(page.Review, true) }
+
+func consentOf(r *review.Review, exposures bool) string {
+	sum, count := sha256.New(), 0
 	for _, c := range r.Changes {
-		if c.Breaking {
+		if c.Breaking && c.Exposure == exposures {
 			fmt.Fprintln(sum, c.Kind, c.Field, c.Message)
+			count++
 		}
+	}
+	if count == 0 {
+		return ""
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
@@ -316,8 +323,12 @@ func (page *reviewPage) newBreakingChange(change library.Change) breakingChange 
 			}
 		}
 	case library.AccessChanged:
-		b.Heading, b.Detail = "everyone could read it", "The live version requires a key."
+		b.Heading = "everyone could read it; the live version requires a key"
 		b.Remedies = []remedy{{Label: "Require a key", Do: doAccess + " " + string(herb.AccessKey)}}
+	case library.ColumnExposed, library.FieldRefilled:
+		if i := slices.IndexFunc(page.Columns, func(c review.Column) bool { return c.Field == change.Field }); i >= 0 {
+			b.Remedies = []remedy{{Label: "Hide the column", Do: action(doHide, page.Columns[i].Position)}}
+		}
 	}
 	return b
 }

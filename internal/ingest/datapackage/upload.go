@@ -14,8 +14,8 @@ import (
 const descriptorName = "descriptor"
 
 // Apply returns a source with the settings of a descriptor, in JSON or YAML. The source has a name
-// and Input; the descriptor is not about files of this machine, so it must not name any. Of several
-// resources, it is the one with the name of the dataset, or with the path of the input.
+// and one file; the descriptor is not about files of this machine, so it must not name any. Of
+// several resources, it is the one with the name of the dataset, or with the path of the input.
 func Apply(content []byte, input source.Source, formats []rows.Format) (s source.Source, err error) {
 	p := &descriptor{formats: formats, path: descriptorName, input: &input, namespace: input.Ref.Namespace}
 	value, err := parseContent(content)
@@ -73,6 +73,7 @@ func (p *descriptor) readUpload(s *source.Source, n node) {
 		n.member("path").fail("lists %d files; only one can be sent; combine them", len(written))
 	}
 	s.Input, s.Path, s.DisplayName = p.input.Input, p.input.Path, p.input.DisplayName
+	s.Root, s.Base, s.Shared = p.input.Root, p.input.Base, p.input.Shared
 	var declared, media string
 	n.assignAll([]binding{{"format", &declared}, {"mediatype", &media}})
 	n.member("encoding").assign(&s.Dialect.Encoding)

@@ -93,12 +93,11 @@ func TestPackage(t *testing.T) {
 			want:  []string{`n/a [ Id number|price number|` + "\ufeff" + `name text] ["1" "2" "rose"]`},
 			notes: []string{`field "price" is column "Price", which differs in upper and lower case`, "not exposed, because the schema does not list it: more"},
 		}, {
-			name: "names that differ altogether: by place",
+			name: "names that differ altogether",
 			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [
 				{"name": "country", "type": "string"}, {"name": "year", "type": "year"}]}}]}`,
-			files: []string{"a.csv=Country Name,year\nFrance,1999\n"},
-			want:  []string{`n/a [country text|year number] ["France" "1999"]`},
-			notes: []string{`field "country" is column "Country Name" by its place, because no column has its name`},
+			files:    []string{"a.csv=Country Name,year\nFrance,1999\n"},
+			problems: []string{`a.csv: field "country": no such column "country"; columns: Country Name, year`},
 		}, {
 			name: "fields without a column",
 			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"primaryKey": ["gone"], "fields": [
@@ -118,14 +117,15 @@ func TestPackage(t *testing.T) {
 			want:     []string{`n/b [a number] ["1"]`},
 			problems: []string{`a.csv: field "x": no such column "x"; columns: a, b`},
 		}, {
-			name:       "JSON has no places",
+			name:       "JSON",
 			descriptor: `{"name": "n", "resources": [{"path": "a.json", "schema": {"fields": [{"name": "a"}, {"name": "x"}]}}]}`,
 			files:      []string{`a.json=[{"a":1,"b":2}]`},
-			want:       []string{`n/a [a number] ["1"]`},
-			notes: []string{
-				"no column was found for what the schema describes as x; it is left out",
-				"not exposed, because the schema does not list it: b",
-			},
+			problems:   []string{`a.json: field "x": no such column "x"; columns: a, b`},
+		}, {
+			name:       "a file without names: by position",
+			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "dialect": {"header": false}, "schema": {"fields": [{"name": "a"}, {"name": "x"}]}}]}`,
+			files:      []string{"a.csv=1,2\n"},
+			want:       []string{`n/a [a number|x number] ["1" "2"]`},
 		}, {
 			name: "fields of the same name and of none",
 			descriptor: `{"name": "n", "resources": [{"path": "a.csv", "schema": {"fields": [

@@ -47,15 +47,17 @@ type Source struct {
 	Dialect      rows.Options       // how the files are written
 	Missing      []string           // values that mean a missing value, in addition to the empty one
 	Include      []Include          // conditions for a row to become a record; all must hold
+	Included     []Include          `json:"-"` // conditions that the rows of a merged file have met already
 	Order        herb.Order         // default order of a listing
 	Map          MapFields          `json:",omitzero"`  // coordinates that the map shows; zero if they are detected
 	Charts       []herb.PinnedChart `json:",omitempty"` // shown with the description
 	PrimaryKey   []string           // fields that together identify a record
 	Expectations []herb.Expectation `json:"Goldens"` // the JSON name is part of source hashes
-	ByPosition   bool               // fields are in the order of the columns, so that the position decides if no name matches
+	ByPosition   bool               // the schema states that fields and columns are the same, in the same order
 	Descriptor   json.RawMessage    // members of the descriptor about the dataset; nil if there is no descriptor
 	Notes        []string           // remarks about the settings for the publisher
 	Settings     herb.Settings      `json:"-"` // the settings as written, for the next publish of the dataset
+	IsSettled    bool               `json:"-"` // the settings of the live version were applied, or do not apply
 }
 
 // MapFields are the fields with the coordinates of the records.
@@ -80,6 +82,7 @@ type FieldSetting struct {
 	Weight      int      // of words in this field in search scores, at most herb.MaxWeight; 0 means 1
 	Missing     []string // replaces Source.Missing unless nil
 	Optional    bool     // left out, with a note, if no column matches
+	Origin      string   `json:"-"` // the column of the original file, if the values come from a merged file; empty: From
 }
 
 // Column returns the name of the column that the field exposes.

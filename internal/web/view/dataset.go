@@ -37,9 +37,9 @@ type Done struct {
 	Ref      herb.Ref
 	Path     string // of the page of the dataset
 	Message  string
-	Live     string // the version that is live since then
-	Previous string // the version that was live before; empty: there is nothing to undo
-	Opens    bool   // everyone may read Previous, but not Live
+	Live     string   // the version that is live since then
+	Previous string   // the version that was live before; empty: there is nothing to undo
+	Exposes  []string // what becomes public if Previous is live again
 }
 
 // Link is a link, or only a label and a detail if it has no address.

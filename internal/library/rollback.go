@@ -1,0 +1,81 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+)
+
+// Rollback makes an earlier version live. An empty version means the one before the live one. The
+// error has herb.CodeRejected if something would become public that the live version hides, unless
+// allowExposure, or if another version goes live concurrently.
+func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, allowExposure bool) (string, error) {
+	return l.RollbackFrom(ctx, ref, "", version, allowExposure)
+}
+
+// RollbackFrom is Rollback that requires a version to be live. An empty one means any.
+func (l *Library) RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error) {
+	kept, err := l.catalogue.History(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	if live != "" && kept.Live != live {
+		return "", ErrConcurrent(ref)
+	}
+	if version != "" {
+		if err := l.checkVersionName(ref, version); err != nil {
+			return "", err
+		}
+	}
+	named := func(version string) int {
+		return slices.IndexFunc(kept.Versions, func(v herb.Dataset) bool { return v.Version == version })
+	}
+	i := named(kept.Live)
+	switch {
+	case i < 0:
+		return "", fmt.Errorf("the live version of %s is not in its history", ref)
+	case version == "" && i == 0:
+		return "", herb.Invalidf("%s has no version before the live one", ref)
+	case version == "":
+		version = kept.Versions[i-1].Version
+	}
+	next := named(version)
+	if next >= 0 && !allowExposure {
+		if err := l.rejectExposure(ctx, kept.Versions[i], kept.Versions[next]); err != nil {
+			return "", err
+		}
+	}
+	err = l.catalogue.SetLive(ctx, ref, version, kept.Live)
+	if errors.Is(err, store.ErrSuperseded) && live != "" {
+		return "", ErrConcurrent(ref)
+	}
+	if errors.Is(err, store.ErrSuperseded) {
+		return "", herb.Wrap(herb.CodeRejected, err, "%s was not rolled back because another version went live in the meantime; "+
+			"compare it with yours and try again", ref)
+	}
+	if err != nil {
+		return "", err
+	}
+	l.notifyChange()
+	return version, nil
+}
+
+// rejectExposure fails if something becomes public when a kept version replaces the live one.
+func (l *Library) rejectExposure(ctx context.Context, live, next herb.Dataset) error {
+	var shared HiddenFields
+	if len(hidingOf(live).Columns) > 0 {
+		view, err := l.AcquireVersion(ctx, next.Ref, next.Version)
+		if err != nil {
+			return err
+		}
+		defer view.Release()
+		if shared, err = FindHiddenValues(ctx, l.AcquireVersion, live, next, view.Reader.Records(ctx)); err != nil {
+			return err
+		}
+	}
+	return Reject(Exposures(live, next, shared))
+}
