@@ -57,7 +57,7 @@ func (h *Hiding) MissingValues() func(column string) []string {
 func FoldColumn(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
 // maxSamples is the number of values by which a column is recognized.
-const maxSamples = 16
+const maxSamples = 64
 
 // ValueSamples has the hashes of a random sample of the different values of a column, ascending:
 // the smallest ones. It does not depend on the order of the rows.

@@ -275,7 +275,11 @@ func (v *view) account(source []herb.ColumnCells) (a herb.SourceCells, hidden []
 // hiding returns what the settings of a source hide of it.
 func (v *view) hiding(src Source) *herb.Hiding {
 	h := &herb.Hiding{}
+	const fewColumns, fewSamples = 1_000, 16 // so that a version with many hidden columns stays small
 	for _, c := range v.hidden {
+		if len(v.hidden) > fewColumns {
+			c.samples = c.samples[:min(len(c.samples), fewSamples)]
+		}
 		h.Columns = append(h.Columns, herb.HiddenColumn{Name: v.columns[c.column], Samples: c.samples})
 	}
 	for _, c := range slices.Concat(src.Include, src.Included) {

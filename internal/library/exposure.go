@@ -226,7 +226,8 @@ type HiddenFields map[string][]string
 
 // FindHiddenValues searches the records of next for values of columns that the live version hides:
 // a column may come back under another name, or in the place of another one. A field has the values
-// of a column if at least half of its samples occur in the field. This is not evidence if the field
+// of a column if at least half of its samples occur in the field, or fewer if settings exclude rows
+// of next. This is not evidence if the field
 // still has the values that it has in the live version, such as two columns of country codes, or if
 // the column has one or two values only, such as yes and no, and is still hidden.
 func FindHiddenValues(
@@ -306,12 +307,20 @@ func findHiddenValues(
 				continue
 			}
 			isNew := func(h uint32) bool { return seen[i][h] && !slices.Contains(known[f.Name], h) }
-			if n := countFunc(c.Samples, isNew); n > 0 && 2*n >= len(c.Samples) {
+			if n := countFunc(c.Samples, isNew); n > 0 && 2*float64(n) >= listedShare(next)*float64(len(c.Samples)) {
 				found[c.Name] = append(found[c.Name], f.Name)
 			}
 		}
 	}
 	return found, nil
+}
+
+// listedShare returns the share of the rows of its source that a version lists.
+func listedShare(d herb.Dataset) float64 {
+	if d.Report == nil || d.Report.Rows == 0 {
+		return 1
+	}
+	return 1 - float64(d.Report.Excluded)/float64(d.Report.Rows)
 }
 
 // isHidden reports whether a version hides a column of its own source.
