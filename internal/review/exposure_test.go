@@ -66,7 +66,7 @@ func (n *node) ways() map[string]func(a attempt) error {
 			if a.AllowExposure {
 				return n.ways()["command"](a)
 			}
-			_, err := publisher.PublishSource(n.t.Context(), source(a))
+			_, err := publisher.PublishSource(n.t.Context(), source(a), publish.WayWatch)
 			return err
 		},
 		"PUT": func(a attempt) error { return request(a, a.file, a.descriptor, upload.Replace) },
