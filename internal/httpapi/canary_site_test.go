@@ -252,7 +252,7 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 	must.NoError(t, err)
 	before, err := s.uploads.LiveVersion(t.Context(), ref)
 	must.NoError(t, err)
-	started, err := s.uploads.Start(t.Context(), upload.Request{Ref: ref, File: content, Descriptor: descriptor, Live: before, AllowBreaking: true})
+	started, err := s.uploads.Start(t.Context(), upload.Request{Ref: ref, File: content, Descriptor: descriptor, Live: before, AllowBreaking: true, AllowExposure: true})
 	must.NoError(t, err)
 	<-started.Done()
 	record := started.Record()
