@@ -91,7 +91,7 @@ func (c *nearColumn) observe(value []byte) {
 		return
 	}
 	var status text.Status
-	c.key, status = text.AppendCanonical(c.key[:0], &c.field, value)
+	c.key, status = text.AppendPublished(c.key[:0], &c.field, value)
 	switch status {
 	case text.Invalid:
 		if _, known := c.others[string(value)]; !known {
@@ -150,7 +150,7 @@ func (c *nearColumn) count(value []byte) {
 		return
 	}
 	var status text.Status
-	if c.key, status = text.AppendCanonical(c.key[:0], &c.field, value); status != text.Valid {
+	if c.key, status = text.AppendPublished(c.key[:0], &c.field, value); status != text.Valid {
 		return
 	}
 	key, _ := text.Key(c.field.Type, string(c.key))

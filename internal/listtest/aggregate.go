@@ -299,6 +299,13 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 		}
 	}
 	slices.SortStableFunc(values, func(a, b counted) int { return cmp.Or(a.place.compare(b.place), strings.Compare(a.Value, b.Value)) })
+	at := func(i int) string { // a value that occurs
+		if f.Type == herb.TypeNumber {
+			plain, _ := text.Canonical(&f, values[i].Value)
+			return plain
+		}
+		return values[i].Value
+	}
 	switch {
 	case m.Kind == query.MeasureFilled:
 		return strconv.Itoa(filled)
@@ -319,11 +326,11 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 		for 100*rank < m.Percent*filled {
 			rank++
 		}
-		return values[rank-1].Value
+		return at(rank - 1)
 	case m.Kind == query.MeasureMin:
-		return values[0].Value
+		return at(0)
 	default:
-		return values[filled-1].Value
+		return at(filled - 1)
 	}
 }
 

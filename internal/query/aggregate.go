@@ -14,6 +14,7 @@ const (
 	DefaultGroups     = 100
 	MaxGroupsReturned = 1000
 	MaxGroups         = 1_000_000
+	MaxAggregateBytes = 16 << 20 // of all labels and values of a result
 )
 
 // Parameters of aggregate requests in addition to those of a listing and ParamOffset.
@@ -100,8 +101,8 @@ func (k MeasureKind) appliesTo(t herb.Type) bool {
 	}
 }
 
-// IsComputed reports whether the value of a measure is a number in plain decimal notation, rather
-// than a value of the field as written.
+// IsComputed reports whether a measure is a computed number, rather than one of the values of the
+// field. Numbers are in plain decimal notation in either case, whatever the notation of the field.
 func (k MeasureKind) IsComputed() bool {
 	return k != MeasureMin && k != MeasureMax && k != MeasurePercentile
 }
@@ -120,7 +121,7 @@ func (r *AggregateRequest) ValueFields() []herb.Field {
 	fields := make([]herb.Field, len(r.Measures))
 	for i, m := range r.Measures {
 		f := herb.Field{Type: herb.TypeNumber}
-		if !m.Kind.IsComputed() {
+		if !m.Kind.IsComputed() && r.Request.fields[m.Field].Type != herb.TypeNumber {
 			f = r.Request.fields[m.Field]
 			f.Searchable, f.Notation.Missing = false, nil
 		}
@@ -130,12 +131,12 @@ func (r *AggregateRequest) ValueFields() []herb.Field {
 	return fields
 }
 
-// Units returns the currency and percent signs of fields that are ignored by sums, means and
-// medians, by the name of the field.
+// Units returns the currency and percent signs of fields that measures leave out, by the name of
+// the field.
 func (r *AggregateRequest) Units() map[string]string {
 	units := map[string]string{}
 	for _, m := range r.Measures[:r.Returned] {
-		if m.Field < 0 || !m.Kind.IsComputed() || m.Kind == MeasureFilled || m.Kind == MeasureDistinct {
+		if m.Field < 0 || m.Kind == MeasureFilled || m.Kind == MeasureDistinct {
 			continue
 		}
 		if f := r.Request.fields[m.Field]; f.Notation.Affix != "" {

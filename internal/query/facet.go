@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // Limits of a facet request. Exceeding one is an error that names it.
@@ -18,8 +19,8 @@ const (
 	MaxBuckets     = 100
 	MaxFacetFields = 32
 	MaxValueOffset = 10_000
-	MaxEdgeDigits  = 1000 // numbers with more digits get no histogram
-	MaxFacetValue  = 1024 // bytes; longer values are clipped
+	MaxEdgeDigits  = text.MaxDigits // numbers with more digits get no histogram
+	MaxFacetValue  = 1024           // bytes; longer values are clipped
 )
 
 // MaxLongValues limits the long values of a field that a request searches for a part of them. They

@@ -155,7 +155,7 @@ func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
 		value := row.Cells[c.position]
 		c.filled++
 		var status text.Status
-		if x.buf, status = text.AppendCanonical(x.buf[:0], &c.field, value); status != text.Invalid || x.table.IsMissing(c.position, value) {
+		if x.buf, status = text.AppendPublished(x.buf[:0], &c.field, value); status != text.Invalid || x.table.IsMissing(c.position, value) {
 			continue
 		}
 		x.marked = append(x.marked, c.position)

@@ -15,11 +15,14 @@ func (r *Reader) Aggregate(ctx context.Context, q *query.AggregateRequest) (quer
 	return r.union().Aggregate(ctx, q)
 }
 
+// recordBytesPerStep is the number of bytes of a record that are read in a step to find a value.
+const recordBytesPerStep = 64
+
 // Aggregate computes measures of groups of the records that match a request, as Reader.Aggregate
 // does.
 func (u *Union) Aggregate(ctx context.Context, q *query.AggregateRequest) (result query.Aggregate, err error) {
-	err = u.guard(func() error {
-		st := guard.NewSteps(ctx)
+	err = runQuery(ctx, u.guard, u.Segments, q.Request, func(st *guard.Steps) error {
+		u.announceCounting(st)
 		m := u.matchForFacets(st, q.Request)
 		defer m.release()
 		in := aggregate.Input{Fields: u.Tail.fields, Meets: meetsConditions}
@@ -33,7 +36,9 @@ func (u *Union) Aggregate(ctx context.Context, q *query.AggregateRequest) (resul
 			if part == len(u.Segments) {
 				return in.Tail[record][field]
 			}
-			return u.Segments[part].records.Value(record, field)
+			r := u.Segments[part]
+			st.Add(len(r.records.JSON(record)) / recordBytesPerStep)
+			return r.records.Value(record, field)
 		}
 		var err error
 		result, err = aggregate.Run(st, q, in)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"runtime"
+	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
@@ -111,6 +112,17 @@ func TestCancel(t *testing.T) {
 		_, err := r.Grid(ctx, &query.GridRequest{Request: q, X: 3, Y: 5, Columns: 100, Rows: 100, Bounds: bounds})
 		return err
 	}
+	aggregate := func(raw string) func(ctx context.Context, q *query.Request) error {
+		return func(ctx context.Context, q *query.Request) error {
+			a, err := query.ParseAggregate(strings.NewReplacer("[", "%5B", "]", "%5D").Replace(raw), cancelFields())
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Request = q
+			_, err = r.Aggregate(ctx, a)
+			return err
+		}
+	}
 	for _, tt := range []struct {
 		name  string
 		raw   string
@@ -154,6 +166,15 @@ func TestCancel(t *testing.T) {
 		{"facets: value search of some", "group=g1", find, pass / 3},
 		{"grid: all", "", grid, pass},
 		{"grid: some", "group=g1", grid, pass / 3},
+		{"aggregate: count of values", "", aggregate("_by=name"), 2 * pass},
+		{"aggregate: sorted by a median", "", aggregate("_by=name&_sort=-median:size"), 20 * pass},
+		{"aggregate: sorted by a minimum", "", aggregate("_by=name&_sort=min:name"), 20 * pass},
+		{"aggregate: having", "", aggregate("_by=name&_having=mean:size[gt]=5"), 16 * pass},
+		{"aggregate: two fields", "group=g1", aggregate("_by=name&_by=number&_measure=sum:size"), 4 * pass / 3},
+		{"aggregate: elements", "", aggregate("_by=tags&_by=number&_measure=distinct:tags"), 8 * pass},
+		{"aggregate: values written differently", "", aggregate("_by=spelling&_measure=median:size&_measure=p10:number"), 3 * pass},
+		{"aggregate: filled", "tags[lt]=e010000", aggregate("_by=size:3&_fill=zero&_sort=-by1"), pass / 2},
+		{"aggregate: few of many values", "tags[lt]=e010000", aggregate("_measure=sum:size&_measure=median:size"), pass / 10},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			q, err := query.Parse(tt.raw, cancelFields())

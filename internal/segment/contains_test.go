@@ -49,6 +49,10 @@ func TestContains_longValues(t *testing.T) {
 			g, err := s.Grid(t.Context(), &query.GridRequest{Request: r, Columns: 1, Rows: 1, Bounds: query.Bounds{MaxX: 1, MaxY: 1}})
 			return g.Total, err
 		},
+		"aggregate": func(s query.Source, r *query.Request) (int, error) {
+			a, err := s.Aggregate(t.Context(), &query.AggregateRequest{Request: r, Measures: []query.Measure{{Kind: query.MeasureCount, Field: -1}}, Returned: 1, Top: 1})
+			return a.Total, err
+		},
 	}
 	for _, tt := range []struct {
 		name     string

@@ -24,11 +24,7 @@ func (r *Reader) union() *Union { return &Union{Segments: []*Reader{r}, Tail: Ne
 
 // Facets counts the values of fields among the records that match a request, as Reader.Facets does.
 func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
-	err = u.guard(func() error {
-		if err := checkContains(u.Segments, q.Request); err != nil {
-			return err
-		}
-		st := guard.NewSteps(ctx)
+	err = runQuery(ctx, u.guard, u.Segments, q.Request, func(st *guard.Steps) error {
 		u.announceCounting(st)
 		m := u.matchForFacets(st, q.Request)
 		defer m.release()

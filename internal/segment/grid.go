@@ -17,11 +17,7 @@ func (r *Reader) Grid(ctx context.Context, q *query.GridRequest) (query.Grid, er
 // Grid counts the records that match a request in the cells of a grid, as Reader.Grid does.
 func (u *Union) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, err error) {
 	var counts []int
-	err = u.guard(func() error {
-		if err := checkContains(u.Segments, q.Request); err != nil {
-			return err
-		}
-		st := guard.NewSteps(ctx)
+	err = runQuery(ctx, u.guard, u.Segments, q.Request, func(st *guard.Steps) error {
 		u.announceCounting(st)
 		counts = make([]int, q.Columns*q.Rows)
 		for _, r := range u.Segments {
@@ -32,7 +28,7 @@ func (u *Union) Grid(ctx context.Context, q *query.GridRequest) (g query.Grid, e
 		}
 		rows := u.Tail.matching(st, q.Request)
 		g.Total += len(rows)
-		addRowsToGrid(rows, q, counts)
+		addRowsToGrid(st, rows, q, counts)
 		return nil
 	})
 	if err != nil {
@@ -51,7 +47,7 @@ func (u *Union) announceCounting(st *guard.Steps) {
 }
 
 // addRowsToGrid adds rows in memory to counts.
-func addRowsToGrid(rows []*tailRow, q *query.GridRequest, counts []int) {
+func addRowsToGrid(st *guard.Steps, rows []*tailRow, q *query.GridRequest, counts []int) {
 	x, y := column.EdgeKeys(q.EdgesX()), column.EdgeKeys(q.EdgesY())
 	cell := func(edges []string, k column.SortKey) int {
 		if k.Missing > 0 {
@@ -60,6 +56,7 @@ func addRowsToGrid(rows []*tailRow, q *query.GridRequest, counts []int) {
 		return sort.Search(len(edges), func(i int) bool { return edges[i] > k.Key }) - 1
 	}
 	for _, row := range rows {
+		st.Add(1)
 		column, line := cell(x, row.keys[q.X]), cell(y, row.keys[q.Y])
 		if column >= 0 && column < q.Columns && line >= 0 && line < q.Rows {
 			counts[line*q.Columns+column]++

@@ -16,11 +16,7 @@ import (
 
 // List returns the requested page. Its records point into the map.
 func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
-	err = r.file.Guard(func() error {
-		if err := checkContains([]*Reader{r}, q); err != nil {
-			return err
-		}
-		st := guard.NewSteps(ctx)
+	err = runQuery(ctx, r.file.Guard, []*Reader{r}, q, func(st *guard.Steps) error {
 		numbers, total := r.findPage(st, q, nil)
 		page.Total = total
 		page.Records = make([][]byte, len(numbers))
@@ -31,6 +27,19 @@ func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, e
 		return nil
 	})
 	return page, err
+}
+
+// runQuery calls read, which evaluates a request, with the steps of the query. All kinds of requests
+// are evaluated by it, so that the checks before are the same for all.
+func runQuery(ctx context.Context, guarded func(read func() error) error, segments []*Reader, q *query.Request, read func(st *guard.Steps) error) error {
+	return guarded(func() error {
+		if err := checkContains(segments, q); err != nil {
+			return err
+		}
+		st := guard.NewSteps(ctx)
+		defer st.Release()
+		return read(st)
+	})
 }
 
 // checkContains returns an error if a request searches too many long values for a substring: its

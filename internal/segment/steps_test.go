@@ -20,6 +20,8 @@ type countingPacer struct {
 	yields, steps int
 	most          int   // steps in one report
 	err           error // returned by Yield
+	held, peak    int   // reserved bytes
+	full          error // returned by Reserve
 }
 
 func (p *countingPacer) Yield(_ context.Context, steps int, _ time.Duration) error {
@@ -29,7 +31,14 @@ func (p *countingPacer) Yield(_ context.Context, steps int, _ time.Duration) err
 	return p.err
 }
 
-func (p *countingPacer) Reserve(context.Context, int) (func(), error) { return func() {}, nil }
+func (p *countingPacer) Reserve(_ context.Context, bytes int) (func(), error) {
+	if p.full != nil {
+		return nil, p.full
+	}
+	p.held += bytes
+	p.peak = max(p.peak, p.held)
+	return func() { p.held -= bytes }, nil
+}
 
 func (p *countingPacer) Idle() {}
 

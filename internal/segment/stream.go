@@ -30,12 +30,10 @@ func (r *Reader) Stream(ctx context.Context, q *query.Request) (query.Stream, er
 // guard, so that faults in the map become errors even if a client takes hours to fetch the rest.
 // Only very large records are yielded from the map.
 func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
-	st := guard.NewSteps(ctx)
+	var st *guard.Steps
 	var m *unionMatches
-	err = u.guard(func() error {
-		if err := checkContains(u.Segments, q); err != nil {
-			return err
-		}
+	err = runQuery(ctx, u.guard, u.Segments, q, func(steps *guard.Steps) error {
+		st = steps
 		m = u.match(st, q)
 		s.Total, s.Longest = m.total, u.longest(st)
 		return nil

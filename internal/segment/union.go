@@ -31,11 +31,7 @@ func (u *Union) Len() int {
 
 // List returns the requested page. Its records may point into the maps of the segments.
 func (u *Union) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
-	err = u.guard(func() error {
-		if err := checkContains(u.Segments, q); err != nil {
-			return err
-		}
-		st := guard.NewSteps(ctx)
+	err = runQuery(ctx, u.guard, u.Segments, q, func(st *guard.Steps) error {
 		m := u.match(st, q)
 		defer m.release()
 		page.Total = m.total

@@ -10,6 +10,23 @@ import (
 	"herbarium/internal/herb"
 )
 
+// MaxDigits is the maximum number of digits of a number in plain decimal notation, because work with
+// a number grows with its digits. A longer one is text. Segments of earlier releases may have longer
+// numbers, so they are parsed, compared and sorted as others.
+const MaxDigits = 1000
+
+// DigitCount returns the number of digits of a number in plain decimal notation.
+func DigitCount(decimal []byte) int {
+	n := len(decimal)
+	if bytes.HasPrefix(decimal, []byte{'-'}) {
+		n--
+	}
+	if bytes.IndexByte(decimal, '.') >= 0 {
+		n--
+	}
+	return n
+}
+
 // maxExponent bounds the decimal exponent of a number, because the exponent is expanded to digits.
 const maxExponent = 400
 

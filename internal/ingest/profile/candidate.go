@@ -160,7 +160,7 @@ func isInfinity(v []byte) bool {
 // isNumberLike reports whether a value is a number in some notation: digits with separators, an
 // exponent, a sign, and a currency or percent sign.
 func isNumberLike(v []byte) bool {
-	if text.IsNumber(v) {
+	if isPlainNumber(v) {
 		return true
 	}
 	if len(v) > maxNumber || hasOtherLetters(v) {

@@ -25,8 +25,16 @@ func styles() []separators {
 
 func isNumber(v []byte, n *herb.Notation) bool {
 	var buf [64]byte
-	_, ok := text.AppendDecimal(buf[:0], n, v)
-	return ok
+	_, status := text.AppendPublished(buf[:0], &herb.Field{Type: herb.TypeNumber, Notation: *n}, v)
+	return status == text.Valid
+}
+
+// isPlainNumber reports whether v is a number in plain decimal notation.
+func isPlainNumber(v []byte) bool { return text.IsNumber(v) && text.DigitCount(v) <= text.MaxDigits }
+
+// isLongNumber reports whether v has too many digits for a number.
+func isLongNumber(v []byte) bool {
+	return len(v) > text.MaxDigits && text.IsNumber(v) && !isPlainNumber(v)
 }
 
 // numbers recognizes columns of numbers.
@@ -136,7 +144,7 @@ func isPaddedNumber(v []byte) bool {
 	for len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
 		number, isPadded = number[1:], true
 	}
-	return isPadded && (text.IsNumber(number) || isNumber(number, &herb.Notation{}))
+	return isPadded && (isPlainNumber(number) || isNumber(number, &herb.Notation{}))
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

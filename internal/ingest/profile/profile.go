@@ -109,7 +109,7 @@ func (f *Field) check(value []byte, where func() string) {
 		return
 	}
 	var status text.Status
-	f.buf, status = text.AppendCanonical(f.buf[:0], &f.declared, value)
+	f.buf, status = text.AppendPublished(f.buf[:0], &f.declared, value)
 	if status == text.Invalid && !(f.declared.Type == herb.TypeNumber && isInfinity(text.TrimBlanks(value))) {
 		f.misfits = append(f.misfits, quote(value, where()))
 	}
@@ -139,6 +139,8 @@ type column struct {
 	notURL             bool // some value is not a URL
 	padded             int  // numbers with leading zeros
 	firstPadded        string
+	long               int // numbers with too many digits
+	firstLong          string
 	spaced             int // values with white space at the beginning or end
 	firstSpaced        string
 	checks             []*Field
@@ -193,11 +195,16 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 
 // observeScalar adds a value to the candidates for the type of the column.
 func (c *column) observeScalar(v []byte, where func() string) {
-	isNumber, isDate, isWord := text.IsNumber(v), text.IsDate(v), isWord(v)
+	isNumber, isDate, isWord := isPlainNumber(v), text.IsDate(v), isWord(v)
 	isPadded := !isNumber && !isDate && isPaddedNumber(v)
 	if isPadded {
 		if c.padded++; c.padded == 1 {
 			c.firstPadded = quote(v, where())
+		}
+	}
+	if isLongNumber(v) {
+		if c.long++; c.long == 1 {
+			c.firstLong = quote(v, where())
 		}
 	}
 	n, t, b := &c.number, &c.time, &c.word

@@ -44,6 +44,9 @@ func numbersTo(n int) string {
 	return b.String()
 }
 
+// digits returns n digits.
+func digits(n int) string { return strings.Repeat("7", n) }
+
 func TestInfer(t *testing.T) {
 	t.Parallel()
 	layout := func(s string) herb.Notation { return herb.Notation{Layout: s} }
@@ -56,6 +59,12 @@ func TestInfer(t *testing.T) {
 		{"integers", "1|22|-3", herb.TypeNumber, herb.Notation{}, "3 of 3"},
 		{"decimals", "1.5|2|-0.25", herb.TypeNumber, herb.Notation{}, ""},
 		{"empty values", "1||3", herb.TypeNumber, herb.Notation{}, "1 empty"},
+		{"as many digits as possible", digits(1000) + "|0." + digits(999) + "|-" + digits(1000), herb.TypeNumber, herb.Notation{}, ""},
+		{"too many digits", "1|2|" + digits(1001), herb.TypeText, herb.Notation{}, "is not a number"},
+		{"too many decimals", "1|2|0." + digits(1000), herb.TypeText, herb.Notation{}, "is not a number"},
+		{"too many digits in another notation", "1,5|2,5|" + digits(1000) + ",5", herb.TypeText, herb.Notation{}, ""},
+		{"exponent with too many digits", "1.5|2|" + digits(700) + "e400", herb.TypeText, herb.Notation{}, "is not a number"},
+		{"large exponent", "1.5|2|1e999999", herb.TypeText, herb.Notation{}, "is not a number"},
 		{"signs and bare points", "+3|.5|-.5", herb.TypeNumber, herb.Notation{}, ""},
 		{"blanks around", " 1|2 | 3 |\u00a04", herb.TypeNumber, herb.Notation{}, ""},
 		{"blank value", "$1|  |$3", herb.TypeNumber, herb.Notation{Affix: "$"}, "1 missing (blank: 1); with $"},
@@ -237,6 +246,7 @@ func TestInfer_fileTypes(t *testing.T) {
 		{"words in text", "c", "yes|no", herb.TypeText, herb.TypeText, herb.Notation{}},
 		{"dates in text", "c", "2024-02-29", herb.TypeText, herb.TypeDate, herb.Notation{}},
 		{"NaN and infinity in numbers", "c", "1.5|NaN|-Inf", herb.TypeNumber, herb.TypeNumber, herb.Notation{Missing: []string{"-Inf", "NaN"}}},
+		{"too many digits in numbers", "c", "1|" + digits(1001), herb.TypeNumber, herb.TypeText, herb.Notation{}},
 		{"exponents in numbers", "c", "1e5|2e7", herb.TypeNumber, herb.TypeNumber, herb.Notation{}},
 		{"text in numbers", "c", "1|x", herb.TypeNumber, herb.TypeText, herb.Notation{}},
 		{"leading zeros in numbers", "c", "1|007", herb.TypeNumber, herb.TypeText, herb.Notation{}},
@@ -278,6 +288,7 @@ func TestDeclared(t *testing.T) {
 		{"separators in text", "1,234|5", profile.Schema{Type: "string"}, herb.TypeText, herb.Notation{}, ""},
 		{"separators in lists", "1,234|5", profile.Schema{Type: "list"}, herb.TypeList, herb.Notation{}, ""},
 		{"any", "1|2", profile.Schema{Type: "any"}, herb.TypeNumber, herb.Notation{}, ""},
+		{"too many digits", "1|" + digits(1001), profile.Schema{Type: "number"}, "", herb.Notation{}, `(row 2) is not a number, as declared`},
 		{"padded integers", "01001|01003", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{Padded: true}, ""},
 		{"fractions among integers", "1|2.50|3.5", profile.Schema{Type: "integer"}, "", herb.Notation{}, `"2.50" (row 2) is not an integer`},
 		{"fractions of zero", "1.0|2.00|-3|NA", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{Missing: []string{"NA"}}, ""},
@@ -351,11 +362,12 @@ func TestDeclared(t *testing.T) {
 func TestResult_notes(t *testing.T) {
 	t.Parallel()
 	for values, want := range map[string]string{
-		"17|x":         "",
-		"10|x":         "",
-		"00042|17":     `numbers with leading zeros, such as "00042" (row 1), are kept as text`,
-		"a| b|c\u00a0": `2 values begin or end with white space, the first " b" (row 2)`,
-		" 1|2":         "",
+		"17|x":              "",
+		"10|x":              "",
+		"00042|17":          `numbers with leading zeros, such as "00042" (row 1), are kept as text`,
+		"1|" + digits(1001): `numbers of more than 1,000 digits, such as "` + herb.Clip(digits(400), 60) + `" (row 2), are kept as text`,
+		"a| b|c\u00a0":      `2 values begin or end with white space, the first " b" (row 2)`,
+		" 1|2":              "",
 	} {
 		r, err := profileOf(t, values, "c", "", profile.Schema{})
 		if got := strings.Join(r.Report.Notes, "; "); err != nil || got != want {

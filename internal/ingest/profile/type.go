@@ -76,7 +76,7 @@ func (f *Field) missing(t herb.Type, n herb.Notation, fileType herb.Type) (missi
 }
 
 func canonicalStatus(t herb.Type, n herb.Notation, value string) text.Status {
-	_, status := text.Canonical(&herb.Field{Type: t, Notation: n}, value)
+	_, status := text.AppendPublished(nil, &herb.Field{Type: t, Notation: n}, []byte(value))
 	return status
 }
 
@@ -258,6 +258,9 @@ func (c *column) notes(t herb.Type) []string {
 	var notes []string
 	if t == herb.TypeText && c.padded > 0 && c.number.isNear(c.padded) {
 		notes = append(notes, "numbers with leading zeros, such as "+c.firstPadded+", are kept as text")
+	}
+	if t == herb.TypeText && c.long > 0 && c.number.isNear(c.long) {
+		notes = append(notes, fmt.Sprintf("numbers of more than %s digits, such as %s, are kept as text", herb.Count(text.MaxDigits), c.firstLong))
 	}
 	if c.spaced > 0 && !t.IsScalar() {
 		notes = append(notes, herb.Count(c.spaced)+" values begin or end with white space, the first "+c.firstSpaced)

@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/text"
 	"herbarium/internal/web/view/plot"
 )
 
@@ -314,12 +313,6 @@ func (q *Question) unit() string {
 
 // number returns the number that a value of the measure represents.
 func (q *Question) number(value string) (n float64, ok bool) {
-	if !q.Measure.Kind.IsComputed() {
-		canonical, status := text.Canonical(&q.fields[q.Measure.Field], value)
-		if value = canonical; status != text.Valid || q.fields[q.Measure.Field].Type != herb.TypeNumber {
-			return 0, false
-		}
-	}
 	n, err := strconv.ParseFloat(value, 64)
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
@@ -330,7 +323,7 @@ func (q *Question) exact(value string) string {
 		return "–"
 	}
 	if !q.Measure.Kind.IsComputed() {
-		return value // as written
+		return plot.WithUnit(value, q.unit()) // may be a year
 	}
 	return plot.WithUnit(GroupNumber(&herb.Field{}, value), q.unit())
 }

@@ -66,16 +66,38 @@ func (a *aggregation) prepareMeasures() {
 
 // measure reads the values of a field in ascending order.
 func (a *aggregation) measure(acc *accumulator, values groupsByValue) {
+	groups := len(a.table.counts)
+	a.steps.Reserve(acc.bytesPerGroup() * groups)
 	acc.filled = slices.Clone(a.table.counts)
-	for _, id := range values.missing() {
-		acc.filled[id]--
-	}
-	groups := len(acc.filled)
+	values.missing(func(groups []uint32) {
+		for _, id := range groups {
+			acc.filled[id]--
+		}
+	})
 	if acc.needsSum {
-		acc.sums = newSums(newNumbers(a.steps, acc.dictionary, values.codes()), groups, most(acc.filled))
+		acc.sums = newSums(a.steps, newNumbers(a.steps, acc.dictionary, values.codes()), groups, most(acc.filled))
 	}
+	a.steps.Add(groups)
 	acc.prepare(groups)
 	values.each(acc.add)
+}
+
+// bytesPerGroup returns the memory that results need for each group, without sums.
+func (acc *accumulator) bytesPerGroup() int {
+	codes := 1 // filled
+	for _, needed := range []bool{acc.needsMin, acc.needsMax, acc.needsDistinct, acc.needsDistinct} {
+		if needed {
+			codes++
+		}
+	}
+	ranks := len(acc.nearest)
+	if acc.needsMedian {
+		ranks += len(acc.middle)
+	}
+	if ranks > 0 {
+		codes++ // seen
+	}
+	return 4 * (codes + 2*ranks)
 }
 
 // most returns the greatest of some numbers, or 0 if there are none.
@@ -127,7 +149,7 @@ func (acc *accumulator) findRank(position func(n uint32) uint32) (codes []uint32
 // add adds a value to the groups of the records that have it. No group had a greater one before.
 func (acc *accumulator) add(i int, code uint32, groups []uint32) {
 	if acc.needsSum {
-		acc.sums.add(i, groups)
+		acc.sums.add(i, code, groups)
 	}
 	if acc.needsMin {
 		for _, id := range groups {

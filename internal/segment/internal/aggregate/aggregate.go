@@ -81,12 +81,9 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 		}
 		a.groupers[i] = g
 	}
-	a.table = newTable(a.groupers, len(q.By))
+	a.table = newTable(st, a.groupers, len(q.By))
 	a.prepareMeasures()
 	grouped := a.groupRecords()
-	if a.table.isFull {
-		return query.Aggregate{}, tooManyGroups(query.MaxGroups)
-	}
 	for _, acc := range a.fields {
 		a.measure(acc, grouped.byValue(acc.dictionary))
 	}
@@ -96,13 +93,20 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 	}
 	result := query.Aggregate{Total: a.total, Groups: len(groups)}
 	from := min(q.Offset, len(groups))
+	size := 0
 	for _, g := range a.page(groups, from, min(from+q.Top, len(groups))) {
 		row := query.GroupRow{By: make([]string, len(q.By)), Values: make([]string, q.Returned)}
 		for i := range q.By {
 			row.By[i] = a.label(g, i)
+			size += len(row.By[i])
 		}
 		for i := range row.Values {
 			row.Values[i] = a.value(i, g.id)
+			size += len(row.Values[i])
+		}
+		if size > query.MaxAggregateBytes {
+			return query.Aggregate{}, herb.Invalidf("the values of the result have more than %d bytes; return fewer groups with %s, or measures of shorter values",
+				query.MaxAggregateBytes, query.ParamTopGroups)
 		}
 		result.Rows = append(result.Rows, row)
 	}
@@ -154,14 +158,14 @@ type grouped interface {
 // groupsByValue is the groups of all matching records, by the values of a field. A record with
 // several elements of a list is in the groups of all of them.
 type groupsByValue interface {
-	// missing returns the groups of the records without a value, each as often as it has such
-	// records.
-	missing() []uint32
+	// missing calls f with the groups of the records without a value, each as often as it has such
+	// records, some records at a time.
+	missing(f func(groups []uint32))
 	// codes returns the codes of all values that occur, in ascending order. There may be others
 	// among them.
 	codes() []uint32
 	// each calls f for each of the codes in ascending order, with its index and the groups of the
-	// records that have it.
+	// records that have it, some records at a time.
 	each(f func(i int, code uint32, groups []uint32))
 }
 

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"cmp"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -17,6 +18,28 @@ type entries struct {
 	parts []partEntries
 }
 
+// maxRepeated is the maximum number of entries beyond one for each record. Records with several
+// elements in two list fields have the product of both, which no size of the dataset bounds.
+const maxRepeated = 1 << 23
+
+// Memory of an entry.
+const (
+	bytesPerEntry    = 8
+	bytesPerSorted   = 12 // in byValue
+	bytesPerExpanded = 12 // in a chunk
+)
+
+// repeats is the number of entries beyond one for each record.
+type repeats int
+
+// add counts entries. It ends the query if there are too many.
+func (r *repeats) add(n int) {
+	if *r += repeats(n); *r > maxRepeated {
+		guard.Fail(herb.Invalidf("records with several elements count once for each combination of elements, which are more than %d here; add a filter, or group by one list field",
+			maxRepeated))
+	}
+}
+
 // partEntries is the entries of one part. The tail is the last part.
 type partEntries struct {
 	part            int
@@ -29,6 +52,7 @@ type chunk struct {
 	records  []uint32
 	groups   [query.MaxBy][]uint32
 	expanded [query.MaxBy][]uint32 // buffers for records that are repeated
+	reserved repeats               // entries for which memory is reserved
 }
 
 const recordsAtOnce = bitmap.EachAtOnce
@@ -44,22 +68,43 @@ func (a *aggregation) groupEntries() *entries {
 		if len(a.fields) == 0 { // counts are enough
 			n = 0
 		}
+		a.steps.Reserve(bytesPerEntry * n)
 		e.parts = append(e.parts, partEntries{part, make([]uint32, 0, n), make([]uint32, 0, n)})
 	}
 	var c chunk
 	var groups []uint32
+	var all repeats
 	a.eachMatching(func(part int, records []uint32) {
-		c.part, c.records = part, records
-		a.group(&c)
-		groups = a.table.appendIDs(groups[:0], &c)
-		for _, id := range groups {
-			a.table.counts[id]++
-		}
-		if p := &e.parts[part]; len(a.fields) > 0 {
-			p.records, p.groups = append(p.records, c.records...), append(p.groups, groups...)
+		for records := range slices.Chunk(records, a.chunkSize()) {
+			c.part, c.records = part, records
+			a.group(&c)
+			groups = a.table.appendIDs(groups[:0], &c)
+			for _, id := range groups {
+				a.table.counts[id]++
+			}
+			if p := &e.parts[part]; len(a.fields) > 0 {
+				repeated := len(c.records) - len(records)
+				all.add(repeated)
+				a.steps.Reserve(2 * bytesPerEntry * repeated) // also while the arrays grow
+				p.records, p.groups = append(p.records, c.records...), append(p.groups, groups...)
+			}
 		}
 	})
 	return e
+}
+
+// chunkSize returns the number of records to group at once: few if each has the combinations of the
+// elements of two lists.
+func (a *aggregation) chunkSize() int {
+	for i := range a.request.By {
+		if _, ok := a.groupers[i].(*listGrouper); !ok {
+			return recordsAtOnce
+		}
+	}
+	if len(a.request.By) < 2 {
+		return recordsAtOnce
+	}
+	return recordsAtOnce / 64
 }
 
 // eachMatching calls f for all matching records, some of one part at a time. The tail is the last
@@ -92,7 +137,7 @@ func (a *aggregation) group(c *chunk) {
 	for i := range a.request.By {
 		switch g := a.groupers[i].(type) {
 		case *listGrouper:
-			expand(c, i, g)
+			a.expand(c, i, g)
 		case recordGrouper:
 			c.groups[i] = g.appendGroups(c.groups[i][:0], c.part, c.records)
 		}
@@ -101,12 +146,17 @@ func (a *aggregation) group(c *chunk) {
 }
 
 // expand repeats each record for each element of a list field.
-func expand(c *chunk, by int, list *listGrouper) {
+func (a *aggregation) expand(c *chunk, by int, list *listGrouper) {
 	records, groups := c.expanded[by][:0], c.groups[by][:0]
 	var others []uint32 // groups of the repeated records in the field before this one
 	for i, rec := range c.records {
 		n := len(groups)
 		groups = list.appendElements(groups, c.part, rec)
+		a.steps.Add(len(groups) - n)
+		if more := 2*len(groups) - int(c.reserved); more > len(groups) {
+			c.reserved.add(more)
+			a.steps.Reserve(bytesPerExpanded * more)
+		}
 		for range len(groups) - n {
 			records = append(records, rec)
 			if by > 0 {
@@ -135,6 +185,7 @@ func (e *entries) byValue(d *column.Dictionary) groupsByValue {
 	for _, p := range e.parts {
 		n += len(p.records)
 	}
+	e.steps.Reserve(bytesPerSorted * n)
 	pairs := make([]uint64, 0, n) // code and group
 	add := func(code, group uint32) {
 		if int(code) == d.Len {
@@ -144,6 +195,7 @@ func (e *entries) byValue(d *column.Dictionary) groupsByValue {
 		}
 	}
 	var codes []uint32
+	var all repeats
 	for _, p := range e.parts {
 		for from := 0; from < len(p.records); from += recordsAtOnce {
 			to := min(from+recordsAtOnce, len(p.records))
@@ -159,6 +211,9 @@ func (e *entries) byValue(d *column.Dictionary) groupsByValue {
 				if codes = d.AppendElements(codes[:0], p.part, rec); len(codes) == 0 {
 					codes = append(codes, uint32(d.Len))
 				}
+				e.steps.Add(len(codes))
+				all.add(len(codes) - 1)
+				e.steps.Reserve(2 * bytesPerSorted * (len(codes) - 1))
 				for _, code := range codes {
 					add(code, p.groups[from+i])
 				}
@@ -173,8 +228,12 @@ func (e *entries) byValue(d *column.Dictionary) groupsByValue {
 func (s *sortedEntries) sort(pairs []uint64, n int) {
 	s.groups = make([]uint32, len(pairs))
 	if n > 4*len(pairs) { // counting takes longer
-		s.steps.Add(16 * len(pairs))
-		slices.Sort(pairs)
+		slices.SortFunc(pairs, func(x, y uint64) int {
+			s.steps.Add(1)
+			return cmp.Compare(x, y)
+		})
+		s.steps.Reserve(8 * len(pairs))
+		s.steps.Add(len(pairs))
 		for i, pair := range pairs {
 			s.groups[i] = uint32(pair)
 			if code := uint32(pair >> 32); i+1 == len(pairs) || code != uint32(pairs[i+1]>>32) {
@@ -183,33 +242,40 @@ func (s *sortedEntries) sort(pairs []uint64, n int) {
 		}
 		return
 	}
-	s.steps.Add(n + len(pairs))
+	s.steps.Reserve(4*n + 8*min(n, len(pairs)))
 	starts := make([]uint32, n+1)
-	for _, pair := range pairs {
-		starts[pair>>32+1]++
-	}
-	for code := range n {
-		if starts[code+1] > 0 {
-			s.distinct, s.ends = append(s.distinct, uint32(code)), append(s.ends, starts[code]+starts[code+1])
+	s.steps.Blocks(0, len(pairs), func(from, to int) {
+		for _, pair := range pairs[from:to] {
+			starts[pair>>32+1]++
 		}
-		starts[code+1] += starts[code]
-	}
-	for _, pair := range pairs {
-		at := &starts[pair>>32]
-		s.groups[*at] = uint32(pair)
-		*at++
-	}
+	})
+	s.steps.Blocks(0, n, func(from, to int) {
+		for code := from; code < to; code++ {
+			if starts[code+1] > 0 {
+				s.distinct, s.ends = append(s.distinct, uint32(code)), append(s.ends, starts[code]+starts[code+1])
+			}
+			starts[code+1] += starts[code]
+		}
+	})
+	s.steps.Blocks(0, len(pairs), func(from, to int) {
+		for _, pair := range pairs[from:to] {
+			at := &starts[pair>>32]
+			s.groups[*at] = uint32(pair)
+			*at++
+		}
+	})
 }
 
-func (s *sortedEntries) missing() []uint32 { return s.none }
+func (s *sortedEntries) missing(f func(groups []uint32)) {
+	s.steps.Blocks(0, len(s.none), func(from, to int) { f(s.none[from:to]) })
+}
 
 func (s *sortedEntries) codes() []uint32 { return s.distinct }
 
 func (s *sortedEntries) each(f func(i int, code uint32, groups []uint32)) {
 	from := uint32(0)
 	for i, code := range s.distinct {
-		s.steps.Add(int(s.ends[i] - from))
-		f(i, code, s.groups[from:s.ends[i]])
+		s.steps.Blocks(int(from), int(s.ends[i]), func(from, to int) { f(i, code, s.groups[from:to]) })
 		from = s.ends[i]
 	}
 }

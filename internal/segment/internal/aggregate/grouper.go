@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
 
@@ -39,6 +40,8 @@ type intervals interface {
 	following(interval) (next interval, ok bool)
 }
 
+const bytesPerInterval = 200 // with its texts
+
 // interval is a group of values between two bounds.
 type interval struct {
 	label string
@@ -49,7 +52,7 @@ type interval struct {
 func (a *aggregation) newGrouper(b query.By) (grouper, error) {
 	f := &a.input.Fields[b.Field]
 	if b.Grain != "" && f.Type == herb.TypeDateTime && a.request.Zone != nil {
-		return newZoneGrouper(a.input, b, a.request.Zone), nil
+		return newZoneGrouper(a.steps, a.input, b, a.request.Zone), nil
 	}
 	values := valueGrouper{a.dictionary(b.Field)}
 	switch {
@@ -130,6 +133,7 @@ func (a *aggregation) newIntervalGrouper(values valueGrouper, b query.By) (*inte
 		if len(g.all) == query.MaxGroups {
 			return nil, tooManyGroups(query.MaxGroups)
 		}
+		a.steps.Reserve(bytesPerInterval)
 		starts = binary.LittleEndian.AppendUint32(starts, code)
 		g.all = append(g.all, g.newInterval(current))
 		if current.Next == "" {
@@ -189,6 +193,7 @@ func (g *intervalGrouper) newInterval(i query.Interval) interval {
 // zoneGrouper groups datetimes in a time zone. Whether a value has a zone is only known from how it
 // is written: values that are equal in UTC can be in different groups. So it reads each record.
 type zoneGrouper struct {
+	steps  *guard.Steps
 	input  Input
 	by     query.By
 	zone   *time.Location
@@ -201,11 +206,14 @@ type zoneGroup struct {
 	start time.Time // in UTC; of the local date if the grain is longer than an hour
 }
 
+// zoneSteps is the number of steps to group a record by a time zone.
+const zoneSteps = 8
+
 // missingZoneGroup is the group of missing values.
 const missingZoneGroup = 0
 
-func newZoneGrouper(in Input, b query.By, zone *time.Location) *zoneGrouper {
-	return &zoneGrouper{input: in, by: b, zone: zone, groups: make([]zoneGroup, 1), ids: map[string]uint32{}}
+func newZoneGrouper(st *guard.Steps, in Input, b query.By, zone *time.Location) *zoneGrouper {
+	return &zoneGrouper{steps: st, input: in, by: b, zone: zone, groups: make([]zoneGroup, 1), ids: map[string]uint32{}}
 }
 
 func (g *zoneGrouper) len() int { return 0 }
@@ -213,6 +221,7 @@ func (g *zoneGrouper) len() int { return 0 }
 func (g *zoneGrouper) appendGroups(dst []uint32, part int, records []uint32) []uint32 {
 	f := &g.input.Fields[g.by.Field]
 	for _, rec := range records {
+		g.steps.Add(zoneSteps)
 		at, zoned, ok := text.ParseDateTime(f, g.input.Value(part, rec, g.by.Field))
 		if !ok {
 			dst = append(dst, missingZoneGroup)
@@ -236,6 +245,10 @@ func (g *zoneGrouper) group(at time.Time) uint32 {
 			year, month, day := start.Date()
 			start = time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 		}
+		if len(g.groups) > query.MaxGroups {
+			guard.Fail(tooManyGroups(query.MaxGroups))
+		}
+		g.steps.Reserve(bytesPerInterval)
 		id = uint32(len(g.groups))
 		g.groups, g.ids[label] = append(g.groups, zoneGroup{label, start.UTC()}), id
 	}
@@ -243,11 +256,13 @@ func (g *zoneGrouper) group(at time.Time) uint32 {
 }
 
 func (g *zoneGrouper) ranks() []uint32 {
+	g.steps.Add(len(g.groups))
 	order := make([]uint32, len(g.groups)-1)
 	for i := range order {
 		order[i] = uint32(i + 1)
 	}
 	slices.SortFunc(order, func(a, b uint32) int {
+		g.steps.Add(1)
 		return cmp.Or(g.groups[a].start.Compare(g.groups[b].start), strings.Compare(g.groups[a].label, g.groups[b].label))
 	})
 	ranks := make([]uint32, len(g.groups))

@@ -10,6 +10,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
 
@@ -20,6 +21,12 @@ type group struct {
 	label string // if it has no records
 }
 
+// Memory of a group while all are sorted, and of a group that is added between them.
+const (
+	bytesPerOrderedGroup = 64
+	bytesPerFilledGroup  = 160
+)
+
 // groups returns the groups that meet the conditions of the request, in the order of the By fields.
 func (a *aggregation) groups() ([]group, error) {
 	for by := range a.request.By {
@@ -29,11 +36,18 @@ func (a *aggregation) groups() ([]group, error) {
 		ranks uint64 // in the By fields
 		id    int
 	}
+	a.steps.Reserve(bytesPerOrderedGroup * len(a.table.pairs))
 	ids := make([]position, len(a.table.pairs))
-	for id := range ids {
-		ids[id] = position{uint64(a.rank(id, 0))<<32 | uint64(a.rank(id, 1)), id}
-	}
-	slices.SortFunc(ids, func(x, y position) int { return cmp.Compare(x.ranks, y.ranks) })
+	a.steps.Blocks(0, len(ids), func(from, to int) {
+		for id := from; id < to; id++ {
+			ids[id] = position{uint64(a.rank(id, 0))<<32 | uint64(a.rank(id, 1)), id}
+		}
+	})
+	slices.SortFunc(ids, func(x, y position) int {
+		a.steps.Add(1)
+		return cmp.Compare(x.ranks, y.ranks)
+	})
+	a.steps.Add(len(ids))
 	all := make([]group, len(ids))
 	for i, p := range ids {
 		all[i].id = p.id
@@ -48,6 +62,7 @@ func (a *aggregation) groups() ([]group, error) {
 		fields := a.request.ValueFields()
 		all = slices.DeleteFunc(all, func(g group) bool { return !a.meets(g, fields) })
 	}
+	a.steps.Add(len(all))
 	for i := range all {
 		all[i].at = i
 	}
@@ -100,6 +115,7 @@ func (a *aggregation) fill(all []group) (filled []group, err error) {
 		if a.groupers[0].isMissing(id) {
 			return append(filled, old), nil
 		}
+		a.steps.Add(1)
 		current := g.interval(id)
 		for isSet && next.key < current.key {
 			size += len(next.label)
@@ -107,6 +123,7 @@ func (a *aggregation) fill(all []group) (filled []group, err error) {
 				return nil, tooManyGroups(most)
 			}
 			a.steps.Add(intervalSteps + len(next.label))
+			a.steps.Reserve(bytesPerFilledGroup)
 			filled = append(filled, group{id: noGroup, label: next.label})
 			next, isSet = g.following(next)
 		}
@@ -138,6 +155,7 @@ func (a *aggregation) page(all []group, from, to int) []group {
 		}
 	}
 	slices.SortFunc(all, func(x, y group) int {
+		a.steps.Add(len(keys))
 		for i, s := range a.request.Sort {
 			c := 0
 			if s.By >= 0 {
@@ -171,10 +189,13 @@ func (k *measureKeys) compare(x, y int, desc bool) int {
 	return cmp.Compare(k.integers[x], k.integers[y])
 }
 
+const bytesPerSortKey = 40 // of a measureKeys
+
 func (a *aggregation) measureKeys(all []group, measure int, f *herb.Field) (k measureKeys) {
 	a.steps.Add(len(all))
 	m := a.request.Measures[measure]
 	if m.Kind == query.MeasureCount || m.Kind == query.MeasureSum && a.fields[m.Field].sums.small != nil {
+		a.steps.Reserve(8 * len(all))
 		k.integers = make([]int64, len(all))
 		for i, g := range all {
 			switch {
@@ -187,9 +208,11 @@ func (a *aggregation) measureKeys(all []group, measure int, f *herb.Field) (k me
 		}
 		return k
 	}
+	a.steps.Reserve(bytesPerSortKey * len(all))
 	k.texts = make([]column.SortKey, len(all))
 	for i, g := range all {
 		k.texts[i], _ = column.NewSortKey(f, a.value(measure, g.id))
+		a.steps.Reserve(len(k.texts[i].Key))
 	}
 	return k
 }
@@ -219,7 +242,15 @@ func (a *aggregation) isMissing(g group, by int) bool {
 
 // value returns the value of a measure of a group.
 func (a *aggregation) value(measure, id int) string {
-	m := a.request.Measures[measure]
+	value := a.compute(a.request.Measures[measure], id)
+	a.steps.Add(valueSteps + len(value))
+	return value
+}
+
+// valueSteps is the number of steps to compute a short value.
+const valueSteps = 16
+
+func (a *aggregation) compute(m query.Measure, id int) string {
 	if m.Kind == query.MeasureCount {
 		return a.count(id)
 	}
@@ -249,27 +280,49 @@ func (a *aggregation) value(measure, id int) string {
 	case query.MeasureMedian:
 		return acc.median(id)
 	case query.MeasurePercentile:
-		return acc.dictionary.Value(acc.nearest[m.Percent][id])
+		return acc.valueOf(acc.nearest[m.Percent][id])
 	case query.MeasureMin:
-		return acc.dictionary.Value(acc.min[id])
+		return acc.valueOf(acc.min[id])
 	default:
-		return acc.dictionary.Value(acc.max[id])
+		return acc.valueOf(acc.max[id])
 	}
+}
+
+// valueOf returns the value with a code: a number in plain decimal notation, as all measures of
+// numbers are, and others as written.
+func (acc *accumulator) valueOf(code uint32) string {
+	value := acc.dictionary.Value(code)
+	if acc.dictionary.Field.Type == herb.TypeNumber {
+		value, _ = text.Canonical(acc.dictionary.Field, value) // valid in a segment
+	}
+	return value
 }
 
 // median returns the exact median of a group, without zeros at the end of its fraction.
 func (acc *accumulator) median(id int) string {
+	if code := acc.middle[0][id]; code == acc.middle[1][id] {
+		return trimDecimals(acc.valueOf(code))
+	}
 	sum := new(big.Rat)
 	places := 0
 	for _, codes := range acc.middle {
-		canonical, _ := text.Canonical(acc.dictionary.Field, acc.dictionary.Value(codes[id]))
+		canonical := acc.valueOf(codes[id])
+		if text.DigitCount([]byte(canonical)) > text.MaxDigits {
+			guard.Fail(errTooLong(acc.dictionary.Field))
+		}
 		v, _ := new(big.Rat).SetString(canonical) // valid in a segment
 		sum.Add(sum, v)
 		_, fraction, _ := strings.Cut(canonical, ".")
 		places = max(places, len(fraction))
 	}
-	s := sum.Quo(sum, big.NewRat(2, 1)).FloatString(places + 1)
-	s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	return trimDecimals(sum.Quo(sum, big.NewRat(2, 1)).FloatString(places + 1))
+}
+
+// trimDecimals removes zeros at the end of the fraction of a number in plain decimal notation.
+func trimDecimals(s string) string {
+	if strings.Contains(s, ".") {
+		s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	}
 	if s == "-0" {
 		return "0"
 	}

@@ -7,59 +7,78 @@ import (
 	"strconv"
 	"strings"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
 
-// numbers are some values of a number field, as integers in units of the same decimal place, so
-// that sums are exact.
+// numbers are some values of a number field.
 type numbers struct {
-	places   int        // decimal places of a unit
-	decimals []uint16   // decimal places of each value as written
-	units    []int64    // nil if a value does not fit
-	large    []*big.Int // replaces units
+	steps      *guard.Steps
+	dictionary *column.Dictionary
+	count      int    // number of values
+	canonical  []byte // buffer
+
+	// Integers in units of the same decimal place, so that sums are exact; nil if one does not fit.
+	// Numbers of any size are not kept in this form, because each would be as long as the longest.
+	units    []int64
+	decimals []uint16 // decimal places of each value as written
+	places   int      // decimal places of a unit
 }
+
+// Memory of a value.
+const (
+	bytesPerNumber = 10
+	bytesPerSum    = 80 // of any size
+)
 
 // newNumbers decodes the values of some codes.
 func newNumbers(st *guard.Steps, d *column.Dictionary, codes []uint32) *numbers {
-	n := &numbers{decimals: make([]uint16, len(codes)), units: make([]int64, len(codes))}
-	var canonical []byte
-	decode := func(f func(i int, digits []byte, decimals int)) {
-		d.EachValue(st, codes, func(i int, value []byte) {
-			var ok bool
-			if canonical, ok = text.AppendDecimal(canonical[:0], &d.Field.Notation, value); !ok {
-				guard.Corrupt("field %q has the value %q, which is not a number", d.Field.Name, value)
-			}
-			digits, decimals := cutPoint(canonical)
-			f(i, digits, decimals)
-		})
-	}
-	fits := true
-	decode(func(i int, digits []byte, decimals int) {
+	st.Reserve(bytesPerNumber * len(codes))
+	n := &numbers{steps: st, dictionary: d, count: len(codes), decimals: make([]uint16, len(codes)), units: make([]int64, len(codes))}
+	value, fits := d.Values(len(codes)), true
+	for i, code := range codes {
+		digits, decimals := n.decode(value(code))
 		n.places = max(n.places, decimals)
-		n.decimals[i] = uint16(decimals)
+		n.decimals[i] = uint16(decimals) // fits, because of text.MaxDigits
 		var ok bool
 		n.units[i], ok = parseUnits(digits)
 		fits = fits && ok
-	})
-	fits = fits && n.scale()
-	if fits {
-		return n
 	}
-	n.units, n.large = nil, make([]*big.Int, len(codes))
-	decode(func(i int, digits []byte, decimals int) {
-		v, _ := new(big.Int).SetString(string(digits), 10) // digits with a sign
-		n.large[i] = v.Mul(v, powerOfTen(n.places-decimals))
-	})
+	if !fits || !n.scale() {
+		n.units, n.decimals = nil, nil
+	}
 	return n
+}
+
+// decode returns the digits of a number with its sign, and how many of them are decimals. The bytes
+// are valid until the next call. Segments of earlier releases may have numbers of any length, which
+// take too long to add.
+func (n *numbers) decode(value []byte) (digits []byte, decimals int) {
+	f := n.dictionary.Field
+	var ok bool
+	if n.canonical, ok = text.AppendDecimal(n.canonical[:0], &f.Notation, value); !ok {
+		guard.Corrupt("field %q has the value %q, which is not a number", f.Name, value)
+	}
+	if text.DigitCount(n.canonical) > text.MaxDigits {
+		guard.Fail(errTooLong(f))
+	}
+	return cutPoint(n.canonical)
+}
+
+// errTooLong is the error of measures that compute with a number that is too long.
+func errTooLong(f *herb.Field) error {
+	return herb.Invalidf("field %q has a number of more than %d digits, which cannot be added; valid measures: %s, %s, %s, %s", f.Name, text.MaxDigits,
+		query.MeasureFilled, query.MeasureDistinct, query.MeasureMin, query.MeasureMax)
 }
 
 // scale converts the values from units of their own last decimal place to those of all. It returns
 // false if one does not fit.
 func (n *numbers) scale() bool {
 	for i := range n.units {
+		n.steps.Add(1)
 		for range n.places - int(n.decimals[i]) {
 			hi, lo := bits.Mul64(uint64(max(n.units[i], -n.units[i])), 10)
 			if hi != 0 || lo > maxUnits {
@@ -103,81 +122,122 @@ func parseUnits(digits []byte) (units int64, ok bool) {
 	return units, true
 }
 
+// powerOfTen returns 10^n.
 func powerOfTen(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
 // sums are the sums of groups.
 type sums struct {
 	*numbers
 	small    []int64    // in units; nil if a sum may not fit
-	large    []*big.Int // replaces small
-	decimals []uint16   // of the value with the most
+	decimals []uint16   // by group, of the value with the most; nil if small is
+	large    []largeSum // replaces small
+
+	value  func(code uint32) []byte // for large
+	last   uint32                   // code of number and places
+	number big.Int
+	places uint16
+	scaled big.Int          // buffer
+	powers map[int]*big.Int // of ten, by exponent
+}
+
+// largeSum is a sum in units of the last decimal place of its values.
+type largeSum struct {
+	units  big.Int
+	places uint16
 }
 
 // newSums returns the sums of some groups of at most n records, which are 0.
-func newSums(numbers *numbers, groups, n int) *sums {
-	s := &sums{numbers: numbers, decimals: make([]uint16, groups)}
+func newSums(st *guard.Steps, numbers *numbers, groups, n int) *sums {
+	s := &sums{numbers: numbers}
+	st.Add(groups)
 	if numbers.units != nil && numbers.most() <= math.MaxInt64/int64(max(n, 1)) {
-		s.small = make([]int64, groups)
+		st.Reserve(bytesPerNumber * groups)
+		s.small, s.decimals = make([]int64, groups), make([]uint16, groups)
 		return s
 	}
-	for range groups {
-		s.large = append(s.large, new(big.Int))
-	}
+	st.Reserve(bytesPerSum * groups)
+	s.large, s.last, s.value = make([]largeSum, groups), none, numbers.dictionary.Values(numbers.count)
+	s.powers = map[int]*big.Int{}
 	return s
 }
 
 // most returns the greatest absolute value of units.
 func (n *numbers) most() (most int64) {
+	n.steps.Add(len(n.units))
 	for _, v := range n.units {
 		most = max(most, v, -v)
 	}
 	return most
 }
 
-// add adds the value at an index to the sums of some groups.
-func (s *sums) add(i int, groups []uint32) {
-	decimals := s.numbers.decimals[i]
+// add adds the value with a code, which is at an index, to the sums of some groups.
+func (s *sums) add(i int, code uint32, groups []uint32) {
+	if s.small == nil {
+		s.addLarge(code, groups)
+		return
+	}
+	value, decimals := s.units[i], s.numbers.decimals[i]
 	for _, id := range groups {
+		s.small[id] += value
 		if s.decimals[id] < decimals {
 			s.decimals[id] = decimals
 		}
 	}
-	if s.small != nil {
-		value := s.units[i]
-		for _, id := range groups {
-			s.small[id] += value
-		}
-		return
+}
+
+// wordsPerStep is the number of words of a large number that are added in a step.
+const wordsPerStep = 16
+
+func (s *sums) addLarge(code uint32, groups []uint32) {
+	if code != s.last {
+		digits, decimals := s.decode(s.value(code))
+		s.number.SetString(string(digits), 10)
+		s.last, s.places = code, uint16(decimals)
 	}
-	value := s.value(i)
 	for _, id := range groups {
-		s.large[id].Add(s.large[id], value)
+		sum := &s.large[id]
+		words := len(sum.units.Bits())
+		s.steps.Add(1 + (words+len(s.number.Bits()))/wordsPerStep)
+		switch {
+		case s.places > sum.places:
+			sum.units.Mul(&sum.units, s.power(int(s.places-sum.places)))
+			sum.units.Add(&sum.units, &s.number)
+			sum.places = s.places
+		case s.places < sum.places:
+			s.scaled.Mul(&s.number, s.power(int(sum.places-s.places)))
+			sum.units.Add(&sum.units, &s.scaled)
+		default:
+			sum.units.Add(&sum.units, &s.number)
+		}
+		if grown := len(sum.units.Bits()) - words; grown > 0 {
+			s.steps.Reserve(2 * bits.UintSize / 8 * grown) // also while it grows
+		}
 	}
 }
 
-// value returns the value at an index in units.
-func (n *numbers) value(i int) *big.Int {
-	if n.units == nil {
-		return n.large[i]
+// power is powerOfTen with a cache. Exponents are at most text.MaxDigits.
+func (s *sums) power(n int) *big.Int {
+	if s.powers[n] == nil {
+		s.powers[n] = powerOfTen(n)
 	}
-	return big.NewInt(n.units[i])
+	return s.powers[n]
 }
 
-// total returns the sum of a group in units.
-func (s *sums) total(id int) *big.Int {
+// total returns the sum of a group, and the decimal places of its unit.
+func (s *sums) total(id int) (units *big.Int, places int) {
 	if s.small == nil {
-		return s.large[id]
+		return &s.large[id].units, int(s.large[id].places)
 	}
-	return big.NewInt(s.small[id])
+	return big.NewInt(s.small[id]), s.numbers.places
 }
 
 // sum returns the sum of a group in plain decimal notation.
 func (s *sums) sum(id int) string {
-	decimals := int(s.decimals[id])
 	if s.small != nil {
-		return formatUnits(strconv.FormatInt(s.small[id], 10), s.places, decimals)
+		return formatUnits(strconv.FormatInt(s.small[id], 10), s.numbers.places, int(s.decimals[id]))
 	}
-	return formatUnits(s.large[id].String(), s.places, decimals)
+	units, places := s.total(id)
+	return formatUnits(units.String(), places, places)
 }
 
 // formatUnits formats an integer in units of a decimal place with a number of decimals, which must
@@ -201,11 +261,12 @@ func formatUnits(digits string, places, decimals int) string {
 // mean returns the mean of a group of n values, rounded to query.MeanDigits.
 func (s *sums) mean(id int, n uint32) string {
 	if s.small != nil {
-		if mean, ok := divideSmall(s.small[id], uint64(n), s.places); ok {
+		if mean, ok := divideSmall(s.small[id], uint64(n), s.numbers.places); ok {
 			return mean
 		}
 	}
-	q := new(big.Rat).SetFrac(s.total(id), new(big.Int).Mul(powerOfTen(s.places), big.NewInt(int64(n))))
+	units, places := s.total(id)
+	q := new(big.Rat).SetFrac(units, new(big.Int).Mul(powerOfTen(places), big.NewInt(int64(n))))
 	return roundDigits(q, query.MeanDigits)
 }
 

@@ -50,11 +50,14 @@ const unmatched = math.MaxUint32
 // groupRows numbers the groups of all records, value by value.
 func (a *aggregation) groupRows() *rows {
 	part := a.input.Parts[0]
+	a.steps.Reserve(4 * part.Records)
 	r := &rows{a.steps, make([]uint32, part.Records)}
 	if part.Set != nil {
-		for i := range r.groups {
-			r.groups[i] = unmatched
-		}
+		a.steps.Blocks(0, len(r.groups), func(from, to int) {
+			for i := from; i < to; i++ {
+				r.groups[i] = unmatched
+			}
+		})
 		part.Set.Each(a.steps, func(records []uint32) {
 			for _, rec := range records {
 				r.groups[rec] = 0
@@ -67,7 +70,7 @@ func (a *aggregation) groupRows() *rows {
 	}
 	for i := range by {
 		g := a.groupers[i].(codeGrouper)
-		g.codes().EachRun(a.steps, func(code uint32, records file.U32s) {
+		g.codes().EachRun(func(code uint32, records file.U32s) {
 			switch group := g.groupOf(code); {
 			case i < by-1:
 				r.set(records, group)
@@ -127,13 +130,16 @@ func (r *rows) byValue(d *column.Dictionary) groupsByValue {
 
 // entries returns the matching records in sequence.
 func (r *rows) entries() *entries {
+	r.steps.Reserve(2 * bytesPerEntry * len(r.groups)) // also while the arrays grow
 	var p partEntries
-	for rec, group := range r.groups {
-		if group != unmatched {
-			p.records, p.groups = append(p.records, uint32(rec)), append(p.groups, group)
+	r.steps.Blocks(0, len(r.groups), func(from, to int) {
+		for rec := from; rec < to; rec++ {
+			if group := r.groups[rec]; group != unmatched {
+				p.records, p.groups = append(p.records, uint32(rec)), append(p.groups, group)
+			}
 		}
-	}
-	return &entries{r.steps, []partEntries{p}}
+	})
+	return &entries{steps: r.steps, parts: []partEntries{p}}
 }
 
 // sortedRows is the groups of all records by the values of a field, read from its sorted rows.
@@ -142,11 +148,17 @@ type sortedRows struct {
 	dictionary *column.Dictionary
 }
 
-func (s *sortedRows) missing() []uint32 {
-	return s.appendGroups(nil, s.dictionary.Run(uint32(s.dictionary.Len)))
+func (s *sortedRows) missing(f func(groups []uint32)) {
+	var groups []uint32
+	s.dictionary.InRun(uint32(s.dictionary.Len), func(records file.U32s) {
+		groups = s.appendGroups(groups[:0], records)
+		f(groups)
+	})
 }
 
 func (s *sortedRows) codes() []uint32 {
+	s.steps.Add(s.dictionary.Len)
+	s.steps.Reserve(4 * s.dictionary.Len)
 	codes := make([]uint32, s.dictionary.Len)
 	for i := range codes {
 		codes[i] = uint32(i)
@@ -156,10 +168,11 @@ func (s *sortedRows) codes() []uint32 {
 
 func (s *sortedRows) each(f func(i int, code uint32, groups []uint32)) {
 	var groups []uint32
-	s.dictionary.EachRun(s.steps, func(code uint32, records file.U32s) {
+	s.dictionary.EachRun(func(code uint32, records file.U32s) {
 		if int(code) < s.dictionary.Len {
-			groups = s.appendGroups(groups[:0], records)
-			f(int(code), code, groups)
+			if groups = s.appendGroups(groups[:0], records); len(groups) > 0 {
+				f(int(code), code, groups)
+			}
 		}
 	})
 }

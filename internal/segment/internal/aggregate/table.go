@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/guard"
 )
 
 // table numbers the groups that occur, in the order in which they are found.
@@ -12,18 +13,23 @@ type table struct {
 	sparse map[uint64]uint32 // used if there are too many pairs for dense
 	pairs  []uint64          // groups of both By fields, by number: the first in the upper half
 	counts []uint32          // records, by number
-	isFull bool
+	steps  *guard.Steps
 }
 
-// maxDense is the maximum number of pairs of groups that are looked up in an array. Each takes 4
-// bytes.
+// Memory that a table needs for a group or a pair of groups.
+const (
+	bytesPerPair  = 4  // in dense
+	bytesPerGroup = 64 // in the other ones, also while they grow
+)
+
+// maxDense is the maximum number of pairs of groups that are looked up in an array.
 const maxDense = 1 << 22
 
 // noGroup is the number of a group without records.
 const noGroup = -1
 
-func newTable(groupers [query.MaxBy]grouper, by int) *table {
-	t := &table{by: by, width: 1}
+func newTable(st *guard.Steps, groupers [query.MaxBy]grouper, by int) *table {
+	t := &table{steps: st, by: by, width: 1}
 	size := 1
 	for i := range by {
 		n := groupers[i].len()
@@ -37,6 +43,7 @@ func newTable(groupers [query.MaxBy]grouper, by int) *table {
 		t.width = groupers[1].len()
 	}
 	if size > 0 {
+		st.Reserve(bytesPerPair * size)
 		t.dense = make([]uint32, size)
 	} else {
 		t.sparse = map[uint64]uint32{}
@@ -47,12 +54,12 @@ func newTable(groupers [query.MaxBy]grouper, by int) *table {
 	return t
 }
 
-// add adds a group and returns its number.
+// add adds a group and returns its number. It ends the query if there are too many.
 func (t *table) add(pair uint64) uint32 {
 	if len(t.pairs) == query.MaxGroups {
-		t.isFull = true
-		return 0 // the result is an error
+		guard.Fail(tooManyGroups(query.MaxGroups))
 	}
+	t.steps.Reserve(bytesPerGroup)
 	t.pairs, t.counts = append(t.pairs, pair), append(t.counts, 0)
 	return uint32(len(t.pairs) - 1)
 }

@@ -132,12 +132,17 @@ func ElementOrder(elements []string) file.U32s {
 
 func (c *Column) value(record uint32) string { return c.records.Value(record, c.fieldIndex) }
 
-// readValue returns the value of a record. It adds steps by the size of the record, because all
-// fields before the value are read to find it.
+// readValue returns the value of a record.
 func (c *Column) readValue(st *guard.Steps, record uint32) string {
+	c.addReadSteps(st, record)
+	return c.value(record)
+}
+
+// addReadSteps adds the steps to read a value of a record, by the size of the record, because all
+// fields before the value are read to find it.
+func (c *Column) addReadSteps(st *guard.Steps, record uint32) {
 	const recordBytesPerStep = 64
 	st.Add(1 + len(c.records.JSON(record))/recordBytesPerStep)
-	return c.value(record)
 }
 
 // markRanks adds the ranks of the records of a set to marks, which must be empty. If the set has
@@ -208,6 +213,11 @@ func lastIndex(from, to int, holds func(i int) bool) int {
 	}
 	n := min(step-1, to-from) // indexes after from that may satisfy the condition
 	return from + sort.Search(n, func(i int) bool { return !holds(from + 1 + i) })
+}
+
+// readRunValue is RunValue with the steps to read the record.
+func (c *Column) readRunValue(st *guard.Steps, i int) string {
+	return c.readValue(st, c.sorted.At(int(c.runs.At(i))))
 }
 
 // RunValue returns the value of the first record of a run.

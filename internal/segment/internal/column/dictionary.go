@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/file"
@@ -74,10 +75,11 @@ func (d *Dictionary) merge(st *guard.Steps, memory []string) {
 	var cursors []*valueCursor
 	for i := range d.parts {
 		p := &d.parts[i]
+		st.Reserve(4 * p.Distinct())
 		p.codes = make([]uint32, p.Distinct()+1)
 		cursors = append(cursors, &valueCursor{field: d.Field, part: i, column: p.Column, values: p.newRunValues(st, p.Distinct()), run: -1})
 	}
-	inMemory := newMemoryCursor(d.Field, len(d.parts), memory)
+	inMemory := newMemoryCursor(st, d.Field, len(d.parts), memory)
 	cursors = append(cursors, inMemory)
 	cursors = slices.DeleteFunc(cursors, func(c *valueCursor) bool { return !c.next(st) })
 	codes := map[string]uint32{} // of the values in memory, by key
@@ -91,6 +93,7 @@ func (d *Dictionary) merge(st *guard.Steps, memory []string) {
 		}
 		code, key := uint32(d.Len), bytes.Clone(least.key)
 		d.Len++
+		st.Reserve(bytesPerOrigin)
 		d.setOrigin(code, least)
 		cursors = slices.DeleteFunc(cursors, func(c *valueCursor) bool {
 			if !bytes.Equal(c.key, key) {
@@ -112,6 +115,7 @@ func (d *Dictionary) merge(st *guard.Steps, memory []string) {
 		p.codes[p.Distinct()] = uint32(d.Len)
 	}
 	for _, value := range memory {
+		st.Add(1 + len(value)/bytesPerStep)
 		code, ok := codes[string(valueKey(d.Field, value))]
 		if !ok {
 			code = uint32(d.Len)
@@ -124,10 +128,17 @@ func (d *Dictionary) merge(st *guard.Steps, memory []string) {
 func (d *Dictionary) setOrigin(code uint32, c *valueCursor) {
 	o := origin{uint32(c.part), uint32(max(c.run, 0))}
 	if c.column == nil || c.isSpelling {
+		d.steps.Reserve(bytesPerSpelling + len(c.text))
 		d.texts[code] = c.text
 	}
 	d.origins = append(d.origins, o)
 }
+
+// Memory that a dictionary needs for a value.
+const (
+	bytesPerOrigin   = 16 // also while the array grows
+	bytesPerSpelling = 64 // in a map
+)
 
 // setSpelling sets the code of one spelling of a non-uniform run.
 func (p *partCodes) setSpelling(run uint32, spelling string, code uint32) {
@@ -175,15 +186,19 @@ type valueCursor struct {
 
 // newMemoryCursor returns a cursor of values in memory. Of equal numbers and dates that are written
 // differently it has the first.
-func newMemoryCursor(f *herb.Field, part int, memory []string) *valueCursor {
+func newMemoryCursor(st *guard.Steps, f *herb.Field, part int, memory []string) *valueCursor {
 	type keyedText struct{ key, text string }
 	var all []keyedText
 	for _, value := range memory {
+		st.Add(1 + len(value)/bytesPerStep)
 		if key := valueKey(f, value); key != nil {
 			all = append(all, keyedText{string(key), value})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b keyedText) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
+	slices.SortStableFunc(all, func(a, b keyedText) int {
+		st.Add(1)
+		return strings.Compare(a.key, b.key)
+	})
 	all = slices.CompactFunc(all, func(a, b keyedText) bool { return a.key == b.key })
 	c := &valueCursor{field: f, part: part}
 	for _, v := range all {
@@ -224,14 +239,19 @@ func (c *Column) spellings(st *guard.Steps, run int) []string {
 	seen := map[string]bool{}
 	from, to := c.run(run)
 	for p := from; p < to; p++ {
-		st.Add(1)
-		seen[c.value(c.sorted.At(p))] = true
+		if value := c.readValue(st, c.sorted.At(p)); !seen[value] {
+			st.Reserve(bytesPerSpelling + len(value))
+			seen[value] = true
+		}
 	}
 	all := make([]string, 0, len(seen))
 	for spelling := range seen {
 		all = append(all, spelling)
 	}
-	slices.Sort(all)
+	slices.SortFunc(all, func(a, b string) int {
+		st.Add(1)
+		return strings.Compare(a, b)
+	})
 	return all
 }
 
@@ -281,17 +301,20 @@ func (d *Dictionary) AppendElements(dst []uint32, part int, record uint32) []uin
 // Value returns a value as the first record of the dataset has it.
 func (d *Dictionary) Value(code uint32) string {
 	if d.origins == nil {
-		if c := d.parts[0].Column; d.Field.Type == herb.TypeList {
-			return string(c.elementAt(int(code)))
-		} else {
-			return c.RunValue(int(code))
+		c := d.parts[0].Column
+		if d.Field.Type != herb.TypeList {
+			return c.readRunValue(d.steps, int(code))
 		}
+		element := c.elementAt(int(code))
+		d.steps.Add(1 + len(element)/bytesPerStep)
+		return string(element)
 	}
 	if value, ok := d.texts[code]; ok {
+		d.steps.Add(1 + len(value)/bytesPerStep)
 		return value
 	}
 	o := d.origins[code]
-	return d.parts[o.part].RunValue(int(o.run))
+	return d.parts[o.part].readRunValue(d.steps, int(o.run))
 }
 
 // Key returns the sort key of a value.
@@ -312,20 +335,16 @@ func (d *Dictionary) Find(from uint32, key string) uint32 {
 	return uint32(lastIndex(int(from), d.Len-1, func(i int) bool { return d.Key(uint32(i)) < key })) + 1
 }
 
-// EachValue calls f for each of some ascending codes with its index and its value, as Value returns
-// it. The bytes are valid until the next call.
-func (d *Dictionary) EachValue(st *guard.Steps, codes []uint32, f func(i int, value []byte)) {
+// Values returns a function that returns the value of a code, as Value does, for about n codes, none
+// less than the one before. The bytes are valid until the next call.
+func (d *Dictionary) Values(n int) func(code uint32) []byte {
 	if d.origins != nil {
-		for i, code := range codes {
-			st.Add(1)
-			f(i, []byte(d.Value(code)))
-		}
-		return
+		return func(code uint32) []byte { return []byte(d.Value(code)) }
 	}
-	values := d.parts[0].newRunValues(st, len(codes))
-	for i, code := range codes {
-		st.Add(1)
-		f(i, values.at(int(code)))
+	values := d.parts[0].newRunValues(d.steps, n)
+	return func(code uint32) []byte {
+		d.steps.Add(1)
+		return values.at(int(code))
 	}
 }
 
@@ -334,19 +353,19 @@ func (d *Dictionary) HasRuns() bool {
 	return d.origins == nil && len(d.parts) == 1 && d.Field.Type != herb.TypeList
 }
 
-// Run returns the records with a code in ascending order. It needs HasRuns.
-func (d *Dictionary) Run(code uint32) file.U32s {
-	c := d.parts[0].Column
-	from, to := c.run(int(code))
-	return c.sorted.Slice(from, to)
+// EachRun calls f for all codes in ascending order, with the records that have them, some records at
+// a time; missing values are last. It needs HasRuns.
+func (d *Dictionary) EachRun(f func(code uint32, records file.U32s)) {
+	for code := range d.Len + 1 {
+		d.steps.Add(1)
+		d.InRun(uint32(code), func(records file.U32s) { f(uint32(code), records) })
+	}
 }
 
-// EachRun calls f for all codes in ascending order, with the records that have them; missing values
-// are last. It needs HasRuns.
-func (d *Dictionary) EachRun(st *guard.Steps, f func(code uint32, records file.U32s)) {
-	for code := range d.Len + 1 {
-		records := d.Run(uint32(code))
-		st.Add(1 + records.Len())
-		f(uint32(code), records)
-	}
+// InRun calls f with the records that have a code in ascending order, some records at a time. It
+// needs HasRuns.
+func (d *Dictionary) InRun(code uint32, f func(records file.U32s)) {
+	c := d.parts[0].Column
+	from, to := c.run(int(code))
+	d.steps.Blocks(from, to, func(from, to int) { f(c.sorted.Slice(from, to)) })
 }

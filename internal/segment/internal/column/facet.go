@@ -3,6 +3,7 @@ package column
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -107,11 +108,18 @@ func (o *sortedResult) spellingCounts(run int) (values []Value) {
 	for p := from; p < to; p++ {
 		o.steps.Add(1)
 		if rec := o.sorted.At(p); o.set == nil || o.set.Has(rec) {
-			counts[o.readValue(o.steps, rec)]++
+			value := o.readValue(o.steps, rec)
+			if counts[value] == 0 {
+				o.steps.Reserve(bytesPerSpelling + len(value))
+			}
+			counts[value]++
 		}
 	}
 	key := o.runKey(run)
-	for _, spelling := range slices.Sorted(maps.Keys(counts)) {
+	for _, spelling := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		o.steps.Add(1)
+		return strings.Compare(a, b)
+	}) {
 		values = append(values, Value{key, spelling, counts[spelling]})
 	}
 	return values

@@ -115,6 +115,7 @@ func (o *sortedResult) countBelowKey(key string) int {
 // the searches for the edges of a histogram read many of them several times.
 type runKeys struct {
 	c       *Column
+	steps   *guard.Steps
 	samples []valueSample // before every sampleInterval-th run; nil if values are read from records
 	sampled []byte        // values of the samples
 	buffer  []byte        // for a value
@@ -131,12 +132,13 @@ const sampleInterval = 32
 // newRunKeys returns a reader of the keys that a histogram needs. Reading a value from a record
 // takes microseconds if many fields precede it. Then it is faster to read all stored values once.
 func (c *Column) newRunKeys(st *guard.Steps, buckets int) *runKeys {
-	k := &runKeys{c: c, keys: map[int]string{}, buffer: make([]byte, 0, 128)}
+	k := &runKeys{c: c, steps: st, keys: map[int]string{}, buffer: make([]byte, 0, 128)}
 	if !c.StoresValues() || c.Distinct() > cost.ReadsPerBucket*buckets*(c.fieldIndex+cost.RecordReadAsField) {
 		return k
 	}
 	for v := c.newRunValues(st, c.Distinct()); v.next < c.Distinct(); {
 		st.Add(sampleInterval)
+		st.Reserve(2 * len(v.value)) // also while the array grows
 		k.sampled = append(k.sampled, v.value...)
 		k.samples = append(k.samples, valueSample{len(k.sampled), len(v.rest)})
 		v.at(min(v.next+sampleInterval, c.Distinct()) - 1)
@@ -146,14 +148,14 @@ func (c *Column) newRunKeys(st *guard.Steps, buckets int) *runKeys {
 
 func (k *runKeys) value(run int) string {
 	if k.samples == nil {
-		return k.c.RunValue(run)
+		return k.c.readRunValue(k.steps, run)
 	}
 	i, start := run/sampleInterval, 0
 	if i > 0 {
 		start = k.samples[i-1].end
 	}
 	v := runValues{
-		c: k.c, stored: true, next: i * sampleInterval, value: append(k.buffer[:0], k.sampled[start:k.samples[i].end]...),
+		c: k.c, steps: k.steps, stored: true, next: i * sampleInterval, value: append(k.buffer[:0], k.sampled[start:k.samples[i].end]...),
 		rest: k.c.values[len(k.c.values)-k.samples[i].rest:],
 	}
 	k.buffer = v.at(run)

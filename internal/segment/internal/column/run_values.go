@@ -55,6 +55,7 @@ func (v *runValues) at(run int) []byte {
 			*(*[chunkSize]byte)(v.value[shared : shared+chunkSize]) = [chunkSize]byte(v.rest)
 			v.value = v.value[:shared+suffix]
 		} else {
+			v.steps.Add(suffix / bytesPerStep)
 			v.value = append(v.value[:shared], v.rest[:suffix]...)
 		}
 		v.rest = v.rest[suffix:]
@@ -65,7 +66,9 @@ func (v *runValues) at(run int) []byte {
 
 // read returns the value of a run from a record. The bytes are valid until the next call.
 func (v *runValues) read(run int) []byte {
-	v.fromRecord = v.c.records.appendValue(v.fromRecord[:0], v.c.sorted.At(int(v.c.runs.At(run))), v.c.fieldIndex)
+	record := v.c.sorted.At(int(v.c.runs.At(run)))
+	v.c.addReadSteps(v.steps, record)
+	v.fromRecord = v.c.records.appendValue(v.fromRecord[:0], record, v.c.fieldIndex)
 	return v.fromRecord
 }
 

@@ -24,22 +24,27 @@ var (
 type corruption struct{ reason string }
 
 // Corrupt panics because of a failed format check, which Run returns as ErrCorrupt. Queries are
-// many nested calls that fail for no other reason than this and the end of their context, so they
-// do not return errors.
+// many nested calls that seldom fail, so they do not return errors.
 func Corrupt(format string, args ...any) { panic(corruption{fmt.Sprintf(format, args...)}) }
+
+// failure is the panic value of Fail.
+type failure struct{ err error }
+
+// Fail ends a query with an error, which Run returns.
+func Fail(err error) { panic(failure{err}) }
 
 // Run calls f, which reads mapped, and converts panics to errors: a bad disk must not end the
 // process.
 //
 //   - A failed format check, and a memory fault inside mapped, is ErrCorrupt.
-//   - The end of a query's context is the context's error.
+//   - The error of Fail, such as the end of a query's context, is returned.
 //   - Another runtime error is ErrUnexpected, with a stack trace.
 func Run(mapped []byte, f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case canceled:
+		case failure:
 			err = p.err
 		case corruption:
 			err = fmt.Errorf("%w: %s", ErrCorrupt, p.reason)

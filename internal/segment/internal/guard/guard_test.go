@@ -28,7 +28,7 @@ func TestRun(t *testing.T) {
 		{"no error", func() error { return nil }, nil, false},
 		{"returned error", func() error { return io.EOF }, io.EOF, false},
 		{"failed format check", func() error { Corrupt("x"); return nil }, ErrCorrupt, false},
-		{"canceled context", func() error { panic(canceled{context.Canceled}) }, context.Canceled, false},
+		{"canceled context", func() error { Fail(context.Canceled); return nil }, context.Canceled, false},
 		{"index out of range", func() error { numbers[index]++; return nil }, ErrUnexpected, true},
 		{"nil pointer", func() error { var s *Steps; s.left = 0; return nil }, ErrUnexpected, true},
 		{"fault outside the map", func() error {

@@ -22,6 +22,9 @@ type Steps struct {
 
 	pacer query.Pacer // nil if there is none
 	since time.Time   // end of the last yield
+
+	needed, reserved int    // bytes
+	release          func() // of what is reserved; nil if nothing is
 }
 
 // NewSteps returns the steps of a query with a context.
@@ -33,8 +36,8 @@ func NewSteps(ctx context.Context) *Steps {
 	return s
 }
 
-// Add counts n steps. If the context is canceled, it panics with canceled, which Run converts to an
-// error: the loops are nested in callbacks that cannot return one.
+// Add counts n steps. If the context is canceled, it calls Fail: the loops are nested in callbacks
+// that cannot return an error.
 //
 // A query this long also yields the processor, to its pacer or else to the scheduler, so that short
 // queries need not wait for the next preemption, which occurs every 10 ms.
@@ -60,9 +63,38 @@ func (s *Steps) yield(steps int) {
 		return
 	}
 	if err := s.pacer.Yield(s.ctx, steps, time.Since(s.since)); err != nil {
-		panic(canceled{err})
+		Fail(err)
 	}
 	s.since = time.Now()
+}
+
+// minReservation is the least number of bytes that are reserved at once. Queries that need less
+// reserve nothing.
+const minReservation = 1 << 20
+
+// Reserve reports that the query is about to allocate n bytes more, which it holds until Release.
+// It reserves them from the pacer, and stops the query if the server has no memory for them. The
+// sum is reserved at once, because a pacer limits each reservation to what the server has.
+func (s *Steps) Reserve(n int) {
+	if s.needed += n; s.pacer == nil || s.needed < minReservation || s.needed <= s.reserved {
+		return
+	}
+	needed := s.needed
+	s.Release()
+	s.needed, s.reserved = needed, needed+needed/4
+	release, err := s.pacer.Reserve(s.ctx, s.reserved)
+	if err != nil {
+		Fail(err)
+	}
+	s.release = release
+}
+
+// Release releases the memory that the query has reserved.
+func (s *Steps) Release() {
+	if s.release != nil {
+		s.release()
+	}
+	s.needed, s.reserved, s.release = 0, 0, nil
 }
 
 // Restart begins to measure the time of the next steps, after a pause in which the query did not
@@ -77,7 +109,7 @@ func (s *Steps) Restart() {
 // Check stops the query if its context is canceled.
 func (s *Steps) Check() {
 	if err := s.ctx.Err(); err != nil {
-		panic(canceled{err})
+		Fail(err)
 	}
 }
 
@@ -91,6 +123,3 @@ func (s *Steps) Blocks(from, to int, f func(from, to int)) {
 		from = end
 	}
 }
-
-// canceled carries the error of a context or a pacer to Run.
-type canceled struct{ err error }

@@ -1,0 +1,129 @@
+package segment_test
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/segment"
+)
+
+func parseAggregate(t *testing.T, raw string, fields []herb.Field) *query.AggregateRequest {
+	t.Helper()
+	q, err := query.ParseAggregate(raw, fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// TestAggregate_memory checks that the memory of an aggregate is reserved and released, and that
+// the query fails if the server has none.
+func TestAggregate_memory(t *testing.T) {
+	t.Parallel()
+	r := openCancelSegment(t)
+	for _, tt := range []struct {
+		raw   string
+		least int // bytes for each record
+	}{
+		{"_by=name", 64},
+		{"_by=name&_measure=median:size&_measure=mean:number", 64 + 40},
+		{"_by=name&_sort=-median:size", 64 + 40},
+		{"_by=tags&_by=number&_measure=distinct:tags", 2 * 64},
+	} {
+		q := parseAggregate(t, tt.raw, cancelFields())
+		var p countingPacer
+		if _, err := r.Aggregate(query.WithPacer(t.Context(), &p), q); err != nil || p.peak < tt.least*cancelRecords || p.held != 0 {
+			t.Errorf("%s: reserved %d bytes, %d after the query, error %v; want at least %d", tt.raw, p.peak, p.held, err, tt.least*cancelRecords)
+		}
+		full := countingPacer{full: errors.New("no memory")}
+		if _, err := r.Aggregate(query.WithPacer(t.Context(), &full), q); !errors.Is(err, full.full) {
+			t.Errorf("%s: %v; want %v", tt.raw, err, full.full)
+		}
+	}
+}
+
+// TestAggregate_combinations rejects measures of more combinations of elements than are held in
+// memory. Counting them needs no memory.
+func TestAggregate_combinations(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{
+		{Name: "a", Type: herb.TypeList, Filterable: true}, {Name: "b", Type: herb.TypeList, Filterable: true},
+		{Name: "n", Type: herb.TypeNumber, Filterable: true},
+	}
+	elements := make([]string, 100)
+	for i := range elements {
+		elements[i] = fmt.Sprint("e", i)
+	}
+	list := strings.Join(elements, ",")
+	r := openBuilt(t, fields, slices.Repeat([]herb.Record{{list, list, "1"}}, 900), segment.Options{FS: unsynced{}})
+	for raw, want := range map[string]string{
+		"_by=a&_by=b": "", "_by=a&_measure=sum:n": "", "_by=a&_by=b&_measure=sum:n": "combination", "_by=a&_by=b&_measure=distinct:a": "combination",
+	} {
+		_, err := r.Aggregate(t.Context(), parseAggregate(t, raw, fields))
+		if want == "" && err != nil || want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v; want %q", raw, err, want)
+		}
+	}
+}
+
+// TestAggregate_longNumbers adds numbers of up to the maximum number of digits exactly, and rejects
+// the sum of longer ones, which segments of earlier releases may have.
+func TestAggregate_longNumbers(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true}}
+	whole, fraction := strings.Repeat("9", 1000), "0."+strings.Repeat("7", 999)
+	exact, _ := new(big.Rat).SetString(whole)
+	for _, v := range []string{fraction, "-3", "0.25"} {
+		n, _ := new(big.Rat).SetString(v)
+		exact.Add(exact, n)
+	}
+	const measures = "_measure=sum:n&_measure=min:n&_measure=count"
+	for _, tt := range []struct {
+		name   string
+		values []string
+		raw    string
+		want   []string // nil: rejected
+	}{
+		{"within the limit", []string{whole, fraction, "-3", "0.25"}, measures, []string{exact.FloatString(999), "-3", "4"}},
+		{"one value", []string{whole}, "_measure=median:n&_measure=max:n", []string{whole, whole}},
+		{"more decimals than 16 bits", []string{"1", "0." + strings.Repeat("1", 70_000)}, measures, nil},
+		{"more digits", []string{"1", whole + "0"}, "_measure=mean:n", nil},
+		{"median of more digits", []string{"1", whole + "0"}, "_measure=median:n", nil},
+		{"no sum of more digits", []string{"1", whole + "0"}, "_measure=max:n&_measure=distinct:n", []string{whole + "0", "2"}},
+	} {
+		records := make([]herb.Record, len(tt.values))
+		for i, v := range tt.values {
+			records[i] = herb.Record{v}
+		}
+		r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
+		got, err := r.Aggregate(t.Context(), parseAggregate(t, tt.raw, fields))
+		switch {
+		case tt.want == nil && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "more than 1000 digits")):
+			t.Errorf("%s: %v", tt.name, err)
+		case tt.want != nil && (err != nil || !slices.Equal(got.Rows[0].Values, tt.want)):
+			t.Errorf("%s: %v, %v", tt.name, got.Rows, err)
+		}
+	}
+}
+
+// TestAggregate_resultSize rejects a result whose values are too large to return.
+func TestAggregate_resultSize(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "id", Type: herb.TypeNumber, Filterable: true}, {Name: "text", Type: herb.TypeText, Filterable: true}}
+	records := make([]herb.Record, 20)
+	for i := range records {
+		records[i] = herb.Record{fmt.Sprint(i), fmt.Sprint(i) + strings.Repeat("x", 1<<20)}
+	}
+	r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
+	for raw, want := range map[string]herb.Code{"_by=id&_measure=max:text": herb.CodeInvalid, "_by=id&_measure=max:text&_top=10": herb.CodeOf(nil)} {
+		if _, err := r.Aggregate(t.Context(), parseAggregate(t, raw, fields)); herb.CodeOf(err) != want {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
