@@ -93,6 +93,7 @@ type sheetWriter struct {
 	decoder *herb.RecordDecoder
 	fields  []herb.Field
 	buf     bytes.Buffer // of a row
+	number  []byte       // buffer of a cell
 	column  int
 }
 
@@ -136,9 +137,9 @@ func (w *sheetWriter) record(rec []byte) error {
 func (w *sheetWriter) cell(f *herb.Field, value []byte) {
 	if len(value) == 0 {
 		w.buf.WriteString("<c/>")
-	} else if isSheetNumber(f, value) {
+	} else if number, ok := w.sheetNumber(f, value); ok {
 		w.buf.WriteString("<c><v>")
-		w.buf.Write(value)
+		w.buf.Write(number)
 		w.buf.WriteString("</v></c>")
 	} else if days, style, ok := sheetDate(f, value); ok {
 		fmt.Fprintf(&w.buf, `<c s="%d"><v>%s</v></c>`, style, days)
@@ -191,10 +192,20 @@ var escapedRune = regexp.MustCompile("^_x[0-9A-Fa-f]{4}[_\x00-\x08\x0B-\x1F\uFFF
 // maxSheetDigits is the number of significant digits that spreadsheet programs keep.
 const maxSheetDigits = 15
 
-// isSheetNumber reports whether a value is a number that a cell can hold exactly. Other values are
-// written as text, such as 1.234 in a field whose decimal separator is a comma.
-func isSheetNumber(f *herb.Field, value []byte) bool {
-	points := bytes.Count(value, []byte("."))
-	digits := len(value) - bytes.Count(value, []byte("-")) - points
-	return f.Type == herb.TypeNumber && digits <= maxSheetDigits && (points == 0 || f.Notation.Decimal == "") && text.IsNumber(value)
+// sheetNumber returns a number as cells have it, whatever its notation. ok is false if a cell cannot
+// hold it exactly, so that it is written as text: more digits than programs keep, a currency or
+// percent sign, and leading zeros, which programs do not show. The bytes are valid until the next
+// call.
+func (w *sheetWriter) sheetNumber(f *herb.Field, value []byte) (number []byte, ok bool) {
+	if f.Type != herb.TypeNumber || f.Notation.Affix != "" {
+		return nil, false
+	}
+	if f.Notation.Padded {
+		unpadded := *f
+		unpadded.Notation.Padded = false
+		f = &unpadded
+	}
+	var status text.Status
+	w.number, status = text.AppendCanonical(w.number[:0], f, value)
+	return w.number, status == text.Valid && text.DigitCount(w.number) <= maxSheetDigits
 }

@@ -23,7 +23,7 @@ import (
 func TestWrite_XLSX(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "a & b", Type: herb.TypeText}, {Name: "n", Type: herb.TypeNumber}}
-	european := []herb.Field{fields[0], {Name: "n", Type: herb.TypeNumber, Notation: herb.Notation{Group: ".", Decimal: ","}}}
+	european := []herb.Field{fields[0], {Name: "n", Type: herb.TypeNumber, Notation: herb.Notation{Group: ".", Decimal: ",", Missing: []string{"NA"}}}}
 	tests := []struct {
 		name  string
 		value herb.Record
@@ -40,7 +40,11 @@ func TestWrite_XLSX(t *testing.T) {
 		{"control characters", herb.Record{"a\x01\r\n\tb\uffff", ""}, inline("a_x0001__x000D_\n\tb_xFFFF_") + "<c/>"},
 		{"looks escaped", herb.Record{"_x0041_ _x00 _", ""}, inline("_x005F_x0041_ _x00 _") + "<c/>"},
 		{"looks escaped before an escaped character", herb.Record{"_x0041\x01_x0041\n", ""}, inline("_x005F_x0041_x0001__x0041\n") + "<c/>"},
-		{"thousands after a point", herb.Record{"decimal comma", "1.234"}, inline("decimal comma") + inline("1.234")},
+		{"thousands after a point", herb.Record{"decimal comma", "1.234"}, inline("decimal comma") + "<c><v>1234</v></c>"},
+		{"decimal comma", herb.Record{"decimal comma", "-1.234,50"}, inline("decimal comma") + "<c><v>-1234.50</v></c>"},
+		{"sixteen digits with a decimal comma", herb.Record{"decimal comma", "12.345.678.901.234,56"}, inline("decimal comma") + inline("12.345.678.901.234,56")},
+		{"missing value", herb.Record{"decimal comma", "NA"}, inline("decimal comma") + inline("NA")},
+		{"signs and exponents", herb.Record{"", "+1.5e2"}, "<c/><c><v>150</v></c>"},
 		{"plain number with a decimal comma", herb.Record{"decimal comma", "1234"}, inline("decimal comma") + "<c><v>1234</v></c>"},
 	}
 	for _, tt := range tests {

@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -691,6 +692,49 @@ func TestRollbackAndRemove(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(p.versions, "*-*"))
 	if err != nil || len(files) > 0 {
 		t.Errorf("files are left: %v, %v", files, err)
+	}
+}
+
+// TestPatchSource_keys replaces and removes records whose keys are equal by value and written in
+// another way. Texts are compared as written.
+func TestPatchSource_keys(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, schema, file, change, want string }{
+		{"number", "number", "1,Rose,2\n2.50,Fern,3\n3,Moss,4\n", "1.0,Oak,5,\n2.5,,,true\n+4,Elm,6,\n4.0,Ash,7,\n", "1.0 Oak 5|3 Moss 4|4.0 Ash 7"},
+		{"decimal comma", `number", "decimalChar": ",`, "\"1,50\",Rose,2\n2,Fern,3\n", "\"1,5\",Oak,5,\n\"2,0\",,,true\n", "1,5 Oak 5"},
+		{"datetime", "datetime", "2024-02-29T12:00:00Z,Rose,2\n2024-03-01T00:00:00Z,Fern,3\n", "2024-02-29T13:00:00+01:00,Oak,5,\n2024-03-01 00:00:00,,,true\n", "2024-02-29T13:00:00+01:00 Oak 5"},
+		{"text", "string", "1,Rose,2\n1.0,Fern,3\n", "1,Oak,5,\n", "1 Oak 5|1.0 Fern 3"},
+	} {
+		p := newPublishing(t, nil)
+		const head = "id,name,price"
+		descriptor := `{"resources": [{"path": "prices.csv", "schema": {"primaryKey": "id", "fields": [
+			{"name": "id", "type": "` + tt.schema + `"}, {"name": "name"}, {"name": "price"}]}}]}`
+		body, contentType := form(t, "prices.csv", head+"\n"+tt.file, "descriptor", descriptor)
+		if a := p.put(t, "", body, contentType); a.status != 201 {
+			t.Errorf("%s: %d %s", tt.name, a.status, a.body)
+		}
+		if a := p.send(t, "PATCH", "/source?_mode=upsert", head+",_deleted\n"+tt.change); a.status != 200 || p.rows(t) != tt.want {
+			t.Errorf("%s: %d %s leads to %q, want %q", tt.name, a.status, a.body, p.rows(t), tt.want)
+		}
+	}
+}
+
+// TestPatchSource_noReport changes a version that an earlier release published without a report.
+func TestPatchSource_noReport(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	p.put(t, "", prices)
+	d, err := p.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
+	must.NoError(t, err)
+	live := d.Version
+	d.Version, d.Report = live[:len(live)-3]+"zzz", nil
+	segment, err := os.ReadFile(filepath.Join(p.versions, live+".segment"))
+	must.NoError(t, err)
+	must.NoError(t, os.WriteFile(filepath.Join(p.versions, d.Version+".segment"), segment, 0o600))
+	_, err = p.store.AddVersion(t.Context(), d, live, 10, time.Now())
+	must.NoError(t, err)
+	if a := p.send(t, "PATCH", "/source?_mode=append", "id,name,price\n3,Moss,4\n"); a.status != 200 || p.rows(t) != "1 Rose 2.50|2 Fern 3|3 Moss 4" {
+		t.Errorf("%d %s: %s", a.status, a.body, p.rows(t))
 	}
 }
 

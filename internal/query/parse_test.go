@@ -83,7 +83,9 @@ func TestParse_invalid(t *testing.T) {
 		{"page twice", "page=1&page=1", `"page" is given more than once; give it once`},
 		{"page twice, once empty", "page=&page=1", `"page" is given more than once; give it once`},
 		{"per_page twice", "per_page=1&per_page=1", `"per_page" is given more than once; give it once`},
-		{"sort twice", "sort=id&sort=id", `"sort" is given more than once; give it once`},
+		{"sort twice by the same field", "sort=id&sort=id", `field "id" is given more than once in "sort"; give it once`},
+		{"sort twice with order", "sort=id&sort=price&order=asc", `"order" is given, so "sort" must be one field without -; leave "order" out and write - before each descending field, such as sort=-id,price`},
+		{"_fields twice with the same field", "_fields=id&_fields=price,id", `field "id" is given more than once in "_fields"; give it once`},
 		{"order twice", "order=asc&order=asc", `"order" is given more than once; give it once`},
 		{"search twice", "search=a&search=a", `"search" is given more than once; give it once`},
 		{"unknown parameter", "colour=red", `unknown parameter "colour"; ` + parameters},
@@ -301,6 +303,32 @@ func TestParseConditions(t *testing.T) {
 		if diff := cmp.Diff(c.want, got.Conditions); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", c.raw, diff)
 		}
+	}
+}
+
+// TestParse_repeatedLists checks that a list that is given several times is one list, also in the
+// canonical form.
+func TestParse_repeatedLists(t *testing.T) {
+	t.Parallel()
+	for raw, joined := range map[string]string{
+		"sort=title&sort=-price":                            "sort=title,-price",
+		"sort=title&page=2&sort=&sort=-price,id":            "sort=title,-price,id&page=2",
+		"_fields=price&_fields=id":                          "_fields=price,id",
+		"_fields=price&sort=-id&_fields=id,title&sort=date": "_fields=price,id,title&sort=-id,date",
+		"sort=&sort=": "",
+	} {
+		got, err := query.Parse(raw, catalog())
+		if err != nil {
+			t.Errorf("%q: %v", raw, err)
+			continue
+		}
+		want, err := query.Parse(joined, catalog())
+		if err != nil || got.Canonical() != want.Canonical() || !slices.Equal(got.Sort, want.Sort) || !slices.Equal(got.Selected, want.Selected) {
+			t.Errorf("%q: %+v, %v; want %+v", raw, got, err, want)
+		}
+	}
+	if _, err := query.Split("_fields=price&_fields=id").Only(query.ParamFields); err != nil {
+		t.Errorf("fields of one record: %v", err)
 	}
 }
 

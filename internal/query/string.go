@@ -138,8 +138,40 @@ func (s String) Without(names ...string) String {
 	return s
 }
 
-// Params returns the parameters.
+// listParams are the parameters whose values are lists of fields, separated by commas.
+var listParams = []string{ParamSort, ParamFields}
+
+// joinLists returns the query string with one parameter for each list that is given several times,
+// as generated clients do: sort=a&sort=-b is sort=a,-b.
+func (s String) joinLists() String {
+	for _, name := range listParams {
+		first := slices.IndexFunc(s.parts, func(p Part) bool { return p.Name == name })
+		if first < 0 || !slices.ContainsFunc(s.parts[first+1:], func(p Part) bool { return p.Name == name }) {
+			continue
+		}
+		var values []string
+		var parts []Part
+		for _, p := range s.parts {
+			if p.Name == name && p.Value != "" {
+				values = append(values, p.Value)
+			}
+		}
+		for i, p := range s.parts {
+			if i == first {
+				p.Value = strings.Join(values, ",")
+			}
+			if i == first || p.Name != name {
+				parts = append(parts, p)
+			}
+		}
+		s.parts = parts
+	}
+	return s
+}
+
+// Params returns the parameters. A repeated list is one parameter.
 func (s String) Params() (Params, error) {
+	s = s.joinLists()
 	if s.err != nil || len(s.parts) == 0 {
 		return nil, s.err
 	}

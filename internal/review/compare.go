@@ -140,16 +140,12 @@ func (h *recordHash) digests(records iter.Seq2[herb.Record, error], count int, s
 func (h *recordHash) appendKey(r herb.Record, s side) {
 	h.buf = h.buf[:0]
 	for n, i := range s.key {
-		value := []byte(r[i])
-		own := &s.fields[i]
-		isSame := len(h.live.fields) == 0 || h.next.fields[h.next.key[n]].Type == h.live.fields[h.live.key[n]].Type
-		if own.Type.IsScalar() && isSame {
-			var status text.Status
-			if h.value, status = text.AppendCanonical(h.value[:0], own, value); status == text.Valid {
-				value = h.value
-			}
+		own := s.fields[i]
+		if len(h.live.fields) > 0 && h.next.fields[h.next.key[n]].Type != h.live.fields[h.live.key[n]].Type {
+			own.Type = herb.TypeText // values of different types are compared as written
 		}
-		h.buf = append(binary.AppendUvarint(h.buf, uint64(len(value))), value...)
+		h.value = text.AppendIdentity(h.value[:0], &own, r[i])
+		h.buf = append(binary.AppendUvarint(h.buf, uint64(len(h.value))), h.value...)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
+	"herbarium/internal/text"
 )
 
 // Mode is how a file changes the live version.
@@ -78,7 +79,7 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 		return nil, err
 	}
 	defer t.Close()
-	c := &changes{keys: map[[16]byte]int64{}, deleted: -1}
+	c := &changes{keys: map[[16]byte]int64{}, fields: live.Fields, deleted: -1}
 	if err := c.matchFields(t.Dataset.Fields, live.Fields, r.Mode); err != nil {
 		return nil, source.Located(src.Name(0), err)
 	}
@@ -103,6 +104,7 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 type changes struct {
 	file    *os.File           // records, each with the lengths of its values
 	keys    map[[16]byte]int64 // offset of the last record with a key; negative: it is removed
+	fields  []herb.Field       // of the live version
 	key     []int              // fields of the primary key
 	columns []int              // of the file, by field
 	deleted int                // column of the file; negative: none
@@ -147,7 +149,7 @@ func (c *changes) store(records func(func(herb.Record, error) bool), mode Mode) 
 			if count++; count > maxUpserts {
 				return herb.Errorf(herb.CodeTooLarge, "the file has more than %d records, the limit of _mode=upsert; send the whole dataset with PUT …/source", maxUpserts)
 			}
-			k := keyOf(row, c.key)
+			k := c.keyOf(row)
 			if c.keys[k] = at; c.deleted >= 0 && isTrue(r[c.deleted]) {
 				c.keys[k] = -1
 				continue
@@ -166,11 +168,13 @@ func isTrue(value string) bool {
 	return slices.Contains([]string{"true", "yes", "t", "y", "1"}, strings.ToLower(strings.TrimSpace(value)))
 }
 
-// keyOf returns a hash of the values of the primary key.
-func keyOf(r herb.Record, fields []int) [16]byte {
-	var b []byte
-	for _, i := range fields {
-		b = append(binary.AppendUvarint(b, uint64(len(r[i]))), r[i]...)
+// keyOf returns a hash of the values of the primary key. Values are compared in the notation of the
+// live version, because they become records of the same dataset.
+func (c *changes) keyOf(r herb.Record) [16]byte {
+	var b, value []byte
+	for _, i := range c.key {
+		value = text.AppendIdentity(value[:0], &c.fields[i], r[i])
+		b = append(binary.AppendUvarint(b, uint64(len(value))), value...)
 	}
 	sum := sha256.Sum256(b)
 	return [16]byte(sum[:16])
@@ -228,7 +232,7 @@ func (s *Service) mergeInto(ctx context.Context, r *Request, view library.View, 
 			return err
 		}
 		if r.Mode == Upsert {
-			at, changed := c.keys[keyOf(row, c.key)]
+			at, changed := c.keys[c.keyOf(row)]
 			switch {
 			case changed && at < 0:
 				return nil
@@ -262,7 +266,7 @@ func (c *changes) appendNew(out *tableWriter, mode Mode, row herb.Record, writte
 		}
 		start := at
 		at += size
-		if mode == Upsert && (written[start] || c.keys[keyOf(row, c.key)] != start) {
+		if mode == Upsert && (written[start] || c.keys[c.keyOf(row)] != start) {
 			continue // a later one has the same key
 		}
 		if err := out.write(row); err != nil {

@@ -305,7 +305,8 @@ func (s *Service) prepare(ctx context.Context, r *Request, live herb.Dataset) (i
 	r.File, r.Reading = merged, nil
 	src, err := s.source(ctx, r, live)
 	src.Expectations = append(slices.Clip(src.Expectations), herb.Expectation{Total: &records})
-	if !strings.HasPrefix(live.Report.Format, "csv") && len(src.Fields) == 0 { // the file declared types
+	isCSV := live.Report != nil && strings.HasPrefix(live.Report.Format, "csv") // earlier releases published without a report
+	if !isCSV && len(src.Fields) == 0 {                                         // the file may have declared types
 		for _, f := range live.Fields {
 			setting := ingest.FieldSetting{Name: f.Name}
 			if f.Type == herb.TypeText {

@@ -30,6 +30,7 @@ func TestParseState(t *testing.T) {
 	}{
 		{"empty", "", "/p", true},
 		{"listing", "price%5Bgte%5D=5&sort=price", "/p?price%5Bgte%5D=5&sort=price", true},
+		{"repeated lists", "sort=price&sort=-page&_fields=page&_fields=price", "/p?sort=price%2C-page&_fields=page%2Cprice", true},
 		{"empty comparison", "price%5Bgte%5D=&sort=price", "/p?sort=price", false},
 		{"empty values", "price=&price%5Bin%5D=&price%5Bne%5D=", "/p?price=&price%5Bin%5D=&price%5Bne%5D=", true},
 		{"field that looks like a comparison", "x%5Bgte%5D=", "/p?x%5Bgte%5D=", true},
@@ -124,7 +125,8 @@ func TestState_validListing(t *testing.T) {
 		invalid    []string
 	}{
 		{"price=1&colour=red&sort=nope", "price=1", []string{"colour", "sort"}},
-		{"sort=price&sort=price", "", nil}, // valid one by one
+		{"sort=price&sort=price", "", []string{"sort"}},
+		{"search=a&search=a", "", nil}, // valid one by one
 	} {
 		s, _, err := ParseState("/p", query.Split(tt.raw), testDataset())
 		if err != nil {

@@ -44,14 +44,9 @@ func edgeKey(f *herb.Field, edge string) string {
 // written: 1 and 1.0 are the same number. Otherwise a run of such values is non-uniform.
 func EqualByKey(t herb.Type) bool { return t.IsScalar() }
 
-// AppendIdentity appends bytes that are equal for equal values, given as written in JSON.
+// AppendIdentity is text.AppendIdentity of a value as written in JSON.
 func AppendIdentity(dst []byte, f *herb.Field, raw []byte) []byte {
-	if EqualByKey(f.Type) {
-		if key, status := text.FieldKey(f, unescape(raw)); status == text.Valid {
-			return append(dst, key...)
-		}
-	}
-	return append(dst, raw...)
+	return text.AppendIdentity(dst, f, unescape(raw))
 }
 
 // KeyIsAmbiguous reports whether a value that is not equal can have the same sort key.
