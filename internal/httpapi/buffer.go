@@ -178,10 +178,25 @@ func (b *buffer) Reset() { b.bytes = b.bytes[:0] }
 
 // encodeJSON encodes JSON into a buffer without escaping < and >. The caller must free the buffer.
 func (w *response) encodeJSON(ctx context.Context, v any) (*buffer, error) {
+	return w.encodeReserved(ctx, v, func() {})
+}
+
+// encodeReserved is encodeJSON of a value for which the caller has reserved memory. It calls release
+// before the encoder, which holds all JSON, writes to the buffer: otherwise one body would need
+// twice its share of the budget.
+func (w *response) encodeReserved(ctx context.Context, v any, release func()) (*buffer, error) {
 	b := w.newBuffer(ctx)
-	e := json.NewEncoder(b)
+	e := json.NewEncoder(writerFunc(func(p []byte) (int, error) {
+		release()
+		return b.Write(p)
+	}))
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	b.bytes = bytes.TrimRight(b.bytes, "\n")
 	return b, err
 }
+
+// writerFunc implements io.Writer.
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

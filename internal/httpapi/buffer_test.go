@@ -79,6 +79,10 @@ func TestBudget_exhausted(t *testing.T) {
 	if !others.TryGrow(limit / 16 * 9) { // the share of one client
 		t.Fatal("the budget is used")
 	}
+	more := budget.NewReservation(netip.MustParseAddr("10.9.9.9"))
+	if !more.TryGrow(limit / 16) {
+		t.Fatal("another client has no room")
+	}
 	large := plantOf(1, 400_000)
 	small := plantOf(2, 100)
 	checks := func(status int) {
@@ -110,6 +114,7 @@ func TestBudget_exhausted(t *testing.T) {
 		t.Errorf("a listing without any room: %d", a.status)
 	}
 	others.Release()
+	more.Release()
 	for i := range fill {
 		fill[i].Release()
 	}

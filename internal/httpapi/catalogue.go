@@ -109,12 +109,11 @@ func (a *API) sendDescription(w *response, r *http.Request, size int, access her
 		return err
 	}
 	defer release()
-	body, err := w.encodeJSON(r.Context(), describe())
+	body, err := w.encodeReserved(r.Context(), describe(), release)
 	defer body.free()
 	if err != nil {
 		return err
 	}
-	release()
 	w.sendDocument(r, access, a.newDocument(contentJSON, body.Bytes()))
 	return nil
 }

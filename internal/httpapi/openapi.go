@@ -52,12 +52,12 @@ func (a *API) datasetDocument(w *response, r *http.Request, name string) error {
 	if err != nil {
 		return err
 	}
+	release() // before the copy, or one document would need twice its share of the budget
 	body := w.newBuffer(r.Context())
 	defer body.free()
 	if _, err := body.Write(generated); err != nil {
 		return err
 	}
-	release()
 	w.sendDocument(r, w.descriptionAccess(&view), a.newDocument(contentJSON, body.Bytes()))
 	return nil
 }

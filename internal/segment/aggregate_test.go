@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/text"
 )
 
 func parseAggregate(t *testing.T, raw string, fields []herb.Field) *query.AggregateRequest {
@@ -126,4 +128,50 @@ func TestAggregate_resultSize(t *testing.T) {
 			t.Errorf("%s: %v", raw, err)
 		}
 	}
+}
+
+// FuzzNumbers compares measures of numbers in any notation of a field with those of math/big.
+func FuzzNumbers(f *testing.F) {
+	for _, s := range [][3]string{
+		{"1", "1.0", "-0.0"}, {"9223372036854775807", "9223372036854775807", "-1"}, {"1e400", "1e-400", "-.5"}, {"0." + strings.Repeat("3", 999), "7", "12.50"},
+		{strings.Repeat("9", 1000), "-" + strings.Repeat("9", 1000), "1"}, {"4611686018427387903", "0.1", "+2"}, {"\u22125", " 5 ", "1e2"},
+	} {
+		f.Add(s[0], s[1], s[2])
+	}
+	fields := []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true}}
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		sum, decimals := new(big.Rat), 0
+		var least, greatest *big.Rat
+		var records []herb.Record
+		for _, value := range []string{a, b, c} {
+			canonical, status := text.AppendPublished(nil, &fields[0], []byte(value))
+			if status != text.Valid || !utf8.ValidString(value) {
+				return
+			}
+			n, _ := new(big.Rat).SetString(string(canonical))
+			sum.Add(sum, n)
+			if least == nil || n.Cmp(least) < 0 {
+				least = n
+			}
+			if greatest == nil || n.Cmp(greatest) > 0 {
+				greatest = n
+			}
+			_, fraction, _ := strings.Cut(string(canonical), ".")
+			decimals = max(decimals, len(fraction))
+			records = append(records, herb.Record{value})
+		}
+		r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
+		got, err := r.Aggregate(t.Context(), parseAggregate(t, "_measure=sum:n&_measure=min:n&_measure=max:n&_measure=median:n", fields))
+		if err != nil {
+			t.Fatal(err)
+		}
+		middle := new(big.Rat).Sub(new(big.Rat).Sub(sum, least), greatest)
+		for i, want := range []*big.Rat{sum, least, greatest, middle} {
+			value := got.Rows[0].Values[i]
+			n, ok := new(big.Rat).SetString(value)
+			if _, fraction, _ := strings.Cut(value, "."); !ok || n.Cmp(want) != 0 || len(fraction) > decimals {
+				t.Errorf("measure %d of %q: %s; want %s", i, records, value, want.FloatString(decimals))
+			}
+		}
+	})
 }
