@@ -66,7 +66,8 @@ func newRequest(fields []herb.Field) *Request {
 }
 
 // parse parses the filters and the search of a request, and calls set for each of its other
-// parameters that has a value. Only filters, lists and the parameters in repeatable may be repeated.
+// parameters that has a value. Only filters, lists and the parameters in repeatable may be
+// repeated.
 // reserved are the parameters of this kind of request; other parameters of listings are rejected,
 // and scope is the reason in the message.
 func (r *Request) parse(s String, scope string, reserved []string, set func(Param) error) error {

@@ -29,8 +29,8 @@ func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, e
 	return page, err
 }
 
-// runQuery calls read, which evaluates a request, with the steps of the query. All kinds of requests
-// are evaluated by it, so that the checks before are the same for all.
+// runQuery calls read, which evaluates a request, with the steps of the query. All kinds of
+// requests are evaluated by it, so that the checks before are the same for all.
 func runQuery(ctx context.Context, guarded func(read func() error) error, segments []*Reader, q *query.Request, read func(st *guard.Steps) error) error {
 	return guarded(func() error {
 		if err := checkContains(segments, q); err != nil {

@@ -46,8 +46,8 @@ func AppendCanonical(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
 	return dst, Invalid
 }
 
-// AppendPublished is AppendCanonical for a value that is not in a segment yet: a number of more than
-// MaxDigits is invalid.
+// AppendPublished is AppendCanonical for a value that is not in a segment yet: a number of more
+// than MaxDigits is invalid.
 func AppendPublished(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
 	canonical, status := AppendCanonical(dst, f, value)
 	if status == Valid && f.Type == herb.TypeNumber && DigitCount(canonical[len(dst):]) > MaxDigits {

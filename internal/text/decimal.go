@@ -10,9 +10,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// MaxDigits is the maximum number of digits of a number in plain decimal notation, because work with
-// a number grows with its digits. A longer one is text. Segments of earlier releases may have longer
-// numbers, so they are parsed, compared and sorted as others.
+// MaxDigits is the maximum number of digits of a number in plain decimal notation, because work
+// with a number grows with its digits. A longer one is text. Segments of earlier releases may have
+// longer numbers, so they are parsed, compared and sorted as others.
 const MaxDigits = 1000
 
 // DigitCount returns the number of digits of a number in plain decimal notation.

@@ -335,8 +335,8 @@ func (d *Dictionary) Find(from uint32, key string) uint32 {
 	return uint32(lastIndex(int(from), d.Len-1, func(i int) bool { return d.Key(uint32(i)) < key })) + 1
 }
 
-// Values returns a function that returns the value of a code, as Value does, for about n codes, none
-// less than the one before. The bytes are valid until the next call.
+// Values returns a function that returns the value of a code, as Value does, for about n codes,
+// none less than the one before. The bytes are valid until the next call.
 func (d *Dictionary) Values(n int) func(code uint32) []byte {
 	if d.origins != nil {
 		return func(code uint32) []byte { return []byte(d.Value(code)) }
@@ -353,8 +353,8 @@ func (d *Dictionary) HasRuns() bool {
 	return d.origins == nil && len(d.parts) == 1 && d.Field.Type != herb.TypeList
 }
 
-// EachRun calls f for all codes in ascending order, with the records that have them, some records at
-// a time; missing values are last. It needs HasRuns.
+// EachRun calls f for all codes in ascending order, with the records that have them, some records
+// at a time; missing values are last. It needs HasRuns.
 func (d *Dictionary) EachRun(f func(code uint32, records file.U32s)) {
 	for code := range d.Len + 1 {
 		d.steps.Add(1)
