@@ -182,8 +182,8 @@ func (w *response) encodeJSON(ctx context.Context, v any) (*buffer, error) {
 }
 
 // encodeReserved is encodeJSON of a value for which the caller has reserved memory. It calls
-// release before the encoder, which holds all JSON, writes to the buffer: otherwise one body would need
-// twice its share of the budget.
+// release before the encoder, which holds all JSON, writes to the buffer: otherwise one body would
+// need twice its share of the budget.
 func (w *response) encodeReserved(ctx context.Context, v any, release func()) (*buffer, error) {
 	b := w.newBuffer(ctx)
 	e := json.NewEncoder(writerFunc(func(p []byte) (int, error) {

@@ -77,8 +77,8 @@ func FieldKey(f *herb.Field, value string) (key string, status Status) {
 }
 
 // AppendIdentity appends bytes that are equal for equal values of a field, given as written:
-// numbers, dates and booleans are equal by value, texts, lists and missing values as written. It is the only
-// definition of equal primary keys.
+// numbers, dates and booleans are equal by value, texts, lists and missing values as written. It is
+// the only definition of equal primary keys.
 func AppendIdentity(dst []byte, f *herb.Field, value string) []byte {
 	if f.Type.IsScalar() {
 		if key, status := FieldKey(f, value); status == Valid {
