@@ -193,9 +193,9 @@ var escapedRune = regexp.MustCompile("^_x[0-9A-Fa-f]{4}[_\x00-\x08\x0B-\x1F\uFFF
 const maxSheetDigits = 15
 
 // sheetNumber returns a number as cells have it, whatever its notation. ok is false if a cell
-// cannot hold it exactly, so that it is written as text: more digits than programs keep, a currency or
-// percent sign, and leading zeros, which programs do not show. The bytes are valid until the next
-// call.
+// cannot hold it exactly, so that it is written as text: more digits than programs keep, a currency
+// or percent sign, and leading zeros, which programs do not show. The bytes are valid until the
+// next call.
 func (w *sheetWriter) sheetNumber(f *herb.Field, value []byte) (number []byte, ok bool) {
 	if f.Type != herb.TypeNumber || f.Notation.Affix != "" {
 		return nil, false
