@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
-	"time"
 
 	"herbarium/internal/herb"
 )
@@ -20,6 +19,7 @@ const (
 	MaxNames        = herb.MaxFieldNames
 	MaxDepth        = 100 // levels of nested values
 	stepsPerContext = 4_096
+	bytesPerStep    = 256 // so that few long rows are read after the context has ended
 )
 
 // Limits for each byte of the stored file, and the minimum limits of small files. They bound time
@@ -28,11 +28,9 @@ const (
 	cellsPerByte    = 16 // tables of zeros or missing values compress well
 	elementsPerByte = 4
 	bytesPerByte    = 64 // large files of real data have less than half of it
-	waitPerByte     = 400 * time.Nanosecond
 	freeCells       = 2 << 20
 	freeElements    = 1 << 20
 	freeBytes       = 64 << 20
-	freeWait        = 3 * time.Second
 	cellsOfRow      = 2 // that a row counts for in addition to its own
 )
 
@@ -41,14 +39,13 @@ type Limits struct {
 	Record  int // bytes of one row, as written
 	Columns int
 	Depth   int
-	Wait    time.Duration // that a database may compute, in addition to a time that is proportional to its size
-	Temp    string        // folder of temporary files; empty: that of the system
-	Usage   *Usage        // shared by all tables of the file; nil if the file is one table
+	Temp    string // folder of temporary files; empty: that of the system
+	Usage   *Usage // shared by all tables of the file; nil if the file is one table
 }
 
 // Usage counts what was made of a file, so that one with a thousand tables does not expand a
 // thousand times. It is safe for concurrent use.
-type Usage struct{ columns, cells, bytes, unpacked, elements, waited atomic.Int64 }
+type Usage struct{ columns, cells, bytes, unpacked, elements atomic.Int64 }
 
 // Budget enforces the limits of one file for all formats. Formats charge it for what they hold
 // before a row is complete; Limit charges it for every row. It is used by one goroutine.
@@ -64,7 +61,6 @@ func NewBudget(ctx context.Context, stored int64, l Limits) *Budget {
 	l.Record = cmp.Or(l.Record, MaxRecord)
 	l.Columns = cmp.Or(l.Columns, MaxColumns)
 	l.Depth = cmp.Or(l.Depth, MaxDepth)
-	l.Wait = cmp.Or(l.Wait, freeWait)
 	if l.Usage == nil {
 		l.Usage = new(Usage)
 	}
@@ -83,14 +79,6 @@ func (b *Budget) Trial() *Budget {
 	trial.limits.Usage.unpacked.Store(b.limits.Usage.unpacked.Load())
 	return &trial
 }
-
-// WaitLeft returns the time that a database may still compute.
-func (b *Budget) WaitLeft() time.Duration {
-	return b.limits.Wait + time.Duration(b.stored)*waitPerByte - time.Duration(b.limits.Usage.waited.Load())
-}
-
-// Waited charges for the time that a database has computed.
-func (b *Budget) Waited(d time.Duration) { b.limits.Usage.waited.Add(int64(d)) }
 
 // Elements charges for n elements of a format that are parsed and may not become values, such as
 // tags and attributes. It includes Step.
@@ -122,11 +110,14 @@ func (b *Budget) TempFile() (*os.File, error) { return TempFile(b.limits.Temp) }
 
 // Step returns the reason why reading must stop, if the context has ended. It is cheap enough for
 // every row, value or nested element.
-func (b *Budget) Step() error {
-	if b.steps++; b.steps%stepsPerContext == 0 {
-		return context.Cause(b.ctx)
+func (b *Budget) Step() error { return b.addSteps(1) }
+
+func (b *Budget) addSteps(n int) error {
+	if b.steps += n; b.steps < stepsPerContext {
+		return nil
 	}
-	return nil
+	b.steps = 0
+	return context.Cause(b.ctx)
 }
 
 // Locate returns the error for what is wrong in a file, with its place, or the reason why the
@@ -176,7 +167,7 @@ func (b *Budget) Cell(size int) error { return b.values(1, size) }
 
 func (b *Budget) values(cells, size int) error {
 	used := b.limits.Usage
-	return cmp.Or(b.Step(), b.Record(size),
+	return cmp.Or(b.addSteps(1+size/bytesPerStep), b.Record(size),
 		checkExpansion(used.cells.Add(int64(cells)), b.stored, freeCells, cellsPerByte, "values, including missing ones"),
 		checkExpansion(used.bytes.Add(int64(size)), b.stored, freeBytes, bytesPerByte, "bytes of values"),
 	)

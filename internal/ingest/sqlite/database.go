@@ -19,51 +19,44 @@ import (
 
 const damaged = "the database is damaged or truncated; restore it, or copy it again with .backup"
 
+// maxSchema is the number of bytes of a value while the schema is read. SQLite then loads its
+// statistics, whose tables may have computed columns: on short values, every function is fast.
+const maxSchema = 100_000
+
+// Time for reading the schema, whatever expressions its tables of statistics have. It is
+// proportional to the size of the file, because a busy machine must not be a reason to reject it.
+const (
+	schemaTime        = 10 * time.Second
+	schemaTimePerByte = time.Microsecond
+)
+
 // database is one connection to a database that is only read. It is opened once for all its tables,
 // which are read one after the other.
+//
+// Nothing of the file is computed: views and virtual tables are not read, and neither are columns
+// that are generated when they are read. A single call of a function, such as instr with two long
+// texts, takes hours and cannot be interrupted, and the expansion of nested views has no bound on
+// memory. Stored rows are charged to the budget, and reading them ends between two rows.
 type database struct {
 	db        *sql.DB
 	conn      *sql.Conn
 	maxLength int // bytes of a stored record
 	tables    []rows.Table
-	kinds     []string // of the tables: table, view, virtual table
 
 	// Of the table that is read.
-	ctx         context.Context // ends if the database computes too long
-	cancel      context.CancelCauseFunc
-	watchdog    *time.Timer
-	maxComputed int           // bytes of a value; 0 if values are stored
-	slowness    time.Duration // how many times longer than a computation reading may take
-	budget      *rows.Budget
+	ctx    context.Context
+	budget *rows.Budget
 }
 
-// openDatabase returns the database of a file, ready to read a table within a budget. The caller
-// ends it.
+// openDatabase returns the database of a file, ready to read a table within a budget.
 func openDatabase(ctx context.Context, f rows.File, b *rows.Budget) (*database, error) {
 	opened, err := f.Document(func() (io.Closer, error) { return connect(ctx, f, b) })
 	if err != nil {
 		return nil, err
 	}
 	d := opened.(*database)
-	d.begin(ctx, b)
+	d.ctx, d.budget = ctx, b
 	return d, nil
-}
-
-// begin starts to charge a budget. The size of a database bounds the work of reading what is stored
-// in it, so that the limit on time is higher then: a busy machine must not be a reason to reject a
-// table.
-func (d *database) begin(ctx context.Context, b *rows.Budget) {
-	d.budget, d.maxComputed, d.slowness = b, 0, 4
-	d.ctx, d.cancel = context.WithCancelCause(ctx)
-	cancel := d.cancel
-	d.watchdog = time.AfterFunc(d.slowness*b.WaitLeft(), func() {
-		cancel(herb.Invalidf("the tables and views of the database take too long to compute; publish the results of views as tables"))
-	})
-}
-
-func (d *database) end() {
-	d.watchdog.Stop()
-	d.cancel(nil)
 }
 
 // connect opens a database read-only and lists its tables. Nothing is written, not even next to the
@@ -81,12 +74,13 @@ func connect(ctx context.Context, f rows.File, b *rows.Budget) (*database, error
 	if !hasContent(path+"-wal") && !hasContent(path+"-journal") {
 		q.Set("immutable", "1")
 	}
-	d := &database{}
+	limited, cancel := context.WithTimeoutCause(ctx, schemaTime+time.Duration(f.Size())*schemaTimePerByte,
+		herb.Invalidf("the schema of the database takes too long to read; drop its tables of statistics, sqlite_stat1 and sqlite_stat4"))
+	defer cancel()
+	d := &database{ctx: limited, budget: b}
 	if d.db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()); err != nil {
 		return nil, err
 	}
-	d.begin(ctx, b)
-	defer d.end()
 	if err = d.guard(func() error { return d.check(path) }); err == nil {
 		err = d.listTables()
 	}
@@ -106,6 +100,9 @@ func hasContent(path string) bool {
 func (d *database) check(path string) (err error) {
 	const recordHeader = 100_000 // bytes of the header of a record with many columns
 	if d.conn, err = d.db.Conn(d.ctx); err != nil {
+		return err
+	}
+	if err := d.limitLength(maxSchema); err != nil {
 		return err
 	}
 	encoding, page, limit := "", int64(0), d.budget.MaxRecord()
@@ -135,14 +132,6 @@ func (d *database) limitLength(n int) error {
 	return err
 }
 
-// limitComputed makes SQLite reject large values of a row whose values are computed: unlike those
-// of a stored record, their sum is not limited, and SQLite holds all of them in memory.
-func (d *database) limitComputed(columns int) error {
-	const recordsInMemory = 12
-	d.maxComputed, d.slowness = recordsInMemory*d.budget.MaxRecord()/columns, 1
-	return d.limitLength(min(d.maxComputed, d.maxLength))
-}
-
 func (d *database) query(q string, args ...any) (found *sql.Rows, err error) {
 	return found, d.guard(func() error {
 		found, err = d.conn.QueryContext(d.ctx, q, args...)
@@ -157,14 +146,10 @@ func (d *database) Close() error {
 	return errors.Join(d.conn.Close(), d.db.Close())
 }
 
-// guard calls SQLite and charges for the time. It maps an error to one that describes the file, or
-// to the reason why the context has ended.
+// guard calls SQLite. It maps an error to one that describes the file, or to the reason why the
+// context has ended.
 func (d *database) guard(call func() error) error {
-	began := time.Now()
-	d.watchdog.Reset(d.slowness * d.budget.WaitLeft())
 	err := rows.Guard("the database", call)
-	d.watchdog.Stop()
-	d.budget.Waited(time.Since(began) / d.slowness)
 	if err == nil {
 		return nil
 	}
@@ -177,16 +162,15 @@ func (d *database) guard(call func() error) error {
 	}
 	cause := ""
 	switch e.Code() & 0xFF {
-	case 1: // SQLITE_ERROR: an invalid view, a missing module
+	case 1: // SQLITE_ERROR
 		cause = "the table cannot be read"
 	case 5, 8, 14: // SQLITE_BUSY, SQLITE_READONLY, SQLITE_CANTOPEN
 		cause = "the database is being written, or its writer was interrupted; close the program that uses it, or publish a copy made with .backup"
 	case 11: // SQLITE_CORRUPT
 		cause = damaged
 	case 18: // SQLITE_TOOBIG
-		if 0 < d.maxComputed && d.maxComputed < d.budget.MaxRecord() {
-			return herb.Invalidf("a value has more than %d bytes, the limit for computed values of so many columns; publish the result as a table",
-				d.maxComputed)
+		if d.maxLength == 0 {
+			return herb.Invalidf("the schema or the statistics of the database have a value of more than %d bytes; publish a copy of the table in another database", maxSchema)
 		}
 		return d.budget.Record(math.MaxInt)
 	case 26: // SQLITE_NOTADB

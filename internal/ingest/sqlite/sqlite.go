@@ -1,4 +1,4 @@
-// Package sqlite reads tables and views of SQLite databases.
+// Package sqlite reads tables of SQLite databases.
 package sqlite
 
 import (
@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +30,6 @@ func Format() rows.Format {
 			}
 			r := &reader{database: db}
 			if err := r.start(o.Table); err != nil {
-				db.end()
 				return nil, err
 			}
 			return r, nil
@@ -41,15 +39,14 @@ func Format() rows.Format {
 			if err != nil {
 				return nil, err
 			}
-			db.end()
 			return db.tables, nil
 		},
 	}
 }
 
 // listTables lists the tables by name, without those that SQLite uses internally or to store
-// virtual tables. Views are published if there are no tables. It does not use pragma_table_list,
-// which computes the columns of all views: a few nested views take forever.
+// virtual tables. It does not use pragma_table_list, which expands all views. SQLite has checked that
+// the schema describes every object by its kind and name.
 func (d *database) listTables() error {
 	found, err := d.query(`WITH objects AS (
 			SELECT name, iif(type = 'table' AND ifnull(rootpage, 0) = 0, 'virtual table', type) AS kind
@@ -63,42 +60,45 @@ func (d *database) listTables() error {
 		return err
 	}
 	defer found.Close()
-	published := "view"
 	for found.Next() {
 		var name, kind string
 		if err := found.Scan(&name, &kind); err != nil {
 			return err
 		}
-		d.tables, d.kinds = append(d.tables, rows.Table{Name: name}), append(d.kinds, kind)
-		if kind == "table" {
-			published = kind
+		t := rows.Table{Name: name}
+		if kind != "table" {
+			t.Skipped = "a " + kind + ", which is not published"
 		}
-	}
-	for i, kind := range d.kinds {
-		if kind != published {
-			d.tables[i].Skipped = "a " + kind + ", which is published only by name"
-		}
+		d.tables = append(d.tables, t)
 	}
 	return d.guard(found.Err)
 }
 
-// selectTable returns the index of a table by its name. An empty name selects the only one that is
-// published.
+// selectTable returns the index of a table by its name. An empty name selects the only one.
 func selectTable(tables []rows.Table, name string) (int, error) {
 	published := rows.Published(tables)
 	switch {
 	case len(tables) == 0:
 		return 0, herb.Invalidf("the database has no tables")
-	case name == "" && len(published) == 0:
-		return 0, herb.Invalidf("the database has only virtual tables, which are published only by name, like file.db#%s; tables: %s",
-			tables[0].Name, rows.JoinNames(rows.Names(tables)))
+	case len(published) == 0:
+		return 0, notStored(tables[0])
 	case name == "" && len(published) > 1:
 		return 0, herb.Invalidf("the database has %d tables; name one, like file.db#%s; tables: %s",
 			len(published), published[0], rows.JoinNames(published))
 	case name == "":
 		name = published[0]
 	}
-	return rows.FindTable("table", name, tables)
+	i, err := rows.FindTable("table", name, tables)
+	if err == nil && tables[i].Skipped != "" {
+		err = notStored(tables[i])
+	}
+	return i, err
+}
+
+// notStored returns the error for a view or a virtual table.
+func notStored(t rows.Table) error {
+	return herb.Invalidf("%q is %s, because its rows are computed; store them: CREATE TABLE copy AS SELECT * FROM %s",
+		rows.Clip(t.Name), t.Skipped, quote(rows.Clip(t.Name)))
 }
 
 // reader implements rows.Rows.
@@ -123,26 +123,11 @@ func (r *reader) start(name string) error {
 		return err
 	}
 	r.table = r.tables[i].Name
-	kind := r.kinds[i]
 	if name == "" {
-		r.notes = rows.SelectionNotes(kind, r.tables, i)
-	}
-	if kind != "table" {
-		r.slowness = 1 // the names of the columns of a view are computed
-	}
-	if err := r.limitLength(r.maxLength); err != nil { // the last table may have lowered it
-		return err
+		r.notes = rows.SelectionNotes("table", r.tables, i)
 	}
 	if err := r.readColumns(); err != nil {
 		return err
-	}
-	if len(r.columns) == 0 {
-		return herb.Invalidf("%s %q has no columns", kind, r.table)
-	}
-	if kind != "table" || slices.ContainsFunc(r.stored, func(c column) bool { return c.isComputed }) {
-		if err := r.limitComputed(len(r.columns)); err != nil {
-			return err
-		}
 	}
 	list := make([]string, len(r.columns))
 	r.values, r.into = make([]any, len(list)), make([]any, len(list))
@@ -150,23 +135,21 @@ func (r *reader) start(name string) error {
 		list[i] = "+" + quote(c.Name) // the sign keeps the driver from converting the value to the declared type
 		r.into[i] = &r.values[i]
 	}
-	order := "" // of a view
-	if kind == "table" {
-		if order, err = r.storedOrder(); err != nil {
-			return err
-		}
+	index, err := r.storedOrder()
+	if err != nil {
+		return err
 	}
-	r.rows, err = r.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(r.table) + order)
+	r.rows, err = r.query("SELECT " + strings.Join(list, ", ") + " FROM " + quote(r.table) + index)
 	return err
 }
 
-// storedOrder returns the clause for the order of the rows in the file. A table without row IDs is
-// stored in the order of its primary key: the index of the key has no column for them.
-func (r *reader) storedOrder() (order string, err error) {
-	return order, r.guard(func() error {
-		return r.conn.QueryRowContext(r.ctx, `SELECT ' NOT INDEXED' || ifnull(' ORDER BY ' || group_concat(format('"%w"', name), ', ' ORDER BY pk), '')
-			FROM pragma_table_xinfo(?1) WHERE pk > 0 AND EXISTS (SELECT 1 FROM pragma_index_list(?1) AS l
-				WHERE origin = 'pk' AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(l.name) WHERE cid = -1))`, r.table).Scan(&order)
+// storedOrder returns the clause that makes SQLite read the rows in the order of the file, without
+// sorting them. A table without row IDs is stored as the index of its primary key: it has no column
+// for them.
+func (r *reader) storedOrder() (index string, err error) {
+	return index, r.guard(func() error {
+		return r.conn.QueryRowContext(r.ctx, `SELECT ifnull(max(format(' INDEXED BY "%w"', name)), ' NOT INDEXED') FROM pragma_index_list(?) AS l
+			WHERE origin = 'pk' AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(l.name) WHERE cid = -1)`, r.table).Scan(&index)
 	})
 }
 
@@ -174,25 +157,35 @@ func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 
 // readColumns reads the names of the columns and their affinities. These follow the rules of
 // SQLite, except that dates and booleans have none: SQLite stores them as text or as numbers.
+// Columns that are computed when they are read are left out.
 func (r *reader) readColumns() error {
 	found, err := r.query(`SELECT name, CASE
 			WHEN type LIKE '%INT%' THEN 'number'
 			WHEN type LIKE '%CHAR%' OR type LIKE '%CLOB%' OR type LIKE '%TEXT%' THEN 'text'
 			WHEN type LIKE '%BLOB%' THEN ''
 			WHEN type LIKE '%REAL%' OR type LIKE '%FLOA%' OR type LIKE '%DOUB%' OR type LIKE '%NUM%' OR type LIKE '%DEC%' THEN 'number'
-			ELSE '' END, hidden > 1
+			ELSE '' END, hidden = 2
 		FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, r.table)
 	if err != nil {
 		return err
 	}
 	defer found.Close()
+	var computed []string
 	for found.Next() {
 		var name string
 		var c column
-		if err := found.Scan(&name, &c.affinity, &c.isComputed); err != nil {
+		isComputed := false
+		if err := found.Scan(&name, &c.affinity, &isComputed); err != nil {
 			return err
 		}
+		if isComputed {
+			computed = append(computed, name)
+			continue
+		}
 		r.columns, r.stored = append(r.columns, rows.Column{Name: name}), append(r.stored, c)
+	}
+	if len(computed) > 0 {
+		r.notes = append(r.notes, "not published, because it is computed when it is read: "+rows.JoinNames(computed)+"; declare the column as STORED")
 	}
 	return r.guard(found.Err)
 }
@@ -239,17 +232,13 @@ func (r *reader) Position() rows.Position { return rows.Position{Table: r.table,
 
 func (r *reader) Notes() []string { return r.notes }
 
-func (r *reader) Close() error {
-	defer r.end()
-	return r.rows.Close()
-}
+func (r *reader) Close() error { return r.rows.Close() }
 
 // column describes the values of a column so far.
 type column struct {
-	affinity   herb.Type // what its declared type says about its values: text, numbers or nothing
-	isComputed bool      // by an expression of the table
-	isText     bool      // some value is not a number
-	isOther    bool      // some value is not text that looks like a date
+	affinity herb.Type // what its declared type says about its values: text, numbers or nothing
+	isText   bool      // some value is not a number
+	isOther  bool      // some value is not text that looks like a date
 }
 
 func (c *column) appendValue(b []byte, v any) ([]byte, error) {
