@@ -26,6 +26,7 @@ var statuses = map[herb.Code]int{
 	herb.CodeRejected:        http.StatusConflict,
 	herb.CodePrecondition:    http.StatusPreconditionFailed,
 	herb.CodeTooLarge:        http.StatusRequestEntityTooLarge,
+	herb.CodeEncoding:        http.StatusUnsupportedMediaType,
 	herb.CodeUnreadable:      http.StatusUnprocessableEntity,
 	herb.CodeNoSpace:         http.StatusInsufficientStorage,
 	herb.CodeUnavailable:     http.StatusServiceUnavailable,

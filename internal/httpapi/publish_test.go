@@ -195,6 +195,9 @@ func TestPutSource_rejects(t *testing.T) {
 		"not a file":         {request("PUT", path, "a,b\n1,2\n\x00\x01\x02\x03\x04\x05\x06\x07", "X-API-Key: "+publisher), 422, "file:"},
 		"malformed digest":   {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Digest: sha-256=abc"), 400, "malformed Content-Digest"},
 		"another digest":     {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Digest: "+digestOf("x")), 400, "does not match"},
+		"brotli":             {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Encoding: br"), 415, "supported: gzip, zstd"},
+		"twice compressed":   {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Encoding: gzip, gzip"), 415, "supported: gzip, zstd"},
+		"compressed form":    {request("PUT", path, prices, "X-API-Key: "+publisher, "Content-Encoding: gzip", "Content-Type: multipart/form-data; boundary=x"), 415, "supported: identity"},
 		"reserved namespace": {request("PUT", "/api/v1/publishes/x/source", prices, "X-API-Key: "+publisher), 403, "publish:publishes/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,6 +205,9 @@ func TestPutSource_rejects(t *testing.T) {
 			a := p.do(t, tt.request)
 			if a.status != tt.status || !strings.Contains(a.message(t), tt.message) {
 				t.Errorf("%d %s, want %d %s", a.status, a.body, tt.status, tt.message)
+			}
+			if accepted := a.header.Get("Accept-Encoding"); (accepted != "") != (tt.status == 415) {
+				t.Errorf("Accept-Encoding is %q", accepted)
 			}
 		})
 	}

@@ -42,6 +42,10 @@ func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request, p
 	if err != nil {
 		return err
 	}
+	media, attributes, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err := w.checkEncoding(r.Header, media == contentForm); err != nil {
+		return err
+	}
 	ctx, err := w.admitUpload(r)
 	if err != nil {
 		return err
@@ -53,7 +57,6 @@ func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request, p
 			err = errors.Join(err, req.File.Close())
 		}
 	}()
-	media, attributes, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if media == contentForm {
 		var received []string
 		if given, err := w.queryString(r).Params(); err == nil {
@@ -76,6 +79,24 @@ func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request, p
 	}
 	req.Actor.Note = "sha256 " + req.File.SHA256
 	return nil
+}
+
+// checkEncoding rejects a body whose Content-Encoding is not that of a compressed file, which is
+// stored as it is sent and detected by its content. A form cannot be compressed.
+func (w *response) checkEncoding(h http.Header, isForm bool) error {
+	supported := []string{"gzip", "zstd"}
+	if isForm {
+		supported = []string{"identity"}
+	}
+	codings := strings.FieldsFunc(strings.ToLower(strings.Join(h["Content-Encoding"], ",")), func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
+	codings = slices.DeleteFunc(codings, func(c string) bool { return c == "identity" })
+	if len(codings) == 0 || len(codings) == 1 && slices.Contains(supported, strings.TrimPrefix(codings[0], "x-")) {
+		return nil
+	}
+	list := strings.Join(supported, ", ")
+	w.set("Accept-Encoding", list)
+	return herb.Errorf(herb.CodeEncoding, "the Content-Encoding is %q; supported: %s, or none",
+		herb.Clip(redactText(strings.Join(codings, ", ")), maxShown), list)
 }
 
 // dispositionName returns the file name of a Content-Disposition header; empty if there is none.

@@ -256,6 +256,8 @@ func codeOf(status int) herb.Code {
 		return herb.CodePrecondition
 	case http.StatusRequestEntityTooLarge:
 		return herb.CodeTooLarge
+	case http.StatusUnsupportedMediaType:
+		return herb.CodeEncoding
 	case http.StatusUnprocessableEntity:
 		return herb.CodeUnreadable
 	case http.StatusInsufficientStorage:
