@@ -146,9 +146,18 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := v.checkConstraints(ctx, p, fields); err != nil {
+		return nil, err
+	}
 	about, err := v.details(p.src, fields)
 	if err != nil {
 		return nil, err
+	}
+	var unique [][]string
+	for _, names := range p.src.UniqueKeys {
+		if key := v.keyFields("a unique key", names, fields); key != nil {
+			unique = append(unique, key)
+		}
 	}
 	cells, hidden := v.account(p.raw)
 	about.Report = &herb.Report{
@@ -159,7 +168,7 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 		Ref: p.src.Ref, Title: p.src.Title, Description: p.src.Description, Access: p.src.Access,
 		Fields: fields, Records: v.profiler.Rows(), Source: hash, Details: about,
 	}
-	p.src.Format, p.src.Dialect = p.format.Name, p.detected
+	p.src.Format, p.src.Dialect, p.src.UniqueKeys = p.format.Name, p.detected, unique
 	return &Table{Source: p.src, Dataset: d, view: v, spill: p.spill, progress: p.opts.Progress}, nil
 }
 
@@ -184,24 +193,30 @@ func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 	if s.Descriptor != nil || s.Public || s.Reading != (herb.Reading{}) || s.Hidden != nil {
 		d.Settings = &s
 	}
-	for _, name := range src.PrimaryKey {
-		i := slices.IndexFunc(v.fields, func(f exposedField) bool { return f.Name == name })
-		if i < 0 { // a schema may call a field by the name of its column
-			i = slices.IndexFunc(v.fields, func(f exposedField) bool { return f.Column() == name })
-		}
-		if i < 0 {
-			v.notes = append(v.notes, fmt.Sprintf("the primary key is not used, because there is no field %q", rows.Clip(name)))
-			d.PrimaryKey = nil
-			break
-		}
-		d.PrimaryKey = append(d.PrimaryKey, fields[i].Name)
-	}
+	d.PrimaryKey = v.keyFields("the primary key", src.PrimaryKey, fields)
 	isNumber := func(f herb.Field) bool { return f.Type == herb.TypeNumber && f.Filterable }
 	return d, cmp.Or(
 		requireField(fields, src.Map.Latitude, "map", "filterable number field", isNumber),
 		requireField(fields, src.Map.Longitude, "map", "filterable number field", isNumber),
 		requireField(fields, src.Order.Field, "order", "sortable field", func(f herb.Field) bool { return f.Sortable }),
 	)
+}
+
+// keyFields returns the fields of a key, by their names or those of their columns. A key with an
+// unknown field is left out with a note.
+func (v *view) keyFields(what string, names []string, fields []herb.Field) (key []string) {
+	for _, name := range names {
+		i := slices.IndexFunc(v.fields, func(f exposedField) bool { return f.Name == name })
+		if i < 0 { // a schema may call a field by the name of its column
+			i = slices.IndexFunc(v.fields, func(f exposedField) bool { return f.Column() == name })
+		}
+		if i < 0 {
+			v.notes = append(v.notes, fmt.Sprintf("%s is not used, because there is no field %q", what, rows.Clip(name)))
+			return nil
+		}
+		key = append(key, fields[i].Name)
+	}
+	return key
 }
 
 // requireField fails if a setting names a field that does not exist or is of another kind.

@@ -184,6 +184,25 @@ func TestPublish_gate(t *testing.T) {
 	}
 }
 
+// TestPublish_uniqueKeys rejects records that repeat a key besides the primary key.
+func TestPublish_uniqueKeys(t *testing.T) {
+	t.Parallel()
+	l := newSharedDir(t).open(t)
+	p := library.Publication{
+		Dataset:    herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
+		UniqueKeys: [][]string{{"id"}, {"id", "name"}},
+		Records:    sequence(herb.Record{"1", "a"}, herb.Record{"1.0", "b"}, herb.Record{"2", "b"}),
+	}
+	const want = `unique key (id) is not unique: 1 record repeats the key of an earlier one; "1" in records 1 and 2`
+	if _, err := l.Publish(t.Context(), p); herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "id, name") {
+		t.Errorf("got error %v, want %q", err, want)
+	}
+	p.UniqueKeys = p.UniqueKeys[1:]
+	if _, err := l.Publish(t.Context(), p); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPublish_primaryKey(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

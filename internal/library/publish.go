@@ -22,13 +22,14 @@ type Publication struct {
 	Dataset       herb.Dataset                  // Publish sets version, count and time, and completes the report
 	Records       iter.Seq2[herb.Record, error] // read once, with values in field order
 	Expectations  []herb.Expectation            // checked before the version goes live
+	UniqueKeys    [][]string                    // fields that together differ in all records, besides the primary key
 	Charts        []herb.PinnedChart            // checked against the fields
 	AccessSet     bool                          // Dataset.Access was set explicitly; only then may the source of a protected dataset be published as open
 	Origins       []herb.Origin                 // source files, if they have paths
 	Live          *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
 	Source        *KeptSource                   // kept with the version; nil: none is
 	Exclusive     bool                          // reject the version if another one than Live went live meanwhile
-	AllowBreaking bool                          // accept breaking changes and a primary key that is not unique
+	AllowBreaking bool                          // accept breaking changes and keys that are not unique
 	AllowExposure bool                          // accept that something becomes public that the live version hides
 	// Authorize fails if the publisher must not publish anymore; it is called before the switch.
 	// nil: nothing is checked.
@@ -253,9 +254,12 @@ func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Datas
 		return nil, err
 	}
 	dropInvalidKey(d)
-	problems, err = findDuplicates(ctx, r, *d)
-	if err != nil {
-		return nil, err
+	for i, key := range append([][]string{d.PrimaryKey}, p.UniqueKeys...) {
+		found, err := findDuplicates(ctx, r, *d, key, i == 0)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, found...)
 	}
 	for _, c := range problems { // if allowed, they are only visible in the report
 		d.Report.Notes = append(d.Report.Notes, c.Message)

@@ -106,20 +106,23 @@ func dropInvalidKey(d *herb.Dataset) {
 	}
 }
 
-// findDuplicates reports records with the same primary key as a breaking change.
-func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]Change, error) {
-	if len(d.PrimaryKey) == 0 {
+// findDuplicates reports records with the same key as a breaking change.
+func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset, key []string, isPrimary bool) ([]Change, error) {
+	if len(key) == 0 {
 		return nil, nil
 	}
-	fields := make([]int, len(d.PrimaryKey))
-	for i, name := range d.PrimaryKey {
+	fields := make([]int, len(key))
+	for i, name := range key {
 		fields[i] = herb.FieldIndex(d.Fields, name)
 	}
 	duplicates, err := r.Duplicates(ctx, fields)
 	if err != nil || duplicates.Records == 0 {
 		return nil, err
 	}
-	change := DuplicateKeys(d, duplicates.Records)
+	change := duplicateKeys("unique key", key, duplicates.Records)
+	if isPrimary {
+		change = DuplicateKeys(d, duplicates.Records)
+	}
 	var b strings.Builder
 	b.WriteString(change.Message)
 	shown := 0
@@ -141,8 +144,12 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset) ([]C
 // DuplicateKeys returns the breaking change that some records of a dataset have the primary key of
 // an earlier one.
 func DuplicateKeys(d herb.Dataset, records int) Change {
-	return Change{Kind: KeyNotUnique, Breaking: true, Message: fmt.Sprintf("primary key (%s) is not unique: %s the key of an earlier one",
-		strings.Join(d.PrimaryKey, ", "), herb.Plural(records, "record repeats", "records repeat"))}
+	return duplicateKeys("primary key", d.PrimaryKey, records)
+}
+
+func duplicateKeys(what string, key []string, records int) Change {
+	return Change{Kind: KeyNotUnique, Breaking: true, Message: fmt.Sprintf("%s (%s) is not unique: %s the key of an earlier one",
+		what, strings.Join(key, ", "), herb.Plural(records, "record repeats", "records repeat"))}
 }
 
 // numbers formats the record numbers of a duplicate.

@@ -145,6 +145,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Dataset:       t.Dataset,
 		Records:       t.Records(ctx),
 		Expectations:  s.Expectations,
+		UniqueKeys:    t.Source.UniqueKeys,
 		Charts:        s.Charts,
 		AccessSet:     s.AccessSet,
 		Origins:       originsOf(s),

@@ -69,10 +69,14 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 		return nil, err
 	}
 	// These are about the whole dataset.
-	src.PrimaryKey, src.Order, src.Map, src.Charts, src.Expectations = nil, herb.Order{}, source.MapFields{}, nil, nil
+	src.PrimaryKey, src.UniqueKeys, src.Order, src.Map, src.Charts, src.Expectations = nil, nil, herb.Order{}, source.MapFields{}, nil, nil
+	src.Fields = slices.Clone(src.Fields)
+	for i := range src.Fields {
+		src.Fields[i].Constraints = source.Constraints{}
+	}
 	src.ByPosition = false // matchFields compares the columns
 	if r.Mode == Upsert && len(src.Fields) > 0 {
-		src.Fields = append(slices.Clone(src.Fields), ingest.FieldSetting{Name: deletedField, Optional: true})
+		src.Fields = append(src.Fields, ingest.FieldSetting{Name: deletedField, Optional: true})
 	}
 	t, err := ingest.Inspect(ctx, src, ingest.Options{Temp: s.opts.Dir})
 	if err != nil {

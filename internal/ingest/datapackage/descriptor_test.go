@@ -102,7 +102,8 @@ resources:
 					Ref: herb.Ref{Namespace: "botanic-garden", Name: "beds"}, Path: dir + "/data/beds.txt",
 					Title: "Beds 🌱", Description: "All beds", Access: herb.AccessOpen, AccessSet: true, Format: "csv", Dialect: rows.Options{Delimiter: ';', Header: rows.HeaderPresent},
 					Fields: []source.FieldSetting{
-						{Name: "n", Schema: profile.Schema{Type: "integer"}, Title: "No", Description: "Number", Optional: true},
+						{Name: "n", Schema: profile.Schema{Type: "integer"}, Title: "No", Description: "Number", Optional: true,
+							Constraints: source.Constraints{Required: true}},
 						{
 							Name: "price", From: "cost", Schema: profile.Schema{Type: "number"},
 							Sortable: new(false), Filterable: new(true), Searchable: new(true),

@@ -259,7 +259,13 @@ func (p *descriptor) readSchema(s *source.Source, n node) {
 	if schema.value == nil {
 		return
 	}
-	s.Notes = append(s.Notes, schema.bind([]binding{{"primaryKey", &s.PrimaryKey}}, "fields", "missingValues", "fieldsMatch")...)
+	s.Notes = append(s.Notes, schema.bind([]binding{{"primaryKey", &s.PrimaryKey}}, "fields", "missingValues", "fieldsMatch", "uniqueKeys", "foreignKeys")...)
+	for _, key := range schema.member("uniqueKeys").items() {
+		s.UniqueKeys = append(s.UniqueKeys, key.texts())
+	}
+	if schema.member("foreignKeys").value != nil {
+		s.Notes = append(s.Notes, "foreignKeys are not checked, because every dataset is published on its own")
+	}
 	if s.Missing = missingValues(schema.member("missingValues")); len(s.Missing) == 0 {
 		s.Missing = nil
 	}
@@ -301,7 +307,7 @@ func readField(s *source.Source, n node) (f source.FieldSetting) {
 	notes := n.bind([]binding{
 		{"type", &d.Type}, {"format", &format}, {"decimalChar", &d.DecimalChar}, {"groupChar", &d.GroupChar}, {"bareNumber", &bare},
 		{"delimiter", &d.Delimiter}, {"trueValues", &d.TrueValues}, {"falseValues", &d.FalseValues},
-	}, "name", "id", "title", "label", "description", "missingValues", own)
+	}, "name", "id", "title", "label", "description", "missingValues", "constraints", own)
 	s.Notes = append(s.Notes, notes...)
 	settings := n.member(own)
 	settings.bindOwn([]binding{
@@ -319,6 +325,7 @@ func readField(s *source.Source, n node) (f source.FieldSetting) {
 	d.Type, d.NotBare = strings.ToLower(d.Type), !bare
 	checkType(n, *d)
 	readFormat(s, n.member("format"), format, f.Name, d)
+	readConstraints(s, n.member("constraints"), &f)
 	return f
 }
 

@@ -52,7 +52,8 @@ type Source struct {
 	Map          MapFields          `json:",omitzero"`  // coordinates that the map shows; zero if they are detected
 	Charts       []herb.PinnedChart `json:",omitempty"` // shown with the description
 	PrimaryKey   []string           // fields that together identify a record
-	Expectations []herb.Expectation `json:"Goldens"` // the JSON name is part of source hashes
+	UniqueKeys   [][]string         `json:",omitempty"` // fields that together differ in all records
+	Expectations []herb.Expectation `json:"Goldens"`    // the JSON name is part of source hashes
 	ByPosition   bool               // the schema states that fields and columns are the same, in the same order
 	Descriptor   json.RawMessage    // members of the descriptor about the dataset; nil if there is no descriptor
 	Notes        []string           // remarks about the settings for the publisher
@@ -79,10 +80,11 @@ type FieldSetting struct {
 	Searchable  *bool // nil means the default of the type, as with Filterable and Sortable
 	Filterable  *bool
 	Sortable    *bool
-	Weight      int      // of words in this field in search scores, at most herb.MaxWeight; 0 means 1
-	Missing     []string // replaces Source.Missing unless nil
-	Optional    bool     // left out, with a note, if no column matches
-	Origin      string   `json:"-"` // the column of the original file, if the values come from a merged file; empty: From
+	Weight      int         // of words in this field in search scores, at most herb.MaxWeight; 0 means 1
+	Missing     []string    // replaces Source.Missing unless nil
+	Optional    bool        // left out, with a note, if no column matches
+	Origin      string      `json:"-"` // the column of the original file, if the values come from a merged file; empty: From
+	Constraints Constraints `json:",omitzero"`
 }
 
 // Column returns the name of the column that the field exposes.

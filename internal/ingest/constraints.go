@@ -1,0 +1,206 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
+	"herbarium/internal/text"
+)
+
+// checkConstraints reads the rows again and fails if values violate the constraints of their fields.
+// The error names the first ones. Values compare as in listings, so the types must be known.
+func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Field) error {
+	var checks []*fieldCheck
+	for i, f := range v.fields {
+		c, err := v.newFieldCheck(f, &fields[i])
+		if err != nil {
+			return fieldError(f.FieldSetting, err)
+		}
+		if len(c.conditions) > 0 {
+			checks = append(checks, c)
+		}
+	}
+	if len(checks) == 0 {
+		return nil
+	}
+	var violations []string
+	var row [][]byte
+	for stored, err := range p.spill.rows(ctx, nil) {
+		if err != nil {
+			return err
+		}
+		narrowed, ok := v.narrow(row[:0], stored.cells)
+		if !ok {
+			continue
+		}
+		if v.missing != nil {
+			row = narrowed
+		}
+		for _, c := range checks {
+			var value string
+			if c.column < len(narrowed) {
+				value = string(narrowed[c.column])
+			}
+			if broken := c.check(value); broken != "" {
+				violations = append(violations, fmt.Sprintf("%s: field %q %s", p.locate(stored), rows.Clip(c.field.Name), broken))
+			}
+		}
+		if len(violations) >= profile.MaxMisfits {
+			violations = append(violations[:profile.MaxMisfits], "and perhaps more")
+			break
+		}
+	}
+	if len(violations) == 0 {
+		return nil
+	}
+	return herb.Invalidf("values violate the constraints of the schema: %s; correct the values or the constraints", strings.Join(violations, "; "))
+}
+
+// fieldCheck checks the values of a field.
+type fieldCheck struct {
+	field      *herb.Field
+	column     int
+	conditions []func(value string) (broken string) // the first one is about missing values
+	required   bool
+}
+
+// check returns what is wrong with a value; empty if nothing is.
+func (c *fieldCheck) check(value string) string {
+	if text.MissingRank(c.field, value) >= 0 {
+		if c.required {
+			return "is required and has no value"
+		}
+		return ""
+	}
+	for _, condition := range c.conditions {
+		if broken := condition(value); broken != "" {
+			return fmt.Sprintf("is %q, %s", rows.Clip(value), broken)
+		}
+	}
+	return ""
+}
+
+// newFieldCheck compiles the constraints of a field.
+func (v *view) newFieldCheck(f exposedField, field *herb.Field) (*fieldCheck, error) {
+	set := f.Constraints
+	c := &fieldCheck{field: field, column: f.column, required: set.Required}
+	add := func(condition func(string) string) { c.conditions = append(c.conditions, condition) }
+	if set.Required {
+		add(func(string) string { return "" })
+	}
+	for _, bound := range []struct {
+		name, value string
+		is          func(order int) bool
+		broken      string
+	}{
+		{"minimum", set.Minimum, func(order int) bool { return order >= 0 }, "less than the minimum"},
+		{"maximum", set.Maximum, func(order int) bool { return order <= 0 }, "more than the maximum"},
+		{"exclusiveMinimum", set.ExclusiveMinimum, func(order int) bool { return order > 0 }, "not more than the exclusive minimum"},
+		{"exclusiveMaximum", set.ExclusiveMaximum, func(order int) bool { return order < 0 }, "not less than the exclusive maximum"},
+	} {
+		if bound.value == "" {
+			continue
+		}
+		if !field.Type.IsScalar() {
+			v.notes = append(v.notes, fmt.Sprintf("field %q: the constraint %s is not checked, because the values compare as %s", field.Name, bound.name, field.Type))
+			continue
+		}
+		limit, err := boundKey(field, bound.name, bound.value)
+		if err != nil {
+			return nil, err
+		}
+		add(func(value string) string {
+			if key, status := text.FieldKey(field, value); status == text.Valid && bound.is(cmp.Compare(key, limit)) {
+				return ""
+			}
+			return bound.broken + " " + bound.value
+		})
+	}
+	if set.MinLength > 0 || set.MaxLength != nil {
+		add(func(value string) string { return lengthProblem(field, set, value) })
+	}
+	if set.Pattern != "" {
+		pattern, err := regexp.Compile("^(?:" + set.Pattern + ")$")
+		if err != nil {
+			return nil, herb.Invalidf("the pattern %q is not supported: %v; write a regular expression in the syntax of RE2", rows.Clip(set.Pattern), err)
+		}
+		add(func(value string) string {
+			if pattern.MatchString(value) {
+				return ""
+			}
+			return fmt.Sprintf("which does not match the pattern %q", rows.Clip(set.Pattern))
+		})
+	}
+	if len(set.Enum) > 0 {
+		allowed, err := enumKeys(field, set.Enum)
+		if err != nil {
+			return nil, err
+		}
+		add(func(value string) string {
+			if allowed[enumKey(field, value)] {
+				return ""
+			}
+			return "which is none of " + rows.JoinNames(set.Enum)
+		})
+	}
+	return c, nil
+}
+
+// boundKey returns the sort key of a bound, which may be in the notation of the field or of its
+// type.
+func boundKey(f *herb.Field, name, value string) (string, error) {
+	canonical, status := text.Bound(f, value)
+	key, ok := text.Key(f.Type, canonical)
+	if status != text.Valid || !ok {
+		return "", herb.Invalidf("the constraint %s is %q, which is not a %s, such as %s", name, rows.Clip(value), f.Type, text.Example(f.Type))
+	}
+	return key, nil
+}
+
+// lengthProblem returns what is wrong with the length of a value: characters, or elements of a list.
+func lengthProblem(f *herb.Field, set source.Constraints, value string) string {
+	n, unit := utf8.RuneCountInString(value), "characters"
+	if f.Type == herb.TypeList {
+		n, unit = len(text.Elements(f, value)), "elements"
+	}
+	switch {
+	case n < set.MinLength:
+		return fmt.Sprintf("which has %d %s; the minimum is %d", n, unit, set.MinLength)
+	case set.MaxLength != nil && n > *set.MaxLength:
+		return fmt.Sprintf("which has %d %s; the maximum is %d", n, unit, *set.MaxLength)
+	}
+	return ""
+}
+
+// enumKey returns what two equal values of a field have in common.
+func enumKey(f *herb.Field, value string) string {
+	if !f.Type.IsScalar() {
+		return value
+	}
+	key, _ := text.FieldKey(f, value)
+	return key
+}
+
+func enumKeys(f *herb.Field, values []string) (map[string]bool, error) {
+	keys := map[string]bool{}
+	for _, value := range values {
+		if !f.Type.IsScalar() {
+			keys[value] = true
+			continue
+		}
+		key, err := boundKey(f, "enum", value)
+		if err != nil {
+			return nil, err
+		}
+		keys[key] = true
+	}
+	return keys, nil
+}

@@ -1,0 +1,78 @@
+package ingest_test
+
+import (
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/source"
+)
+
+// TestConstraints checks the values of a column against the constraints of its field.
+func TestConstraints(t *testing.T) {
+	t.Parallel()
+	const numbers, dates, texts, lists = "1,5\n10\n\n7,0", "01.02.2024\n15.03.2024\n\n30.04.2024", "rose\nMoss\n\nGrün", "\"a,b\"\nc\n\n\"d,e,f\""
+	number, date := profile.Schema{Type: "number", DecimalChar: ","}, profile.Schema{Type: "date", Format: "%d.%m.%Y"}
+	text, list := profile.Schema{Type: "string"}, profile.Schema{Type: "list"}
+	type set = source.Constraints
+	for _, c := range []struct {
+		name        string
+		values      string
+		schema      profile.Schema
+		constraints set
+		want        string // in the error; empty: there is none
+	}{
+		{"required", texts, text, set{Required: true}, `line 4: field "a" is required and has no value`},
+		{"minimum", numbers, number, set{Minimum: "1.5", Maximum: "10"}, ""},
+		{"below the minimum", numbers, number, set{Minimum: "2"}, `line 2: field "a" is "1,5", less than the minimum 2`},
+		{"minimum in the notation of the field", numbers, number, set{Minimum: "1,6"}, `"1,5", less than the minimum 1,6`},
+		{"above the maximum", numbers, number, set{Maximum: "9.9"}, `line 3: field "a" is "10", more than the maximum 9.9`},
+		{"exclusive minimum", numbers, number, set{ExclusiveMinimum: "1.5"}, "not more than the exclusive minimum"},
+		{"exclusive maximum", numbers, number, set{ExclusiveMaximum: "10.0"}, "not less than the exclusive maximum"},
+		{"dates", dates, date, set{Minimum: "2024-02-01", Maximum: "2024-04-30"}, ""},
+		{"a later date", dates, date, set{Maximum: "2024-04-01"}, `"30.04.2024", more than the maximum 2024-04-01`},
+		{"a bound of another type", numbers, number, set{Minimum: "soon"}, `the constraint minimum is "soon", which is not a number`},
+		{"lengths", texts, text, set{MinLength: 4, MaxLength: new(4)}, ""},
+		{"too short", texts, text, set{MinLength: 5}, `"rose", which has 4 characters; the minimum is 5`},
+		{"too long", texts, text, set{MaxLength: new(0)}, "the maximum is 0"},
+		{"elements", lists, list, set{MaxLength: new(2)}, `"d,e,f", which has 3 elements; the maximum is 2`},
+		{"pattern", texts, text, set{Pattern: `[\p{L}]+`}, ""},
+		{"pattern of a part", texts, text, set{Pattern: `os`}, `"rose", which does not match the pattern "os"`},
+		{"alternatives", texts, text, set{Pattern: `rose|Moss`}, `"Grün", which does not match`},
+		{"enum", texts, text, set{Enum: []string{"rose", "Moss", "Grün"}}, ""},
+		{"another value", texts, text, set{Enum: []string{"rose", "moss", "Grün"}}, `"Moss", which is none of rose, moss, Grün`},
+		{"enum by value", numbers, number, set{Enum: []string{"1.50", "10", "7"}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			path := writeFile(t, t.TempDir(), "x.tsv", "a\tb\n"+strings.ReplaceAll(c.values, "\n", "\tx\n")+"\tx\n")
+			src := ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "a", Schema: c.schema, Constraints: c.constraints}, {Name: "b"}}}
+			src.Dialect.Header = "present"
+			found, err := ingest.Inspect(t.Context(), src, ingest.Options{})
+			switch {
+			case err == nil:
+				if err := found.Close(); err != nil || c.want != "" {
+					t.Errorf("no error; want %q; closing: %v", c.want, err)
+				}
+			case c.want == "" || herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.want):
+				t.Errorf("got error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestConstraints_notChecked says which constraints do not apply to the type of a field.
+func TestConstraints_notChecked(t *testing.T) {
+	t.Parallel()
+	path := writeFile(t, t.TempDir(), "x.csv", "a,b\nx,y\nz,w\n")
+	found := inspect(t, ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "a", Constraints: source.Constraints{Minimum: "1"}}, {Name: "b"}},
+		UniqueKeys: [][]string{{"a"}, {"c"}}})
+	if got := strings.Join(found.Dataset.Report.Notes, "\n"); !strings.Contains(got, "the constraint minimum is not checked") || !strings.Contains(got, `a unique key is not used, because there is no field "c"`) {
+		t.Errorf("notes: %s", got)
+	}
+	if keys := found.Source.UniqueKeys; len(keys) != 1 || keys[0][0] != "a" {
+		t.Errorf("unique keys %v", keys)
+	}
+}

@@ -1,0 +1,38 @@
+package datapackage
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
+)
+
+// readConstraints reads the constraints of a field. A constraint that is unknown is not checked,
+// which a note says.
+func readConstraints(s *source.Source, n node, f *source.FieldSetting) {
+	if n.value == nil || !n.isObject() {
+		return
+	}
+	c, unique := &f.Constraints, false
+	known := n.assignAll([]binding{
+		{"required", &c.Required}, {"unique", &unique}, {"minimum", &c.Minimum}, {"maximum", &c.Maximum},
+		{"exclusiveMinimum", &c.ExclusiveMinimum}, {"exclusiveMaximum", &c.ExclusiveMaximum},
+		{"minLength", func(n node) { c.MinLength = n.integer(0, maxLine) }},
+		{"maxLength", func(n node) { c.MaxLength = new(n.integer(0, maxLine)) }},
+		{"pattern", &c.Pattern}, {"enum", &c.Enum},
+	})
+	if unique {
+		s.UniqueKeys = append(s.UniqueKeys, []string{f.Name})
+	}
+	if _, err := regexp.Compile(c.Pattern); err != nil {
+		n.member("pattern").fail("is %q, which is not supported: %v; write a regular expression in the syntax of RE2", rows.Clip(c.Pattern), err)
+	}
+	for _, name := range n.names() {
+		if !slices.Contains(known, name) {
+			s.Notes = append(s.Notes, fmt.Sprintf("field %q: the constraint %q is unknown and not checked; constraints: %s",
+				rows.Clip(f.Name), rows.Clip(name), rows.JoinNames(known)))
+		}
+	}
+}
