@@ -116,6 +116,7 @@ func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) 
 	}()
 	opts := library.Options{Dir: versions, Keep: c.Keep, Log: log, CacheSize: c.CacheSize, Retention: c.Retention, Wait: wait}
 	opts.OpenSize, opts.SummarySize = c.librarySizes()
+	opts.Memory = c.publishMemory()
 	if c.Blobs != "" {
 		if d.blobs, err = blobs.Open(string(c.Blobs), blobs.Options{Observe: d.observeBlobs}); err != nil {
 			return nil, err

@@ -105,6 +105,13 @@ func (c Config) limits() admission.Limits {
 	return l
 }
 
+// publishMemory returns the memory for sorting in one publish: a share of the memory, because two
+// publishes run at once and each needs about three times as much.
+func (c Config) publishMemory() int {
+	const share, least, most = 16, 8 << 20, 128 << 20
+	return int(min(max(c.memory()/share, least), most))
+}
+
 // librarySizes returns how much memory a library uses for open versions and for descriptions: a
 // small share of the memory, so that a search in all datasets does not open those again that the
 // last one opened.

@@ -74,6 +74,9 @@ func (e *Encoder) write(set *roaring.Bitmap, trailer []byte) error {
 	return err
 }
 
+// Reserve sets a table for the sizes of the sets, which is large enough for all of them.
+func (e *Encoder) Reserve(sizes []uint32) { e.sizes = sizes[:0] }
+
 // Release frees the memory for encoding. No set can be added afterwards.
 func (e *Encoder) Release() { *e = Encoder{sizes: e.sizes} }
 

@@ -28,6 +28,7 @@ type batch struct {
 	elements []tokens // by list field, one part for each record
 	splitter text.Splitter
 	ready    chan struct{}
+	held     []*batch // those that must not be in flight together with this one
 }
 
 func newBatch(fields []herb.Field) *batch {
@@ -48,6 +49,10 @@ func (x *batch) add(r herb.Record) {
 }
 
 func (x *batch) isFull() bool { return len(x.records) == batchRecords || x.size >= batchBytes }
+
+// others returns how many other batches a batch of long records replaces, so that the records in
+// flight have a bounded size.
+func (x *batch) others() int { return x.size / (4 * batchBytes) }
 
 // reset returns an empty batch: the same one with its memory, or a new one if it had to grow for a
 // long record.

@@ -62,8 +62,8 @@ func (b *wordsBuilder) newBigrams(words []frequentTerm, terms int) *frequentInde
 	}
 	table := newInvertedIndex(b.tmp, b.memory/4) // fields are sorted concurrently
 	var head []byte
-	ranks := make([]uint32, terms)       // by term number, its rank by frequency from 1, or 0 if it has no bigrams
-	firsts := make([]uint32, len(words)) // by frequent term, the number of its first bigram
+	ranks := newTable[uint32](&b.tmp.tables, terms) // by term number, its rank by frequency from 1, or 0 if it has no bigrams
+	firsts := make([]uint32, len(words))            // by frequent term, the number of its first bigram
 	for i, c := range words {
 		ranks[c.id], firsts[i] = uint32(i+1), uint32(table.numbers)
 		head = binary.LittleEndian.AppendUint32(head, c.id)

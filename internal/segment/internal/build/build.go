@@ -6,8 +6,9 @@
 //	           512                                                └─► wordsBuilder                words ─► invertedIndex ─► DOCS, FWRD …
 //
 // Values, words and postings are in spill files: a buffer that is written to a temporary file when
-// it is full. Only the dictionaries of distinct words and elements, and some bits per record, stay
-// in memory. A sorter sorts as many keys as fit its memory, writes them as a sorted run, and merges
+// it is full. The dictionaries of distinct words and elements, and other tables with an item for
+// each of them, are on the heap up to a limit, then in mapped files (tables.go); only some bits per
+// record stay in memory. A sorter sorts as many keys as fit its memory, writes them as a sorted run, and merges
 // the runs. An invertedIndex does the same with pairs of a word and a record. These runs are those
 // of an external sort, not the value runs of package column.
 //
@@ -202,6 +203,10 @@ func (b *builder) read(records iter.Seq2[herb.Record, error]) error {
 				return err
 			}
 			b.opts.Progress(Progress{Phase: PhaseReading, Done: b.records})
+			for _, other := range x.held {
+				free <- other
+			}
+			x.held = nil
 			free <- x.reset(b.fields)
 		}
 		return nil
@@ -211,6 +216,13 @@ func (b *builder) read(records iter.Seq2[herb.Record, error]) error {
 
 // readBatches divides a sequence of records into batches and sends them.
 func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], free <-chan *batch, send func(*batch)) error {
+	take := func() (x *batch, err error) {
+		select {
+		case x = <-free:
+		case <-ctx.Done():
+		}
+		return x, context.Cause(ctx)
+	}
 	x := <-free
 	for r, err := range records {
 		if err != nil {
@@ -219,13 +231,17 @@ func readBatches(ctx context.Context, records iter.Seq2[herb.Record, error], fre
 		if x.add(r); !x.isFull() {
 			continue
 		}
-		send(x)
-		select {
-		case x = <-free:
-		case <-ctx.Done():
+		for range min(x.others(), cap(free)-1) {
+			other, err := take()
+			if err != nil {
+				return err
+			}
+			x.held = append(x.held, other)
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		send(x)
+		var err error
+		if x, err = take(); err != nil {
+			return err
 		}
 	}
 	if len(x.records) > 0 {

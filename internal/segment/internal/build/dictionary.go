@@ -11,6 +11,7 @@ import (
 // table without pointers: a map of millions of names takes more than twice the memory, and every
 // garbage collection traces it.
 type dictionary struct {
+	tables *tables
 	mu     sync.RWMutex
 	seed   maphash.Seed
 	slots  []uint64 // of names: upper bits of the hash and the place of the entry + 1; 0 if free
@@ -27,8 +28,8 @@ const (
 	placeBits  = 40 // of a slot
 )
 
-func newDictionary() dictionary {
-	return dictionary{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<10)}
+func newDictionary(t *tables) dictionary {
+	return dictionary{tables: t, seed: maphash.MakeSeed(), slots: newTable[uint64](t, 1<<10)}
 }
 
 // entry returns the number and the name at a place, and its size with padding.
@@ -43,7 +44,7 @@ func (d *dictionary) add(name []byte) (place uint64) {
 	need := entryHead + len(name) + entryAlign
 	last := len(d.blocks) - 1
 	if last < 0 || len(d.blocks[last])+need > cap(d.blocks[last]) {
-		d.blocks = append(d.blocks, make([]byte, 0, max(blockSize, need)))
+		d.blocks = append(d.blocks, newTable[byte](d.tables, max(blockSize, need))[:0])
 		last++
 	}
 	b := d.blocks[last]
@@ -84,7 +85,8 @@ func (d *dictionary) id(name []byte) uint32 {
 	defer d.mu.Unlock()
 	d.slots[at] = bits | (d.add(name) + 1)
 	if d.count > len(d.slots)/4*3 {
-		d.slots = make([]uint64, 2*len(d.slots))
+		freeTable(d.tables, d.slots)
+		d.slots = newTable[uint64](d.tables, 2*len(d.slots))
 		d.each(func(place uint64, name []byte) {
 			_, at, bits := d.locate(name)
 			d.slots[at] = bits | (place + 1)
@@ -108,12 +110,19 @@ func (d *dictionary) each(f func(place uint64, name []byte)) {
 // finish replaces the hash table by the places of the entries. No name can be looked up or added
 // afterwards, but name returns that of a number.
 func (d *dictionary) finish() {
-	d.slots, d.places = nil, make([]uint64, 0, d.count)
+	freeTable(d.tables, d.slots)
+	d.slots, d.places = nil, newTable[uint64](d.tables, d.count)[:0]
 	d.each(func(place uint64, _ []byte) { d.places = append(d.places, place) })
 }
 
 // release frees the names.
-func (d *dictionary) release() { d.blocks, d.places = nil, nil }
+func (d *dictionary) release() {
+	for _, b := range d.blocks {
+		freeTable(d.tables, b)
+	}
+	freeTable(d.tables, d.places)
+	d.blocks, d.places = nil, nil
+}
 
 // name returns the name with a number. finish must be called before.
 func (d *dictionary) name(id uint32) []byte {

@@ -41,7 +41,7 @@ func (b *wordsBuilder) newFieldPostings(order []uint32, all []termPrefix) *frequ
 		return emptyIndex(file.TagFieldRanges, file.TagFieldDocs)
 	}
 	fields := b.searchable
-	nested, sets := newNestedRanges(order, all), newDenseSets(b.tmp, int(b.records), len(all)*fields)
+	nested, sets := newNestedRanges(&b.tmp.tables, order, all), newDenseSets(b.tmp, int(b.records), len(all)*fields)
 	return &frequentIndex{
 		add: func(record uint32, words []uint32) {
 			part := 0

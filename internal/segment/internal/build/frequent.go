@@ -61,7 +61,7 @@ func (x *frequentIndex) addBatch(batch *wordsBatch) {
 // length of the common prefix of each with the one before it; docFreqs is the document frequency by
 // term number.
 func (b *wordsBuilder) writeFrequentIndexes(w *file.Writer, order []uint32, common []uint16, docFreqs []uint32) error {
-	sorted := make([]uint32, len(order)) // document frequency by sorted term
+	sorted := newTable[uint32](&b.tmp.tables, len(order)) // document frequency by sorted term
 	for i, id := range order {
 		sorted[i] = docFreqs[id]
 	}

@@ -25,7 +25,7 @@ type invertedIndex struct {
 
 func newInvertedIndex(tmp *tempDir, memory int) *invertedIndex {
 	const pairSize = 8 + 4 // before and after sorting
-	return &invertedIndex{dictionary: newDictionary(), limit: max(memory/pairSize, 64), runs: postingsRuns{tmp: tmp}}
+	return &invertedIndex{dictionary: newDictionary(&tmp.tables), limit: max(memory/pairSize, 64), runs: postingsRuns{tmp: tmp}}
 }
 
 // size returns the number of entries.
@@ -77,13 +77,14 @@ func (v *invertedIndex) spill() {
 			v.runs.add(id, data)
 		}
 	}
+	freeTable(&v.runs.tmp.tables, starts)
 	v.used = 0
 }
 
 // sortPairs sorts the records of the pairs by id and returns the start of each id. This counting
 // sort takes a quarter of the time of appending to one list per name.
 func (v *invertedIndex) sortPairs() []uint32 {
-	starts := make([]uint32, v.size()+1)
+	starts := newTable[uint32](&v.runs.tmp.tables, v.size()+1)
 	v.eachPair(func(id, _ uint32) { starts[id]++ })
 	at := uint32(0)
 	for id, n := range starts {
@@ -128,7 +129,7 @@ func (v *invertedIndex) appendPostings(b []byte, from, to int) []byte {
 
 // order returns the numbers of the names in the order of the names. finish must be called before.
 func (v *invertedIndex) order() []uint32 {
-	order := make([]uint32, v.count)
+	order := newTable[uint32](&v.runs.tmp.tables, v.count)
 	for id := range order {
 		order[id] = uint32(id)
 	}
@@ -138,7 +139,7 @@ func (v *invertedIndex) order() []uint32 {
 
 // tables returns the names in a given order, and their numbers. finish must be called before.
 func (v *invertedIndex) tables(order []uint32) (names itemTable, ids *spillFile) {
-	names = itemTable{file.TableHead{Sizes: make([]uint32, len(order)), Unit: 1}, v.runs.tmp.newSpillFile()}
+	names = itemTable{file.TableHead{Sizes: newTable[uint32](&v.runs.tmp.tables, len(order)), Unit: 1}, v.runs.tmp.newSpillFile()}
 	ids = v.runs.tmp.newSpillFile()
 	for i, id := range order {
 		name := v.name(id)
@@ -160,7 +161,11 @@ func (v *invertedIndex) finish() {
 // to freqs. It returns the number of records of each name. finish must be called before.
 func (v *invertedIndex) encode(docs, freqs *setTable) (sizes []uint32, err error) {
 	var p postingsDecoder
-	sizes = make([]uint32, v.size())
+	sizes = newTable[uint32](&v.runs.tmp.tables, v.size())
+	docs.Reserve(newTable[uint32](&v.runs.tmp.tables, v.size()))
+	if freqs != nil {
+		freqs.Reserve(newTable[uint32](&v.runs.tmp.tables, v.size()))
+	}
 	err = v.runs.merge(len(sizes), func(id int, postings []byte) error {
 		p.decode(postings, v.fields != nil)
 		if v.fields != nil {

@@ -102,7 +102,7 @@ func prefixesOf(common []uint16, work []uint32, minCost uint64) (all []termPrefi
 // commonLengths returns the length of the common prefix of each term with the one before it, in
 // sorted order.
 func (b *wordsBuilder) commonLengths(order []uint32) []uint16 {
-	common := make([]uint16, len(order))
+	common := newTable[uint16](&b.tmp.tables, len(order))
 	for i := 1; i < len(order); i++ {
 		common[i] = uint16(min(commonLength(b.terms.name(order[i-1]), b.terms.name(order[i])), math.MaxUint16))
 	}
@@ -124,7 +124,7 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *freq
 	if len(all) == 0 {
 		return emptyIndex(file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs)
 	}
-	nested := newNestedRanges(order, all)
+	nested := newNestedRanges(&b.tmp.tables, order, all)
 	docs, freqs := newDenseSets(b.tmp, int(b.records), len(all)), newDenseSets(b.tmp, int(b.records), len(all))
 	counts := make([]uint32, len(all)) // term frequencies in the record
 	var found []uint32                 // prefixes in the record
@@ -174,8 +174,8 @@ type nestedRanges struct {
 
 // newNestedRanges returns the ranges in all, which are nested or disjoint; of nested ones, the
 // longer is first.
-func newNestedRanges(order []uint32, all []termPrefix) *nestedRanges {
-	n := &nestedRanges{inner: make([]uint32, len(order)), outer: make([]uint32, len(all))}
+func newNestedRanges(t *tables, order []uint32, all []termPrefix) *nestedRanges {
+	n := &nestedRanges{inner: newTable[uint32](t, len(order)), outer: make([]uint32, len(all))}
 	for i, a := range all {
 		n.outer[i] = n.inner[order[a.from]]
 		for _, id := range order[a.from:a.to] {

@@ -27,6 +27,7 @@ type tempDir struct {
 	mu      sync.Mutex
 	created int                      // number of created files, used in their names
 	open    map[filesystem.File]bool // files that are being read
+	tables  tables
 }
 
 // newTempDir returns the tempDir of a build, which must be closed. A build has a few spill files
@@ -34,6 +35,7 @@ type tempDir struct {
 func newTempDir(ctx context.Context, fs filesystem.FS, dir string, memory, fields int) *tempDir {
 	w := &tempDir{fs: fs, dir: dir, buffer: min(max(memory/4/(fields+16), 1<<12), 1<<16), open: map[filesystem.File]bool{}}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	w.tables = tables{dir: dir, limit: memory / 2, mapped: map[*byte][]byte{}, fail: w.cancel}
 	return w
 }
 
@@ -43,7 +45,7 @@ func (w *tempDir) close() (err error) {
 	for f := range w.open {
 		err = errors.Join(err, f.Close())
 	}
-	return err
+	return errors.Join(err, w.tables.close())
 }
 
 // spillFile is written once and then read. It creates a temporary file only when its buffer
