@@ -15,8 +15,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// checkConstraints reads the rows again and fails if values violate the constraints of their fields.
-// The error names the first ones. Values compare as in listings, so the types must be known.
+// checkConstraints reads the rows again and fails if values violate the constraints of their
+// fields. The error names the first ones. Values compare as in listings, so the types must be known.
 func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Field) error {
 	var checks []*fieldCheck
 	for i, f := range v.fields {
@@ -68,7 +68,7 @@ func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Fiel
 type fieldCheck struct {
 	field      *herb.Field
 	column     int
-	conditions []func(value string) (broken string) // the first one is about missing values
+	conditions []func(value string) (broken string)
 	required   bool
 }
 
@@ -165,7 +165,8 @@ func boundKey(f *herb.Field, name, value string) (string, error) {
 	return key, nil
 }
 
-// lengthProblem returns what is wrong with the length of a value: characters, or elements of a list.
+// lengthProblem returns what is wrong with the length of a value: characters, or elements of a
+// list.
 func lengthProblem(f *herb.Field, set source.Constraints, value string) string {
 	n, unit := utf8.RuneCountInString(value), "characters"
 	if f.Type == herb.TypeList {

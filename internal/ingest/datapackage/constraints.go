@@ -9,6 +9,16 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
+// readKeys reads the unique keys of a schema. Keys of other datasets are not checked.
+func readKeys(s *source.Source, schema node) {
+	for _, key := range schema.member("uniqueKeys").items() {
+		s.UniqueKeys = append(s.UniqueKeys, key.texts())
+	}
+	if schema.member("foreignKeys").value != nil {
+		s.Notes = append(s.Notes, "foreignKeys are not checked, because every dataset is published on its own")
+	}
+}
+
 // readConstraints reads the constraints of a field. A constraint that is unknown is not checked,
 // which a note says.
 func readConstraints(s *source.Source, n node, f *source.FieldSetting) {

@@ -260,12 +260,7 @@ func (p *descriptor) readSchema(s *source.Source, n node) {
 		return
 	}
 	s.Notes = append(s.Notes, schema.bind([]binding{{"primaryKey", &s.PrimaryKey}}, "fields", "missingValues", "fieldsMatch", "uniqueKeys", "foreignKeys")...)
-	for _, key := range schema.member("uniqueKeys").items() {
-		s.UniqueKeys = append(s.UniqueKeys, key.texts())
-	}
-	if schema.member("foreignKeys").value != nil {
-		s.Notes = append(s.Notes, "foreignKeys are not checked, because every dataset is published on its own")
-	}
+	readKeys(s, schema)
 	if s.Missing = missingValues(schema.member("missingValues")); len(s.Missing) == 0 {
 		s.Missing = nil
 	}

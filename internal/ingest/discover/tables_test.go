@@ -211,8 +211,8 @@ func TestDiscover_Cache(t *testing.T) {
 	}
 }
 
-// TestTables_SharedBudget reads the tables of a file, each of which is within the budget of the file
-// on its own. They share one budget.
+// TestTables_SharedBudget reads the tables of a file, each of which is within the budget of the
+// file on its own. They share one budget.
 func TestTables_SharedBudget(t *testing.T) {
 	t.Parallel()
 	records := strings.Repeat(`,{"a":1}`, 400_000)[1:]

@@ -1,7 +1,7 @@
 package source
 
-// Constraints are the conditions that a Table Schema sets for the values of a field. A missing value
-// meets all of them but Required. Values are as written in the descriptor.
+// Constraints are the conditions that a Table Schema sets for the values of a field. A missing
+// value meets all of them but Required. Values are as written in the descriptor.
 type Constraints struct {
 	Required         bool     `json:",omitempty"`
 	Minimum          string   `json:",omitempty"` // empty: none, as with the other bounds

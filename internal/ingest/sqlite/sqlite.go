@@ -45,8 +45,8 @@ func Format() rows.Format {
 }
 
 // listTables lists the tables by name, without those that SQLite uses internally or to store
-// virtual tables. It does not use pragma_table_list, which expands all views. SQLite has checked that
-// the schema describes every object by its kind and name.
+// virtual tables. It does not use pragma_table_list, which expands all views. SQLite has checked
+// that the schema describes every object by its kind and name.
 func (d *database) listTables() error {
 	found, err := d.query(`WITH objects AS (
 			SELECT name, iif(type = 'table' AND ifnull(rootpage, 0) = 0, 'virtual table', type) AS kind

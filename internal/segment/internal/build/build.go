@@ -8,9 +8,9 @@
 // Values, words and postings are in spill files: a buffer that is written to a temporary file when
 // it is full. The dictionaries of distinct words and elements, and other tables with an item for
 // each of them, are on the heap up to a limit, then in mapped files (tables.go); only some bits per
-// record stay in memory. A sorter sorts as many keys as fit its memory, writes them as a sorted run, and merges
-// the runs. An invertedIndex does the same with pairs of a word and a record. These runs are those
-// of an external sort, not the value runs of package column.
+// record stay in memory. A sorter sorts as many keys as fit its memory, writes them as a sorted
+// run, and merges the runs. An invertedIndex does the same with pairs of a word and a record. These
+// runs are those of an external sort, not the value runs of package column.
 //
 // Example: the records "oak" and "red oak". The dictionary numbers the words oak 0 and red 1. The
 // invertedIndex collects the pairs (0, 0), (1, 1) and (0, 1) in record order. A counting sort by
