@@ -16,7 +16,8 @@ import (
 )
 
 // checkConstraints reads the rows again and fails if values violate the constraints of their
-// fields. The error names the first ones. Values compare as in listings, so the types must be known.
+// fields. The error names the first ones. Values compare as in listings, so the types must be
+// known.
 func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Field) error {
 	var checks []*fieldCheck
 	for i, f := range v.fields {
