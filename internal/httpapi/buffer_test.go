@@ -79,7 +79,7 @@ func TestBudget_exhausted(t *testing.T) {
 	if !others.TryGrow(limit / 16 * 9) { // the share of one client
 		t.Fatal("the budget is used")
 	}
-	more := budget.NewReservation(netip.MustParseAddr("10.9.9.9"))
+	more := budget.NewReservation(admission.ClientOf(netip.MustParseAddr("10.9.9.9")))
 	if !more.TryGrow(limit / 16) {
 		t.Fatal("another client has no room")
 	}
