@@ -145,7 +145,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 			reviews.Stop()
 		}
 		defer stopUploads() // after the last request, and before the data is closed
-		uploads, tasks["rebuild"] = service, service.Run
+		uploads, tasks["uploads"] = service, service.Run
 		paged.Uploads, paged.Drafts = service, reviews
 	}
 	pages, err := web.New(paged)

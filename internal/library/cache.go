@@ -3,6 +3,7 @@ package library
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,8 +16,8 @@ import (
 // cache is the state of a node's local files and fetches. Fields are guarded by Library.mu unless
 // marked safe.
 type cache struct {
-	files     map[string]int64 // file sizes in Dir, by version
-	stored    map[string]bool  // versions known to be stored in Blobs
+	files     map[string]int64 // sizes of the segment files in Dir, by name
+	stored    map[string]bool  // names of segment files known to be stored in Blobs
 	overLimit bool             // the limit is exceeded, which was logged
 
 	epoch         atomic.Int64    // clock of lastUsed, about one tick per second; safe
@@ -45,20 +46,20 @@ func newCache() *cache {
 	return c
 }
 
-// acquireSlot waits for a slot for a fetch. A fetch that requests wait for does not queue behind
-// prefetches.
-func (c *cache) acquireSlot(f *fetch) (release func(), err error) {
-	requested, requestSlots := f.requested, chan struct{}(nil) // nil blocks
+// acquireSlot waits for one of the slots for a fetch. Those of requested are for a fetch that
+// requests wait for, so that it does not queue behind others.
+func acquireSlot(ctx context.Context, f *fetch, any, requested chan struct{}) (release func(), err error) {
+	waiting, additional := f.requested, chan struct{}(nil) // nil blocks
 	for {
 		select {
-		case c.prefetchSlots <- struct{}{}:
-			return func() { <-c.prefetchSlots }, nil
-		case requestSlots <- struct{}{}:
-			return func() { <-c.requestSlots }, nil
-		case <-requested:
-			requested, requestSlots = nil, c.requestSlots
-		case <-c.ctx.Done():
-			return nil, context.Cause(c.ctx)
+		case any <- struct{}{}:
+			return func() { <-any }, nil
+		case additional <- struct{}{}:
+			return func() { <-requested }, nil
+		case <-waiting:
+			waiting, additional = nil, requested
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
 }
@@ -80,10 +81,17 @@ func (l *Library) cacheSize() (cached, pending int64) {
 // missingBytes returns the size of the live version's file if it is not in the cache, else 0. l.mu
 // is held.
 func (l *Library) missingBytes(e *entry) int64 {
-	if _, ok := l.cache.files[e.Version]; ok {
+	if l.isCached(e.Version) {
 		return 0
 	}
 	return e.size
+}
+
+// isCached reports whether a file that lists a version is in the cache. l.mu is held.
+func (l *Library) isCached(version string) bool {
+	_, published := l.cache.files[store.SegmentFile(version)]
+	_, rebuilt := l.cache.files[rebuiltName(version)]
+	return published || rebuilt
 }
 
 // scanCache lists the files in Dir.
@@ -96,9 +104,9 @@ func (l *Library) scanCache() error {
 	}
 	clear(l.cache.files)
 	for _, e := range entries {
-		if version, ok := strings.CutSuffix(e.Name(), store.SegmentSuffix); ok {
+		if strings.HasSuffix(e.Name(), store.SegmentSuffix) {
 			if info, err := e.Info(); err == nil { // otherwise it was removed meanwhile
-				l.cache.files[version] = info.Size()
+				l.cache.files[e.Name()] = info.Size()
 			}
 		}
 	}
@@ -142,7 +150,7 @@ func (l *Library) prefetch(e *entry, used int64) bool {
 		return false
 	}
 	fits := l.opts.CacheSize == 0 || used+e.size <= l.opts.CacheSize
-	if _, local := l.cache.files[e.Version]; local || !l.shared() {
+	if l.isCached(e.Version) || !l.shared() {
 		fits = len(l.sorted) <= maxSmall && l.openSize <= l.opts.OpenSize/2
 	}
 	return fits && l.startFetch(e)
@@ -188,16 +196,16 @@ func (l *Library) evictCache() {
 			if f.entry != nil && f.entry.isOpen() {
 				l.setOpen(f.entry, nil)
 			}
-			if err := l.opts.FS.RemoveAll(l.file(f.version)); err != nil {
-				l.opts.Log.Warn("cannot evict file from cache; will retry", "file", store.SegmentFile(f.version), "err", err)
+			if err := l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.name)); err != nil {
+				l.opts.Log.Warn("cannot evict file from cache; will retry", "file", f.name, "err", err)
 				continue
 			}
-			size := l.cache.files[f.version]
-			delete(l.cache.files, f.version)
+			size := l.cache.files[f.name]
+			delete(l.cache.files, f.name)
 			cached -= size
 			l.counters.evicted.Add(1)
 			l.counters.evictedBytes.Add(size)
-			l.opts.Log.Debug("evicted file from cache", "version", f.version, "bytes", size, "used", f.entry != nil)
+			l.opts.Log.Debug("evicted file from cache", "file", f.name, "bytes", size, "used", f.entry != nil)
 		}
 	}
 	if isOver() && !l.cache.overLimit {
@@ -208,7 +216,7 @@ func (l *Library) evictCache() {
 
 // evictableFile is a file that may be removed from the cache.
 type evictableFile struct {
-	version  string
+	name     string
 	entry    *entry // whose live or named version it is; nil if there is none
 	lastUsed int64  // -2: no entry; -1: not open
 }
@@ -239,12 +247,13 @@ func (l *Library) evictable() (files []evictableFile) {
 	if last != nil {
 		pinned[last.dataset.Version] = true
 	}
-	for version := range l.cache.files {
+	for name := range l.cache.files {
+		version, _, _ := store.ParseSegmentFile(name)
 		e := users[version]
-		if pinned[version] || !l.cache.stored[version] && (e == nil || e.size == 0) {
+		if pinned[version] || !l.cache.stored[name] && (e == nil || e.size == 0) {
 			continue
 		}
-		f := evictableFile{version, e, -2}
+		f := evictableFile{name, e, -2}
 		if e != nil {
 			f.lastUsed = -1
 		}
@@ -254,7 +263,7 @@ func (l *Library) evictable() (files []evictableFile) {
 		files = append(files, f)
 	}
 	slices.SortFunc(files, func(a, b evictableFile) int {
-		return cmp.Or(cmp.Compare(a.lastUsed, b.lastUsed), cmp.Compare(a.version, b.version))
+		return cmp.Or(cmp.Compare(a.lastUsed, b.lastUsed), cmp.Compare(a.name, b.name))
 	})
 	return files
 }

@@ -77,7 +77,8 @@ func (l *Library) poll(ctx context.Context, complete bool) error {
 }
 
 // Refresh updates the entries from the catalogue. If Dir has all files, it opens the datasets of a
-// small library and returns when every version that is being opened is open or has failed to open.
+// small library and returns when every version that is being opened is open, has failed to open, or
+// has to be rebuilt.
 func (l *Library) Refresh(ctx context.Context) error {
 	if err := l.poll(ctx, false); err != nil || l.shared() {
 		return err
@@ -94,6 +95,7 @@ func (l *Library) Refresh(ctx context.Context) error {
 	for _, f := range running {
 		select {
 		case <-f.done:
+		case <-f.rebuilding:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

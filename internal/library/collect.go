@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"herbarium/internal/filesystem"
+	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
@@ -24,7 +25,14 @@ const (
 	// retiredMargin is how long a retired version is remembered after its object was deleted. A
 	// publish suspended for longer could make a version live whose file is gone.
 	retiredMargin = 30 * 24 * time.Hour
+	// rebuiltAge is the age at which an index that another release has rebuilt is removed. If that
+	// release still runs, it rebuilds the index once more.
+	rebuiltAge = 30 * 24 * time.Hour
 )
+
+// copySuffix is the extension of files that are moved to their name once they are complete: segments
+// that a migration copies into a folder, and rebuilt ones.
+const copySuffix = ".tmp"
 
 // Collect deletes objects that no node needs, and unfinished uploads. Several nodes may run it
 // concurrently. If there are no Blobs, Sweep does the same for the files in Dir.
@@ -32,7 +40,7 @@ func (l *Library) Collect(ctx context.Context) error {
 	if !l.shared() {
 		return nil
 	}
-	objects, drafts, err := l.objects(ctx)
+	stored, err := l.objects(ctx)
 	if err != nil {
 		return fmt.Errorf("listing objects: %w", err)
 	}
@@ -40,10 +48,29 @@ func (l *Library) Collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.opts.Blobs.Abort(ctx, orphanAge), l.collectDrafts(ctx, drafts), l.collect(ctx, newSet(versions), garbage{
-		stored: objects, orphanAge: orphanAge, retention: l.opts.Retention, margin: retiredMargin,
-		remove: func(version string) error { return l.deleteObjects(ctx, version) },
-	}))
+	return errors.Join(l.opts.Blobs.Abort(ctx, orphanAge), l.collectDrafts(ctx, stored.drafts), l.collect(ctx, newSet(versions), garbage{
+		stored: stored.versions, orphanAge: orphanAge, retention: l.opts.Retention, margin: retiredMargin,
+		remove: func(version string) error {
+			err := l.deleteObjects(ctx, version)
+			for _, b := range stored.rebuilt[version] {
+				err = errors.Join(err, l.opts.Blobs.Delete(ctx, b.Name))
+			}
+			return err
+		},
+	}), l.collectRebuilt(ctx, stored.rebuilt))
+}
+
+// collectRebuilt deletes the indexes that other releases have rebuilt and that are so old that these
+// releases are unlikely to run.
+func (l *Library) collectRebuilt(ctx context.Context, rebuilt map[string][]herb.Blob) (err error) {
+	for version, objects := range rebuilt {
+		for _, b := range objects {
+			if b.Name != rebuiltName(version) && l.opts.Now().Sub(b.Modified) >= rebuiltAge {
+				err = errors.Join(err, l.opts.Blobs.Delete(ctx, b.Name))
+			}
+		}
+	}
+	return err
 }
 
 // garbage describes where the files of versions are stored for good, and when to delete them.
@@ -104,28 +131,38 @@ func (l *Library) collect(ctx context.Context, inCatalogue map[string]bool, g ga
 	return errors.Join(errs...)
 }
 
-// objects lists the files of versions in Blobs and records them in the cache, and the files of
-// drafts.
-func (l *Library) objects(ctx context.Context) (objects map[string]time.Time, drafts []string, err error) {
-	objects, stored := map[string]time.Time{}, map[string]bool{}
+// storedObjects are the objects in Blobs.
+type storedObjects struct {
+	versions map[string]time.Time   // modification times by version
+	rebuilt  map[string][]herb.Blob // segments that releases have rebuilt, by version
+	drafts   []string
+}
+
+// objects lists the objects in Blobs and records the segments in the cache.
+func (l *Library) objects(ctx context.Context) (o storedObjects, err error) {
+	o = storedObjects{versions: map[string]time.Time{}, rebuilt: map[string][]herb.Blob{}}
+	segments := map[string]bool{}
 	for b, err := range l.opts.Blobs.List(ctx) {
 		if err != nil {
-			return nil, nil, err
+			return o, err
 		}
 		if strings.HasSuffix(b.Name, store.DraftSuffix) {
-			drafts = append(drafts, b.Name)
+			o.drafts = append(o.drafts, b.Name)
 		}
-		if version, ok := strings.CutSuffix(b.Name, store.SegmentSuffix); ok && isVersion(version) {
-			objects[version], stored[version] = b.Modified, true
+		if version, index, ok := store.ParseSegmentFile(b.Name); ok && isVersion(version) {
+			if segments[b.Name] = true; index != "" {
+				o.rebuilt[version] = append(o.rebuilt[version], b)
+			}
+			o.versions[version] = b.Modified
 		}
-		if version, ok := strings.CutSuffix(b.Name, store.SourceSuffix); ok && isVersion(version) && objects[version].IsZero() {
-			objects[version] = b.Modified // its segment may be missing if its publish was killed
+		if version, ok := strings.CutSuffix(b.Name, store.SourceSuffix); ok && isVersion(version) && o.versions[version].IsZero() {
+			o.versions[version] = b.Modified // its segment may be missing if its publish was killed
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.stored = stored
-	return objects, drafts, nil
+	l.cache.stored = segments
+	return o, nil
 }
 
 // cleanUp collects garbage locally and in Blobs until ctx is done. If Dir has all files, it does
@@ -189,14 +226,15 @@ func (l *Library) Sweep(ctx context.Context) error {
 	inCatalogue, unused := newSet(versions), map[string]time.Time{}
 	var drafts []string
 	for _, f := range files {
-		const copySuffix = ".tmp" // of files that blobs writes while a migration copies segments into the folder
 		ext := filepath.Ext(f.Name())
-		stem := strings.TrimSuffix(f.Name(), ext)
+		version, index, _ := strings.Cut(strings.TrimSuffix(f.Name(), ext), ".")
 		if ext == store.DraftSuffix && !l.shared() {
 			drafts = append(drafts, f.Name())
 			continue
 		}
-		if inCatalogue[stem] || !slices.Contains([]string{store.SegmentSuffix, store.SourceSuffix, store.DraftSuffix, descriptionSuffix, segment.PartSuffix, copySuffix}, ext) {
+		ours := []string{store.SegmentSuffix, store.SourceSuffix, store.DraftSuffix, descriptionSuffix, segment.PartSuffix, copySuffix}
+		rebuilt := ext == store.SegmentSuffix && index != ""
+		if inCatalogue[version] && (index == "" || f.Name() == rebuiltName(version)) || !slices.Contains(ours, ext) {
 			continue // needed, or not ours
 		}
 		info, failed := f.Info()
@@ -204,9 +242,9 @@ func (l *Library) Sweep(ctx context.Context) error {
 		case errors.Is(failed, os.ErrNotExist):
 		case failed != nil:
 			err = errors.Join(err, failed)
-		case l.opts.Now().Sub(info.ModTime()) < minAge:
-		case (ext == store.SegmentSuffix || ext == store.SourceSuffix) && !l.shared(): // with an object store, the file is not needed even if its version goes live
-			unused[stem] = info.ModTime()
+		case l.opts.Now().Sub(info.ModTime()) < minAge, rebuilt && inCatalogue[version] && l.opts.Now().Sub(info.ModTime()) < rebuiltAge:
+		case (ext == store.SegmentSuffix || ext == store.SourceSuffix) && !inCatalogue[version] && !l.shared(): // with an object store, the file is not needed even if its version goes live
+			unused[version] = info.ModTime()
 		default:
 			if failed := l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name())); failed != nil {
 				err = errors.Join(err, failed)

@@ -24,6 +24,19 @@ type fetch struct {
 	requested chan struct{} // closed by request
 	request   func()        // called when a request waits
 	done      chan struct{} // closed when the version is open or the failure is recorded
+
+	rebuilding chan struct{}              // closed when the index has to be rebuilt
+	rebuild    atomic.Pointer[rebuilding] // set before that
+}
+
+// isRequested reports whether a request waits for the fetch.
+func (f *fetch) isRequested() bool {
+	select {
+	case <-f.requested:
+		return true
+	default:
+		return false
+	}
 }
 
 // failure records why the live version of a dataset could not be opened.
@@ -41,12 +54,12 @@ const (
 )
 
 // awaitFetch returns a version of a dataset whose live version is not open on this node, or a named
-// version, after waiting for its fetch if requests must.
-func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) {
+// version, after waiting for its fetch if requests must, for as long as Options.Wait says.
+func (l *Library) awaitFetch(ctx context.Context, key versionKey, wait time.Duration) (View, error) {
 	limited := ctx
-	if l.opts.Wait > 0 {
+	if wait > 0 {
 		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, l.opts.Wait)
+		limited, cancel = context.WithTimeout(ctx, wait)
 		defer cancel()
 	}
 	for {
@@ -64,7 +77,7 @@ func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) 
 			case ctx.Err() != nil:
 				return View{}, context.Cause(ctx)
 			case v == nil || !v.Acquire():
-				return View{}, f.inProgressError()
+				return View{}, l.inProgressError(f)
 			default:
 				return l.view(f.entry), nil
 			}
@@ -73,7 +86,15 @@ func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) 
 }
 
 // inProgressError is the error for a request whose wait has ended.
-func (f *fetch) inProgressError() error {
+func (l *Library) inProgressError(f *fetch) error {
+	if r := f.rebuild.Load(); r != nil {
+		wait := l.rebuilds.remaining(f, time.Now())
+		return &herb.Error{
+			Code: herb.CodeUnavailable, RetryAfter: wait,
+			Message: fmt.Sprintf("the index of dataset %s is being rebuilt after an upgrade (%d %% done); try again in %s",
+				f.version.Ref, 100*r.done.Load()/max(r.size, 1), wait),
+		}
+	}
 	part := ""
 	if size := f.size.Load(); size > 0 {
 		part = fmt.Sprintf(" (%d %% done)", 100*f.received.Load()/size)
@@ -112,7 +133,7 @@ func (l *Library) startFetch(e *entry) bool {
 	if l.cache.ctx.Err() != nil || e.fetch != nil || e.failed != nil && l.opts.Now().Before(e.failed.retryAt) {
 		return false
 	}
-	f := &fetch{entry: e, version: e.LiveVersion, requested: make(chan struct{}), done: make(chan struct{})}
+	f := &fetch{entry: e, version: e.LiveVersion, requested: make(chan struct{}), done: make(chan struct{}), rebuilding: make(chan struct{})}
 	f.request = sync.OnceFunc(func() { close(f.requested) })
 	e.fetch = f
 	l.cache.running.Go(func() {

@@ -309,7 +309,7 @@ func (c *cluster) makeNewer(t *testing.T, d herb.Dataset) *herb.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content[8]++ // the format version follows the magic
+	content[12]++ // flags, after the magic and the format version
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestFetch_newerFormat(t *testing.T) {
 		b.run(t)
 		pass(10 * time.Minute)
 		wantUnavailable(t, b.Library, ref, "cannot open dataset")
-		if _, err := b.Acquire(t.Context(), ref); !errors.Is(err, segment.ErrVersion) {
+		if _, err := b.Acquire(t.Context(), ref); !errors.Is(err, segment.ErrCorrupt) {
 			t.Errorf("the error is %v", err)
 		}
 		if h := b.Health(); h.Failed != 1 {

@@ -77,34 +77,43 @@ var errDamaged = errors.New("file differs from what was published")
 // openOrFetch opens the version of a fetch: the local file if it is intact, else the stored one.
 func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, err error) {
 	defer herb.Recover(&err)
-	release, err := l.cache.acquireSlot(f)
+	release, err := acquireSlot(ctx, f, l.cache.prefetchSlots, l.cache.requestSlots)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
 	d, err := l.describeVersion(ctx, f.version)
-	if err != nil {
-		return nil, err
+	var v *openVersion
+	if err == nil {
+		v, err = l.openPublished(ctx, f, d)
 	}
+	release()
+	if errors.Is(err, segment.ErrIndex) { // a rebuild has slots of its own, because it takes longer
+		return l.openRebuilt(ctx, f, d)
+	}
+	return v, err
+}
+
+// openPublished opens a version from the local file if it is intact, else from the stored one. The
+// error is segment.ErrIndex if the local file is intact and this program does not read its index.
+func (l *Library) openPublished(ctx context.Context, f *fetch, d herb.Dataset) (*openVersion, error) {
 	if d.File != nil {
 		f.size.Store(d.File.Size)
 	}
-	r, err := l.openFile(l.file(d.Version))
-	if err == nil && d.File != nil && int64(r.Size()) != d.File.Size {
-		err = errors.Join(fmt.Errorf("%w: size is %d bytes; want %d", errDamaged, r.Size(), d.File.Size), r.Release())
-	}
+	r, err := l.openBuilt(d)
 	switch {
 	case err == nil:
 		l.counters.opened.Add(1)
 		return newOpenVersion(r, d), nil
+	case errors.Is(err, segment.ErrIndex) && (d.File == nil || l.intact(ctx, d)):
+		return nil, err
 	case !l.shared() || d.File == nil: // it was never uploaded
 		return nil, err
 	case errors.Is(err, fs.ErrNotExist):
 	case l.intact(ctx, d):
-		return nil, err // fetching again would not help, for example if only a newer program can read it
+		return nil, err // fetching again would not help
 	default:
 		l.opts.Log.Error("local file is damaged; fetching it again", "file", store.SegmentFile(d.Version), "err", err)
-		if err := l.removeFile(d.Version); err != nil {
+		if err := l.opts.FS.RemoveAll(l.file(d.Version)); err != nil {
 			return nil, err
 		}
 	}
@@ -119,6 +128,26 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 	}
 	l.counters.fetched.Add(1)
 	return newOpenVersion(r, d), nil
+}
+
+// openBuilt opens the local file with the index of this program: the published one, or one that was
+// rebuilt.
+func (l *Library) openBuilt(d herb.Dataset) (*segment.Reader, error) {
+	if _, err := os.Stat(l.rebuiltFile(d.Version)); err == nil {
+		r, err := l.openFile(l.rebuiltFile(d.Version))
+		if err == nil || herb.CodeOf(err) == herb.CodeUnavailable {
+			return r, err
+		}
+		l.opts.Log.Error("rebuilt file is damaged; rebuilding it again", "file", rebuiltName(d.Version), "err", err)
+		if err := l.opts.FS.RemoveAll(l.rebuiltFile(d.Version)); err != nil {
+			return nil, err
+		}
+	}
+	r, err := l.openFile(l.file(d.Version))
+	if err == nil && d.File != nil && int64(r.Size()) != d.File.Size {
+		err = errors.Join(fmt.Errorf("%w: size is %d bytes; want %d", errDamaged, r.Size(), d.File.Size), r.Release())
+	}
+	return r, err
 }
 
 // smallSegment is the size up to which a local segment is verified when it is opened. Verifying
@@ -169,7 +198,8 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.files[d.Version], l.cache.stored[d.Version] = f.received.Load(), true
+	name := store.SegmentFile(d.Version)
+	l.cache.files[name], l.cache.stored[name] = f.received.Load(), true
 	return nil
 }
 

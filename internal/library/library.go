@@ -98,6 +98,7 @@ type Options struct {
 	Keep         int              // versions to keep per dataset; 0 means DefaultKeep
 	Now          func() time.Time // nil means time.Now
 	Log          *slog.Logger     // nil disables logging
+	Program      string           // release of this program, which its files name; may be empty
 	Memory       int              // bytes for sorting in a publish before it spills to disk; 0 means the default of segment.Options
 	FS           filesystem.FS    // file operations; nil means filesystem.OS
 
@@ -121,6 +122,7 @@ const (
 	DefaultKeep      = 5 // including the live one
 	DefaultRetention = 24 * time.Hour
 	DefaultWait      = 10 * time.Second
+	untilDone        = -1 // a wait that ends with its context
 
 	DefaultOpenSize    = 8 << 20
 	DefaultSummarySize = 16 << 20
@@ -146,6 +148,8 @@ type Library struct {
 	sorted   []*entry // of datasets, by ref
 	openSize int      // memory of open versions, estimated
 	cache    *cache
+
+	rebuilds *rebuilds
 }
 
 // View is an open version of a dataset. It must be released.
@@ -191,7 +195,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		return nil, err
 	}
 	l := &Library{
-		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), entries: map[versionKey]*entry{},
+		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), rebuilds: newRebuilds(), entries: map[versionKey]*entry{},
 		readingWords: semaphore.NewWeighted(1), wordsRead: -1, summaries: newSummaryCache(opts.SummarySize), counters: newCounters(),
 	}
 	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}
@@ -238,7 +242,7 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	if l.isPlants(ref) {
 		return l.opts.Plants.Acquire(ctx)
 	}
-	return l.acquire(ctx, versionKey{ref: ref})
+	return l.acquire(ctx, versionKey{ref: ref}, l.opts.Wait)
 }
 
 // AcquireVersion returns a version of a dataset that is in the catalogue, live or not; the caller
@@ -249,10 +253,11 @@ func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version stri
 	if err := l.checkVersionName(ref, version); err != nil {
 		return View{}, err
 	}
-	return l.acquire(ctx, versionKey{ref, version})
+	return l.acquire(ctx, versionKey{ref, version}, l.opts.Wait)
 }
 
-func (l *Library) acquire(ctx context.Context, key versionKey) (View, error) {
+// acquire returns a version. It waits for a version that is being opened as Options.Wait says.
+func (l *Library) acquire(ctx context.Context, key versionKey, wait time.Duration) (View, error) {
 	if err := l.updateEntries(ctx); err != nil {
 		return View{}, err
 	}
@@ -275,7 +280,7 @@ func (l *Library) acquire(ctx context.Context, key versionKey) (View, error) {
 			return View{}, err
 		}
 	}
-	return l.awaitFetch(ctx, key)
+	return l.awaitFetch(ctx, key, wait)
 }
 
 // Run polls the catalogue for changes without a notification, retries failed fetches, maintains the
@@ -287,6 +292,7 @@ func (l *Library) Run(ctx context.Context) error {
 	running.Go(func() { every(ctx, collectEvery, func() { _ = l.poll(ctx, true) }) })
 	running.Go(func() { every(ctx, time.Second, func() { l.maintainCache(ctx) }) })
 	running.Go(func() { l.cleanUp(ctx) })
+	running.Go(func() { l.rebuildLive(ctx) })
 	running.Wait()
 	return nil
 }
@@ -319,6 +325,9 @@ type Health struct {
 	Behind   int // an older version is open instead of the live one; also counted as Fetching, Failed or Cold
 
 	Reasons map[Reason]int // of Failed
+
+	Outdated int // live versions whose index another release has built and that are not rebuilt yet, as far as they are known
+	Rebuilt  int // indexes that this process has rebuilt
 }
 
 // CanList reports whether the library has a live set and can list at least one dataset of it, or
@@ -332,6 +341,7 @@ func (h Health) CanList() bool {
 func (l *Library) Health() Health {
 	status := l.status.Load()
 	h := Health{Read: status.lastRead, Err: status.err, Restored: status.restored, Reasons: map[Reason]int{}}
+	h.Outdated, h.Rebuilt = int(l.rebuilds.outdated.Load()), int(l.rebuilds.rebuilt.Load())
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for _, e := range l.sorted {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -101,6 +103,7 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		Progress: p.reportBuild,
 		Memory:   l.opts.Memory,
 		FS:       l.opts.FS,
+		Program:  l.opts.Program,
 	})
 	if err != nil {
 		return Outcome{Dataset: d}, err
@@ -126,7 +129,8 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	if l.shared() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.cache.files[d.Version], l.cache.stored[d.Version] = out.Dataset.File.Size, true
+		name := store.SegmentFile(d.Version)
+		l.cache.files[name], l.cache.stored[name] = out.Dataset.File.Size, true
 	}
 	return out, nil
 }
@@ -328,11 +332,16 @@ func (l *Library) checkVersionName(ref herb.Ref, version string) error {
 	return nil
 }
 
+// removeFile removes the files of a version, including the indexes that any release has rebuilt.
 func (l *Library) removeFile(version string) error {
+	rebuilt, err := filepath.Glob(filepath.Join(l.opts.Dir, store.RebuiltFile(version, "*")))
+	for _, path := range append(rebuilt, l.file(version), l.sourceFile(version)) {
+		err = errors.Join(err, l.opts.FS.RemoveAll(path))
+	}
 	l.mu.Lock()
-	delete(l.cache.files, version)
-	l.mu.Unlock()
-	return errors.Join(l.opts.FS.RemoveAll(l.file(version)), l.opts.FS.RemoveAll(l.sourceFile(version)))
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.cache.files, func(name string, _ int64) bool { return strings.HasPrefix(name, version+".") })
+	return err
 }
 
 // Version describes a version of a dataset; an empty name means the live one.

@@ -103,19 +103,6 @@ func (l *Library) OpenSource(ctx context.Context, ref herb.Ref, version string) 
 	return r, d, err
 }
 
-// Outdated returns the datasets whose live version cannot be opened because another version of the
-// program built it: its file has another format, or its text was sorted by other rules.
-func (l *Library) Outdated() (outdated []herb.LiveVersion) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	for _, e := range l.sorted {
-		if e.failed != nil && e.failed.reason == ReasonFormat {
-			outdated = append(outdated, e.LiveVersion)
-		}
-	}
-	return outdated
-}
-
 func noSource(d herb.Dataset) error {
 	return herb.Errorf(herb.CodeNotFound, "the source of version %s of %s is not kept; only files that are sent to the server are", d.Version, d.Ref)
 }

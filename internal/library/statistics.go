@@ -44,7 +44,7 @@ func reasonOf(err error) Reason {
 // isOutdated reports whether a segment cannot be opened because another version of the program
 // wrote it.
 func isOutdated(err error) bool {
-	return errors.Is(err, segment.ErrVersion) || errors.Is(err, segment.ErrRules)
+	return errors.Is(err, segment.ErrIndex)
 }
 
 // Statistics counts what a library has done since it was opened.

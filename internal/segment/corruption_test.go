@@ -174,7 +174,7 @@ func replaceFile(t testing.TB, path string, b []byte) {
 
 // isDamage reports whether an error is one of those that a damaged file may cause.
 func isDamage(err error) bool {
-	return errors.Is(err, segment.ErrUnexpected) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrVersion) || errors.Is(err, segment.ErrRules)
+	return errors.Is(err, segment.ErrUnexpected) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTruncated) || errors.Is(err, segment.ErrIndex)
 }
 
 // use runs all requests on a reader and expects results or errors that report damage. A hang fails
@@ -232,7 +232,7 @@ func expected(size, at int) error {
 	case at < frameVersion:
 		return segment.ErrCorrupt
 	case at < frameVersion+4:
-		return segment.ErrVersion
+		return segment.ErrIndex
 	case at < frameHeader:
 		return segment.ErrCorrupt
 	case at >= size-8: // end of the file
@@ -461,10 +461,10 @@ func TestOpen_otherVersion(t *testing.T) {
 	other := fileOf(t, everyType(), fewRecords(), segment.Options{Indexes: buildtest.AllIndexes()})
 	binary.LittleEndian.PutUint32(other[frameVersion:], 4711)
 	_, err := openBytes(t, filepath.Join(t.TempDir(), "other.seg"), other)
-	if !errors.Is(err, segment.ErrVersion) {
+	if !errors.Is(err, segment.ErrIndex) {
 		t.Fatalf("Open: %v", err)
 	}
-	for _, part := range []string{"other.seg", " 4711 ", fmt.Sprintf("reads %d", segment.FormatVersion)} {
+	for _, part := range []string{"other.seg", " 4711 ", fmt.Sprintf("reads format %d", segment.FormatVersion)} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not say %q", err, part)
 		}

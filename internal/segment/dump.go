@@ -40,16 +40,16 @@ func (s Stat) PerRecord(bytes int64) float64 {
 }
 
 // Stat returns the sizes of the sections. It reads only what Open has read.
-func (r *Reader) Stat() Stat {
+func (c *Core) Stat() Stat {
 	s := Stat{
-		Version: FormatVersion, // Open rejects others
-		Bytes:   int64(len(r.file.Data)),
-		Records: r.file.Meta.Records,
-		Terms:   r.file.Meta.Terms,
-		Words:   r.file.Meta.Words,
-		Frame:   int64(len(r.file.Data)),
+		Version: c.file.Index().Format,
+		Bytes:   int64(len(c.file.Data)),
+		Records: c.file.Meta.Records,
+		Terms:   c.file.Meta.Terms,
+		Words:   c.file.Meta.Words,
+		Frame:   int64(len(c.file.Data)),
 	}
-	for _, sec := range r.file.Sections {
+	for _, sec := range c.file.Sections {
 		name := sec.Tag.String()
 		i := slices.IndexFunc(s.Sections, func(k KindStat) bool { return k.Tag == name })
 		if i < 0 {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
@@ -17,15 +16,13 @@ var (
 	ErrCorrupt    = guard.ErrCorrupt    // damaged
 	ErrUnexpected = guard.ErrUnexpected // a bug, or damage that no format check detected; Verify distinguishes them
 	ErrTruncated  = file.ErrTruncated
-	ErrVersion    = file.ErrVersion // of the format
-	ErrRules      = file.ErrRules   // built with other text rules
+	ErrIndex      = file.ErrIndex // has the indexes of another release; OpenCore reads it
 )
 
 // Reader is a read-only, memory-mapped view of one dataset version. It is safe for concurrent use.
 // Release unmaps the file after the last reader.
 type Reader struct {
-	file       *file.File
-	records    *column.Records
+	Core
 	columns    []column.Column
 	words      *fulltext.Index
 	pool       bitmap.Pool
@@ -33,14 +30,15 @@ type Reader struct {
 }
 
 // Open maps a segment and validates its frame, in time independent of its size. The caller holds a
-// reference until Release. Use Verify to check the content. Open fails with herb.CodeUnavailable if
-// the process or the machine is out of file descriptors, memory or maps; a retry may succeed.
+// reference until Release. Use Verify to check the content. Open fails with ErrIndex if this program
+// does not read the indexes of the file, and with herb.CodeUnavailable if the process or the machine
+// is out of file descriptors, memory or maps; a retry may succeed.
 func Open(path string) (*Reader, error) {
 	f, err := file.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r := &Reader{file: f, pool: bitmap.Pool{Records: f.Meta.Records}}
+	r := &Reader{Core: Core{file: f}, pool: bitmap.Pool{Records: f.Meta.Records}}
 	r.references.Store(1)
 	if err := f.Guard(r.open); err != nil {
 		_ = f.Close() // return the first error
@@ -51,7 +49,7 @@ func Open(path string) (*Reader, error) {
 }
 
 func (r *Reader) open() (err error) {
-	if r.records, err = column.OpenRecords(r.file); err != nil {
+	if err := r.Core.open(); err != nil {
 		return err
 	}
 	r.columns = make([]column.Column, len(r.Fields()))
@@ -63,21 +61,6 @@ func (r *Reader) open() (err error) {
 	r.words, err = fulltext.Open(r.file, &r.pool)
 	return err
 }
-
-// Verify reads the entire file and verifies its checksums.
-func (r *Reader) Verify() error { return r.file.Verify() }
-
-// DropPages releases the pages of the file from memory. They are read again on demand.
-func (r *Reader) DropPages() { file.DropPages(r.file.Data) }
-
-// Fields returns the fields of the records.
-func (r *Reader) Fields() []herb.Field { return r.file.Meta.Fields }
-
-// Size returns the length of the file.
-func (r *Reader) Size() int { return len(r.file.Data) }
-
-// Len returns the number of records.
-func (r *Reader) Len() int { return r.file.Meta.Records }
 
 // Acquire adds a reference. It returns false if the last one has been released; the reader must
 // then not be used.
@@ -92,6 +75,9 @@ func (r *Reader) Acquire() bool {
 		}
 	}
 }
+
+// Close is Release: a reader is shared, and the last reference unmaps the file.
+func (r *Reader) Close() error { return r.Release() }
 
 // Release releases a reference. The last one unmaps the file.
 func (r *Reader) Release() error {

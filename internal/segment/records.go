@@ -5,18 +5,19 @@ import (
 	"iter"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 )
 
 // Records yields all records in dataset order. An error ends the sequence.
-func (r *Reader) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
-	return yieldChunks(guard.NewSteps(ctx), r.file.Guard, func() func() []herb.Record {
+func (c *Core) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
+	return yieldChunks(guard.NewSteps(ctx), c.file.Guard, func() func() []herb.Record {
 		n := 0
 		return func() (chunk []herb.Record) {
-			for ; n < r.Len() && len(chunk) < streamNumbers; n++ {
-				record := make(herb.Record, len(r.columns))
+			for ; n < c.Len() && len(chunk) < streamNumbers; n++ {
+				record := make(herb.Record, len(c.Fields()))
 				for i := range record {
-					record[i] = r.records.Value(uint32(n), i)
+					record[i] = c.records.Value(uint32(n), i)
 				}
 				chunk = append(chunk, record)
 			}
@@ -26,13 +27,40 @@ func (r *Reader) Records(ctx context.Context) iter.Seq2[herb.Record, error] {
 }
 
 // Record returns a record by its number in dataset order, from 0.
-func (r *Reader) Record(n int) (record herb.Record, err error) {
-	err = r.file.Guard(func() error {
-		record = make(herb.Record, len(r.columns))
+func (c *Core) Record(n int) (record herb.Record, err error) {
+	err = c.file.Guard(func() error {
+		record = make(herb.Record, len(c.Fields()))
 		for i := range record {
-			record[i] = r.records.Value(uint32(n), i)
+			record[i] = c.records.Value(uint32(n), i)
 		}
 		return nil
 	})
 	return record, err
+}
+
+// Each calls f for the JSON of every record, in order, until f fails or ctx is canceled. The bytes
+// point into the map. Pages are released after reading, because a file may be larger than memory.
+func (c *Core) Each(ctx context.Context, f func(record []byte) error) error {
+	const partSize = 16 << 20
+	for n := 0; n < c.Len(); {
+		err := c.file.Guard(func() error {
+			part, read := n, 0
+			for ; n < c.Len() && read < partSize; n++ {
+				if n%1024 == 0 && ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				record := c.records.JSON(uint32(n))
+				read += len(record)
+				if err := f(record); err != nil {
+					return err
+				}
+			}
+			file.DropPages(c.records.Data[c.records.Starts.At(part):c.records.Starts.At(n)])
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

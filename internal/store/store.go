@@ -36,8 +36,20 @@ func SourceFile(version string) string { return version + SourceSuffix }
 // DraftFile returns the name of the file of a draft, in a folder or an object store.
 func DraftFile(id string) string { return id + DraftSuffix }
 
-// SegmentFile returns the name of the file of a version, in a folder or an object store.
+// SegmentFile returns the name of the file of a version as it was published, in a folder or an
+// object store.
 func SegmentFile(version string) string { return version + SegmentSuffix }
+
+// RebuiltFile returns the name of a file with the records of a version and an index that another
+// release than its publisher needs, beside its SegmentFile. index names the index.
+func RebuiltFile(version, index string) string { return version + "." + index + SegmentSuffix }
+
+// ParseSegmentFile splits the result of SegmentFile, for which index is empty, or RebuiltFile.
+func ParseSegmentFile(name string) (version, index string, ok bool) {
+	stem, ok := strings.CutSuffix(name, SegmentSuffix)
+	version, index, _ = strings.Cut(stem, ".")
+	return version, index, ok
+}
 
 // Creation is a plant to be created.
 type Creation struct {

@@ -14,11 +14,12 @@ import (
 	"herbarium/internal/text"
 )
 
-var freeze = flag.Bool("freeze", false, "write the table of the rules if there is none for rulesNumber")
+var freeze = flag.Bool("freeze", false, "write the table of the rules if there is none for their number")
 
-// TestRules compares the rules with the table frozen for rulesNumber. Files contain data computed
-// by the rules and are rejected by programs with different rules. After a change of the rules, or
-// an update of a module that changes them, increment rulesNumber and freeze a new table:
+// TestRules compares the rules with the table frozen for their number. The indexes in files contain
+// data computed by the rules and are rebuilt by programs with different rules. After a change of
+// the rules, or an update of a module or the compiler that changes them, increment the number in
+// rules and freeze a new table:
 //
 //	go test ./internal/text -run TestRules -freeze
 func TestRules(t *testing.T) {
@@ -50,8 +51,8 @@ func TestRules(t *testing.T) {
 			t.Errorf("line %d\nwas %s\nis  %s", i+1, a, b)
 		}
 	}
-	t.Errorf("%d lines differ from %s. The text rules have changed: if intended, increment rulesNumber and freeze a new table (see "+
-		"this test). After the update, datasets must be published again.", shown, path)
+	t.Errorf("%d lines differ from %s. The text rules have changed: if intended, increment the number in rules and freeze a new table (see "+
+		"this test). After the update, the index of every version is rebuilt.", shown, path)
 }
 
 func lineOf(lines []string, i int) string {

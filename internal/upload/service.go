@@ -45,7 +45,6 @@ type Library interface {
 	RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error)
 	Remove(ctx context.Context, ref herb.Ref, live string) error
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
-	Outdated() []herb.LiveVersion
 	Sweep(ctx context.Context) error
 }
 

@@ -55,6 +55,8 @@ type Options struct {
 	Progress func(Progress)
 	// FS is the file system to write to. nil means OS.
 	FS filesystem.FS
+	// Program is the release that builds the file, for messages about it; empty if unknown.
+	Program string
 	// Indexes determines the content of the indexes of frequent words and values. The zero value
 	// means DefaultIndexes.
 	Indexes IndexRules
@@ -309,7 +311,9 @@ func (b *builder) write() error {
 	if err := b.writeBlockCounts(); err != nil {
 		return err
 	}
-	return b.w.Finish(file.Meta{Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count})
+	return b.w.Finish(file.Meta{
+		Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count, Program: b.opts.Program,
+	})
 }
 
 // writeSorted writes the sections of the records, of the words, and of each field when it is

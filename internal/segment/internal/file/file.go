@@ -12,7 +12,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/guard"
-	"herbarium/internal/text"
 )
 
 // dropStep is the number of bytes after which pages that were read sequentially are released,
@@ -31,11 +30,30 @@ type File struct {
 // herb.CodeUnavailable if the process or the machine is out of file descriptors, memory or maps; a
 // retry may succeed.
 func Open(path string) (*File, error) {
+	return openFile(path, func(f *File) error {
+		if err := f.checkIndex(); err != nil {
+			return err
+		}
+		return f.checkSections()
+	})
+}
+
+// OpenCore is Open for a file with the indexes of any release. Only the sections META, RECS and
+// ROFF may be read.
+func OpenCore(path string) (*File, error) { return openFile(path, (*File).checkCore) }
+
+// openFile maps a file and calls check with its frame.
+func openFile(path string, check func(*File) error) (*File, error) {
 	file, err := openMap(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := file.Guard(file.readFrame); err != nil {
+	if err := file.Guard(func() error {
+		if err := file.readFrame(); err != nil {
+			return err
+		}
+		return check(file)
+	}); err != nil {
 		_ = file.Close() // return the first error
 		return nil, err
 	}
@@ -92,11 +110,10 @@ func (f *File) readFrame() (err error) {
 	if n := f.Meta.Records; n < 0 || n > MaxRecords {
 		return fmt.Errorf("%w: %d records", guard.ErrCorrupt, n)
 	}
-	return f.checkSections()
+	return nil
 }
 
-// readMeta reads the META section, with or without the fields, which precede the rest, and checks
-// the text rules.
+// readMeta reads the META section, with or without the fields, which precede the rest.
 func (f *File) readMeta(s Section, withFields bool) error {
 	content := f.content(s)
 	if crc32.Checksum(content, castagnoli()) != s.CRC {
@@ -108,7 +125,7 @@ func (f *File) readMeta(s Section, withFields bool) error {
 	if err := json.Unmarshal(content, &f.Meta); err != nil {
 		return fmt.Errorf("%w: description: %w", guard.ErrCorrupt, err)
 	}
-	return f.Meta.checkRules(text.Rules())
+	return nil
 }
 
 func (f *File) content(s Section) []byte { return f.Data[s.Offset : s.Offset+s.Length] }

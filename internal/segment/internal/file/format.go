@@ -4,31 +4,35 @@
 package file
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/text"
 )
 
-// FormatVersion is the version of the file format. It is incremented whenever the content or the
-// meaning of any section changes, or a kind of section is added or removed. Changes of the text
-// rules do not change it; see Meta.Rules.
+// FormatVersion is the version of the indexes of a file. It is incremented whenever the content or
+// the meaning of a section other than META, RECS and ROFF changes, or a kind of section is added or
+// removed. Changes of the text rules do not change it; see Meta.Rules.
 //
 //	1: first version. Sections were added to it that readers did not require, and text rules that META did not name.
 //	2: every section is required. META names the text rules. Without the positions of bigrams (PPOS).
 //
-// A program reads files of its own version only. Files of other versions are not converted: the
-// dataset is published again, from its source. So there is one way to read a file, and a reader
-// needs no fallback for a section that is missing.
+// The frame and the sections META, RECS and ROFF are the core of a file. They contain what was
+// published and are the same in every version, so every program reads them (OpenCore). All other
+// sections are indexes that are derived from the core. A program reads the indexes of its own
+// version and text rules only and rebuilds others from the core. So there is one way to read an
+// index, and a reader needs no fallback for a section that is missing.
 //
 // A reader rejects a file instead of guessing what it means. Open returns
 //
-//   - ErrVersion if it has another version, with both in the message,
-//   - ErrRules if its text was sorted and split into words by other rules, with both in the
-//     message,
+//   - ErrIndex if its indexes have another version, or its text was sorted and split into words by
+//     other rules, with those of the file and of the program in the message,
 //   - ErrTruncated if it is shorter than a frame, does not end with the magic number, or has
 //     another length than its footer says,
 //   - guard.ErrCorrupt if it does not begin with the magic number; if it has flags; if the checksum
@@ -59,8 +63,7 @@ const (
 // Errors of invalid files.
 var (
 	ErrTruncated = errors.New("the segment is cut off")
-	ErrVersion   = errors.New("the segment has another format version")
-	ErrRules     = errors.New("the segment was built with other text rules")
+	ErrIndex     = errors.New("the segment has the indexes of another release")
 )
 
 // Meta is the content of the META section.
@@ -69,16 +72,40 @@ type Meta struct {
 	Records int          `json:"records"`
 	Words   int          `json:"words"` // of all records
 	Terms   int          `json:"terms"`
-	Rules   string       `json:"rules"` // text.Rules of the program that built the file
+	Rules   string       `json:"rules"`             // text.Rules of the program that built the file
+	Program string       `json:"program,omitempty"` // release that built the file; empty if unknown
 }
 
-// checkRules rejects files built by different text rules: their order and terms differ from those
-// of this program, so some records would not be found.
-func (m Meta) checkRules(rules string) error {
-	if m.Rules == rules {
+// Index identifies how the indexes of a file are written. A program reads those whose Index equals
+// its own.
+type Index struct {
+	Format int    // FormatVersion of the program that built the file
+	Rules  string // text.Rules of that program; empty before format 2
+}
+
+// CurrentIndex returns the Index of the files that this program writes.
+func CurrentIndex() Index { return Index{FormatVersion, text.Rules()} }
+
+// String returns the numbers of the format and the rules as they are part of file names: "f2-r1".
+func (i Index) String() string {
+	rules, _, _ := strings.Cut(i.Rules, ",")
+	return fmt.Sprintf("f%d-r%s", i.Format, cmp.Or(rules, "0"))
+}
+
+// Index returns how the indexes of the file are written.
+func (f *File) Index() Index {
+	return Index{int(binary.LittleEndian.Uint32(f.Data[len(Magic):])), f.Meta.Rules}
+}
+
+// checkIndex rejects files with other indexes: their sections have another meaning, or their order
+// and terms differ from those of this program, so that some records would not be found.
+func (f *File) checkIndex() error {
+	has, reads := f.Index(), CurrentIndex()
+	if has == reads {
 		return nil
 	}
-	return fmt.Errorf("%w: it has %q and this program has %q; publish the dataset again", ErrRules, m.Rules, rules)
+	return fmt.Errorf("%w: it has format %d with text rules %q, and this program reads format %d with %q", ErrIndex,
+		has.Format, has.Rules, reads.Format, reads.Rules)
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
@@ -129,11 +156,8 @@ func encodedTable(file []byte) ([]byte, error) {
 	if string(file[:len(Magic)]) != Magic {
 		return nil, fmt.Errorf("%w: no magic number at the start", guard.ErrCorrupt)
 	}
-	if v := binary.LittleEndian.Uint32(file[len(Magic):]); v != FormatVersion {
-		return nil, fmt.Errorf("%w: it has %d and this program reads %d; publish the dataset again", ErrVersion, v, FormatVersion)
-	}
 	if binary.LittleEndian.Uint32(file[len(Magic)+4:]) != 0 {
-		return nil, fmt.Errorf("%w: unknown flags", guard.ErrCorrupt)
+		return nil, fmt.Errorf("%w: unknown flags; if a later release wrote the file, use that release", guard.ErrCorrupt)
 	}
 	footer := file[len(file)-FooterSize:]
 	if string(footer[FooterSize-len(Magic):]) != Magic {

@@ -1,7 +1,9 @@
 package file
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/guard"
@@ -136,6 +138,23 @@ func (f *File) checkSections() error {
 	}
 	for name := range expected {
 		return fmt.Errorf("%w: section %s is missing", guard.ErrCorrupt, name)
+	}
+	return nil
+}
+
+// checkCore rejects a file that lacks a section of the core, or that has fields of types that this
+// program does not know.
+func (f *File) checkCore() error {
+	for _, t := range []Tag{TagRecords, TagStarts} {
+		if f.Section(t, NoField) == nil {
+			return fmt.Errorf("%w: section %s is missing", guard.ErrCorrupt, t)
+		}
+	}
+	for _, field := range f.Meta.Fields {
+		if !slices.Contains(herb.Types(), field.Type) {
+			return fmt.Errorf("%w: field %q has the type %q, which this program does not know; use herbarium %s or later",
+				ErrIndex, field.Name, field.Type, cmp.Or(f.Meta.Program, "of the release that wrote it"))
+		}
 	}
 	return nil
 }

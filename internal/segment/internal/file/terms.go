@@ -31,6 +31,9 @@ func ReadTerms(path string, read func(terms Strings)) error {
 		if err := f.readMeta(meta, false); err != nil {
 			return err
 		}
+		if err := f.checkIndex(); err != nil {
+			return err
+		}
 		if terms.Tag != TagTerms || meta.Tag != TagMeta {
 			return fmt.Errorf("%w: section %s or %s is missing", guard.ErrCorrupt, TagTerms, TagMeta)
 		}

@@ -1,0 +1,371 @@
+package library
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"herbarium/internal/filesystem"
+	"herbarium/internal/herb"
+	"herbarium/internal/segment"
+	"herbarium/internal/store"
+)
+
+// The file of a version stays as it was published. If another release has published it, its index
+// may be one that this program does not read. This program then builds a file with the same records
+// and its own index beside it, whose name carries that index, so that programs of several releases
+// can share a folder or an object store: each reads what it can and replaces nothing.
+
+// rebuiltName returns the name of the file with the index of this program for a version that
+// another release has published.
+func rebuiltName(version string) string { return store.RebuiltFile(version, segment.CurrentIndex()) }
+
+func (l *Library) rebuiltFile(version string) string {
+	return filepath.Join(l.opts.Dir, rebuiltName(version))
+}
+
+// rebuilds limits concurrent rebuilds, and measures them.
+type rebuilds struct {
+	background chan struct{} // slot of rebuilds that no request waits for
+	requested  chan struct{} // additional slot of rebuilds that requests wait for
+
+	mu      sync.Mutex
+	running map[*fetch]bool // rebuilds that run or wait for a slot
+	bytes   int64           // of the files of completed rebuilds
+	busy    time.Duration   // of completed rebuilds, in total
+
+	outdated atomic.Int64 // live versions without an index of this program, as far as they are known
+	rebuilt  atomic.Int64 // completed rebuilds
+}
+
+func newRebuilds() *rebuilds {
+	return &rebuilds{background: make(chan struct{}, 1), requested: make(chan struct{}, 1), running: map[*fetch]bool{}}
+}
+
+// rebuilding is the state of the rebuild of a fetch.
+type rebuilding struct {
+	size    int64     // of the published file
+	started time.Time // zero while it waits for a slot; guarded by rebuilds.mu
+	done    atomic.Int64
+}
+
+// assumedRate is the number of bytes per second of rebuilds until one was measured.
+const assumedRate = 4 << 20
+
+// remaining estimates when the rebuild of a fetch is complete: the rebuilds that requests wait for
+// run one after the other.
+func (b *rebuilds) remaining(f *fetch, now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	left, done, busy := int64(0), b.bytes, b.busy
+	for other := range b.running {
+		r := other.rebuild.Load()
+		if !r.started.IsZero() {
+			done, busy = done+r.done.Load(), busy+now.Sub(r.started)
+		}
+		if other == f || other.isRequested() {
+			left += r.size - r.done.Load()
+		}
+	}
+	rate := float64(assumedRate)
+	if done > 0 && busy > 0 {
+		rate = float64(done) / busy.Seconds()
+	}
+	const most = time.Hour
+	return min(max(time.Duration(float64(left)/rate*float64(time.Second)), time.Second), most).Round(time.Second)
+}
+
+// acquireSlot waits for a slot for the rebuild of a fetch. One that requests wait for does not
+// queue behind others.
+func (b *rebuilds) acquireSlot(ctx context.Context, f *fetch) (release func(), err error) {
+	return acquireSlot(ctx, f, b.background, b.requested)
+}
+
+// openRebuilt opens the file with the index of this program for a version whose published file is
+// in Dir and has another index. If there is none, it fetches the file that another node has built,
+// or builds it.
+func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*openVersion, error) {
+	if l.shared() && l.fetchRebuilt(ctx, d) == nil {
+		if r, err := l.openFile(l.rebuiltFile(d.Version)); err == nil {
+			return newOpenVersion(r, d), nil
+		}
+	}
+	state, err := l.beginRebuild(f, d)
+	if err != nil {
+		return nil, err
+	}
+	defer l.endRebuild(f)
+	release, err := l.rebuilds.acquireSlot(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	l.rebuilds.mu.Lock()
+	state.started = time.Now()
+	l.rebuilds.mu.Unlock()
+	log := l.opts.Log.With("dataset", d.Ref.String(), "version", d.Version, "index", segment.CurrentIndex())
+	log.Info("rebuilding index of another release", "bytes", state.size)
+	if err := l.rebuild(ctx, d, &state.done, state.size); err != nil {
+		return nil, fmt.Errorf("rebuilding the index: %w", err)
+	}
+	took := time.Since(state.started)
+	l.rebuilds.mu.Lock()
+	l.rebuilds.bytes, l.rebuilds.busy = l.rebuilds.bytes+state.size, l.rebuilds.busy+took
+	l.rebuilds.mu.Unlock()
+	l.rebuilds.rebuilt.Add(1)
+	log.Info("rebuilt index", "records", d.Records, "duration", took)
+	l.storeRebuilt(ctx, d)
+	r, err := l.openFile(l.rebuiltFile(d.Version))
+	if err != nil {
+		return nil, err
+	}
+	return newOpenVersion(r, d), nil
+}
+
+// beginRebuild registers the rebuild of a fetch.
+func (l *Library) beginRebuild(f *fetch, d herb.Dataset) (*rebuilding, error) {
+	info, err := os.Stat(l.file(d.Version))
+	if err != nil {
+		return nil, err
+	}
+	state := &rebuilding{size: info.Size()}
+	l.rebuilds.mu.Lock()
+	defer l.rebuilds.mu.Unlock()
+	f.rebuild.Store(state)
+	l.rebuilds.running[f] = true
+	close(f.rebuilding)
+	return state, nil
+}
+
+func (l *Library) endRebuild(f *fetch) {
+	l.rebuilds.mu.Lock()
+	defer l.rebuilds.mu.Unlock()
+	delete(l.rebuilds.running, f)
+}
+
+// rebuild builds the file with the index of this program from the published file of a version. It
+// gets its name only once it was read back and has the content hash of the published records.
+func (l *Library) rebuild(ctx context.Context, d herb.Dataset, done *atomic.Int64, size int64) (err error) {
+	defer herb.Recover(&err)
+	lock, err := store.LockVersions(l.opts.Dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	core, err := segment.OpenCore(l.file(d.Version))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, core.Close()) }()
+	if err := core.Verify(); err != nil {
+		return err
+	}
+	cells := newCellHash(core.Fields())
+	path := l.rebuiltFile(d.Version) + "." + rand.Text() + copySuffix // another process may build the same file
+	_, err = segment.Create(ctx, path, core.Fields(), withHash(core.Records(ctx), cells), segment.Options{
+		Memory: l.opts.Memory, FS: l.opts.FS, Program: l.opts.Program,
+		Progress: func(p segment.Progress) {
+			half, total := size/2, max(p.Total, 1) // reading takes about as long as sorting
+			if p.Phase == segment.PhaseReading {
+				total = max(core.Len(), 1)
+				done.Store(half * int64(p.Done) / int64(total))
+			} else {
+				done.Store(half + half*int64(p.Done)/int64(total))
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := verifyRebuilt(ctx, path, d, cells); err != nil {
+		return errors.Join(err, l.opts.FS.RemoveAll(path))
+	}
+	return errors.Join(l.opts.FS.Rename(path, l.rebuiltFile(d.Version)), filesystem.SyncDir(l.opts.FS, l.opts.Dir))
+}
+
+// verifyRebuilt reads a rebuilt file back and fails unless its cells are those that were published.
+func verifyRebuilt(ctx context.Context, path string, d herb.Dataset, cells *cellHash) (err error) {
+	r, err := segment.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Release()) }()
+	if err := r.Verify(); err != nil {
+		return err
+	}
+	published := cells.String()
+	if d.Report != nil {
+		published = cmp.Or(d.Report.Cells, published)
+	}
+	listed, err := hashListing(ctx, r, r.Fields(), func(int) {})
+	if err == nil && (listed != published || cells.String() != published) {
+		err = fmt.Errorf("content hash mismatch: published %s, read %s, rebuilt %s", published, cells, listed)
+	}
+	return err
+}
+
+// fetchRebuilt fetches the file that another node has built for this release.
+func (l *Library) fetchRebuilt(ctx context.Context, d herb.Dataset) error {
+	path, size := l.rebuiltFile(d.Version), int64(0)
+	if err := l.saveFile(path, func(file io.Writer) error {
+		return l.opts.Blobs.Get(ctx, rebuiltName(d.Version), writerFunc(func(p []byte) (int, error) {
+			n, err := file.Write(p)
+			size += int64(n)
+			return n, err
+		}))
+	}); err != nil {
+		return err
+	}
+	core, err := segment.OpenCore(path)
+	if err == nil {
+		err = errors.Join(core.Verify(), core.Close())
+	}
+	if err != nil {
+		l.opts.Log.Error("stored index is damaged; rebuilding it", "object", rebuiltName(d.Version), "err", err)
+		return errors.Join(err, l.opts.FS.RemoveAll(path))
+	}
+	l.replaceCached(d.Version, size, true)
+	return nil
+}
+
+// storeRebuilt stores a rebuilt file for the other nodes of this release. If that fails, they build
+// it themselves.
+func (l *Library) storeRebuilt(ctx context.Context, d herb.Dataset) {
+	if !l.shared() {
+		return
+	}
+	info, err := os.Stat(l.rebuiltFile(d.Version))
+	if err == nil {
+		err = l.opts.Blobs.Put(ctx, rebuiltName(d.Version), l.rebuiltFile(d.Version), nil)
+	}
+	if err != nil {
+		l.opts.Log.Warn("cannot store rebuilt index; other nodes rebuild it, too", "object", rebuiltName(d.Version), "err", err)
+	}
+	if info != nil {
+		l.replaceCached(d.Version, info.Size(), err == nil)
+	}
+}
+
+// replaceCached records a rebuilt file in the cache, and removes the published file from it: the
+// object store has that file.
+func (l *Library) replaceCached(version string, size int64, stored bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cache.files[rebuiltName(version)], l.cache.stored[rebuiltName(version)] = size, stored
+	if err := l.opts.FS.RemoveAll(l.file(version)); err != nil {
+		l.opts.Log.Warn("cannot evict file from cache; will retry", "file", store.SegmentFile(version), "err", err)
+		return
+	}
+	delete(l.cache.files, store.SegmentFile(version))
+}
+
+// isOutdated reports whether Dir has the published file of a version, but no file with an index of
+// this program.
+func (l *Library) isOutdated(version string) bool {
+	if _, err := os.Stat(l.rebuiltFile(version)); err == nil {
+		return false
+	}
+	core, err := segment.OpenCore(l.file(version))
+	if err != nil {
+		return false
+	}
+	defer core.Close()
+	return !core.HasCurrentIndex()
+}
+
+// rebuildLive rebuilds the indexes of the live versions in Dir that other releases have published,
+// one after the other. Requests have those that they need rebuilt first.
+func (l *Library) rebuildLive(ctx context.Context) {
+	_ = l.updateEntries(ctx) // without a catalogue, requests rebuild what they need
+	var outdated []herb.LiveVersion
+	for _, v := range l.liveVersions() {
+		if ctx.Err() != nil {
+			return
+		}
+		if l.isOutdated(v.Version) {
+			outdated = append(outdated, v)
+			l.rebuilds.outdated.Add(1)
+		}
+	}
+	if len(outdated) == 0 {
+		return
+	}
+	l.opts.Log.Info("rebuilding indexes of other releases in the background", "datasets", len(outdated))
+	for _, v := range outdated {
+		l.mu.Lock()
+		e, f := l.entries[versionKey{ref: v.Ref}], (*fetch)(nil)
+		if e != nil && e.Version == v.Version && !e.isOpen() {
+			l.startFetch(e)
+			f = e.fetch
+		}
+		l.mu.Unlock()
+		if f != nil {
+			select {
+			case <-f.done:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if !l.isOutdated(v.Version) { // otherwise it failed, and the next request retries
+			l.rebuilds.outdated.Add(-1)
+		}
+	}
+	l.opts.Log.Info("rebuilt indexes of other releases", "datasets", l.rebuilds.rebuilt.Load(), "failed", l.rebuilds.outdated.Load())
+}
+
+// Upgrade rebuilds the indexes of live versions that other releases have published, or with kept of
+// all kept versions, so that a server of this release finds them. It calls report after each
+// version. A version that cannot be rebuilt does not hold back the others.
+func (l *Library) Upgrade(ctx context.Context, kept bool, report func(done, total int)) (u Upgrade, err error) {
+	if err := l.updateEntries(ctx); err != nil {
+		return u, err
+	}
+	var all []versionKey
+	for _, v := range l.liveVersions() {
+		all = append(all, versionKey{ref: v.Ref})
+		if !kept {
+			continue
+		}
+		h, err := l.catalogue.History(ctx, v.Ref)
+		if err != nil {
+			return u, err
+		}
+		for _, d := range h.Versions {
+			if d.Version != v.Version {
+				all = append(all, versionKey{v.Ref, d.Version})
+			}
+		}
+	}
+	before := l.rebuilds.rebuilt.Load()
+	for i, v := range all {
+		view, failed := l.acquire(ctx, v, untilDone)
+		switch {
+		case ctx.Err() != nil:
+			return u, context.Cause(ctx)
+		case failed != nil:
+			u.Failed++
+			err = errors.Join(err, fmt.Errorf("%s: %w", strings.TrimSuffix(v.ref.String()+" "+v.version, " "), failed))
+		default:
+			view.Release()
+		}
+		report(i+1, len(all))
+	}
+	u.Versions, u.Rebuilt = len(all), int(l.rebuilds.rebuilt.Load()-before)
+	return u, err
+}
+
+// Upgrade is the result of Library.Upgrade.
+type Upgrade struct {
+	Versions int `json:"versions"` // that were looked at
+	Rebuilt  int `json:"rebuilt"`
+	Failed   int `json:"failed"`
+}

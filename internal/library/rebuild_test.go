@@ -1,0 +1,287 @@
+package library_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/must"
+	"herbarium/internal/segment"
+	"herbarium/internal/store"
+)
+
+// setFormat changes the format version of the segment at a path, as if another release had built
+// it, and returns its content.
+func setFormat(t *testing.T, path string, version byte) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	must.NoError(t, err)
+	content[8] = version // after the magic
+	must.NoError(t, os.Remove(path))
+	must.NoError(t, os.WriteFile(path, content, 0o600))
+	return content
+}
+
+// TestRebuild opens versions whose indexes an earlier and a later release have built: the live one,
+// and one that is kept. They keep their names and files, and an index is built beside each, once.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	for name, format := range map[string]byte{"earlier release": 1, "later release": 99} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSharedDir(t)
+			l := s.open(t)
+			kept, live := publish(t, l, 2), publish(t, l, 3)
+			files := map[string][]byte{}
+			for _, d := range []herb.Dataset{kept, live} {
+				path := filepath.Join(s.dir, store.SegmentFile(d.Version))
+				files[path] = setFormat(t, path, format)
+			}
+			for i := range 2 {
+				l = s.open(t)
+				v := acquire(t, l)
+				if v.Version != live.Version || total(t, v) != 3 {
+					t.Errorf("version %s lists %d records, want %s", v.Version, total(t, v), live.Version)
+				}
+				old, err := l.AcquireVersion(t.Context(), ref, kept.Version)
+				must.NoError(t, err)
+				if n := total(t, old); n != 2 {
+					t.Errorf("the kept version lists %d records", n)
+				}
+				old.Release()
+				if n := l.Health().Rebuilt; n != 2-2*i {
+					t.Errorf("start %d rebuilt %d indexes", i+1, n)
+				}
+			}
+			for path, content := range files {
+				if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, content) {
+					t.Errorf("%s has changed: %v", filepath.Base(path), err)
+				}
+			}
+			index := segment.CurrentIndex()
+			want := []string{
+				store.RebuiltFile(kept.Version, index), store.SegmentFile(kept.Version),
+				store.RebuiltFile(live.Version, index), store.SegmentFile(live.Version),
+			}
+			must.NoError(t, sweep(t.Context(), l))
+			if got := s.files(t); len(got) != len(want) || slices.ContainsFunc(want, func(f string) bool { return !slices.Contains(got, f) }) {
+				t.Errorf("files %v, want %v", got, want)
+			}
+			must.NoError(t, l.Remove(t.Context(), ref, ""))
+			if got := s.files(t); len(got) != 0 {
+				t.Errorf("removing the dataset leaves %v", got)
+			}
+		})
+	}
+}
+
+// TestRebuild_damaged checks that a damaged rebuilt file is built again, and that no index is built
+// from damaged records.
+func TestRebuild_damaged(t *testing.T) {
+	t.Parallel()
+	s := newSharedDir(t)
+	d := publish(t, s.open(t), 3)
+	published := filepath.Join(s.dir, store.SegmentFile(d.Version))
+	setFormat(t, published, 1)
+	acquire(t, s.open(t))
+
+	rebuilt := filepath.Join(s.dir, store.RebuiltFile(d.Version, segment.CurrentIndex()))
+	content, err := os.ReadFile(rebuilt)
+	must.NoError(t, err)
+	content[20] ^= 1
+	must.NoError(t, os.WriteFile(rebuilt, content, 0o600))
+	l := s.open(t)
+	if n := total(t, acquire(t, l)); n != 3 || l.Health().Rebuilt != 1 {
+		t.Errorf("lists %d records after %d rebuilds", n, l.Health().Rebuilt)
+	}
+
+	must.NoError(t, os.Remove(rebuilt))
+	content, err = os.ReadFile(published)
+	must.NoError(t, err)
+	content[20] ^= 1 // in the records
+	must.NoError(t, os.WriteFile(published, content, 0o600))
+	wantUnavailable(t, s.open(t), ref, "cannot open dataset")
+	if _, err := os.Stat(rebuilt); err == nil {
+		t.Error("an index was built from damaged records")
+	}
+}
+
+// TestRebuild_otherRecords checks that an index is only built from the records that the catalogue
+// describes.
+func TestRebuild_otherRecords(t *testing.T) {
+	t.Parallel()
+	s := newSharedDir(t)
+	l := s.open(t)
+	d, other := publish(t, l, 3), publishAs(t, l, named(1), 4)
+	content, err := os.ReadFile(filepath.Join(s.dir, store.SegmentFile(other.Version)))
+	must.NoError(t, err)
+	path := filepath.Join(s.dir, store.SegmentFile(d.Version))
+	must.NoError(t, os.WriteFile(path, content, 0o600))
+	setFormat(t, path, 1)
+	wantUnavailable(t, s.open(t), ref, "cannot open dataset")
+}
+
+// TestRebuild_ready checks that a start does not wait for a rebuild, that a request waits for it
+// briefly, and that its error says how long it takes.
+func TestRebuild_ready(t *testing.T) {
+	t.Parallel()
+	s := newSharedDir(t)
+	l := s.open(t)
+	publishAs(t, l, named(1), 5)
+	setFormat(t, filepath.Join(s.dir, store.SegmentFile(publish(t, l, 3).Version)), 1)
+	blocked, release := make(chan struct{}), make(chan struct{})
+	block := sync.OnceFunc(func() { close(blocked) })
+	l = openLibrary(t, s.db, library.Options{Dir: s.dir, Wait: time.Millisecond})
+	l.SetOpenFile(func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error) {
+		if strings.Contains(path, segment.CurrentIndex()) {
+			block()
+			<-release
+		}
+		return open(path)
+	})
+	must.NoError(t, l.Refresh(t.Context()))
+	<-blocked
+	wantListed(t, l, named(1), 5)
+	_, err := l.Acquire(t.Context(), ref)
+	if herb.CodeOf(err) != herb.CodeUnavailable || herb.RetryAfterOf(err) < time.Second || !strings.Contains(herb.MessageOf(err), "rebuilt after an upgrade (") {
+		t.Errorf("a request during the rebuild: %v, retry after %s", err, herb.RetryAfterOf(err))
+	}
+	close(release)
+	must.NoError(t, l.Refresh(t.Context()))
+	u, err := l.Upgrade(t.Context(), true, func(int, int) {})
+	if err != nil || u != (library.Upgrade{Versions: 2}) {
+		t.Errorf("%+v, %v", u, err)
+	}
+	wantListed(t, l, ref, 3)
+}
+
+// TestUpgrade rebuilds everything before a server starts. A version that cannot be rebuilt does not
+// hold back the others.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	s := newSharedDir(t)
+	l := s.open(t)
+	for i := range 4 {
+		d := publishAs(t, l, named(i), i+1)
+		path := filepath.Join(s.dir, store.SegmentFile(d.Version))
+		if setFormat(t, path, 1); i == 2 {
+			must.NoError(t, os.Truncate(path, 100))
+		}
+	}
+	u, err := s.open(t).Upgrade(t.Context(), false, func(int, int) {})
+	if u != (library.Upgrade{Versions: 4, Rebuilt: 3, Failed: 1}) || err == nil || !strings.Contains(err.Error(), "shop/d2") {
+		t.Errorf("%+v, %v", u, err)
+	}
+	l = s.open(t)
+	for _, i := range []int{0, 1, 3} {
+		wantListed(t, l, named(i), i+1)
+	}
+	if n := l.Health().Rebuilt; n != 0 {
+		t.Errorf("a server rebuilt %d indexes again", n)
+	}
+}
+
+// TestRebuild_background checks that a server rebuilds live versions that nobody requests, also if
+// there are too many to open in advance.
+func TestRebuild_background(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSharedDir(t)
+		l := s.open(t)
+		const datasets = 105 // more than are opened in advance
+		for i := range datasets {
+			d := publishAs(t, l, named(i), 1)
+			if i%40 == 0 {
+				setFormat(t, filepath.Join(s.dir, store.SegmentFile(d.Version)), 1)
+			}
+		}
+		l = s.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- l.Run(ctx) }()
+		pass(time.Second)
+		if h := l.Health(); h.Rebuilt != 3 || h.Outdated != 0 {
+			t.Errorf("health: %+v", h)
+		}
+		cancel()
+		must.NoError(t, <-ended)
+	})
+}
+
+// TestCluster_releases lists a version that a node of another release has published. One node
+// rebuilds the index and stores it for the others, the published object stays, and both are
+// collected with the version. Indexes of a release that has left are collected later.
+func TestCluster_releases(t *testing.T) {
+	t.Parallel()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		d := publishAs(t, c.node(t, nil).Library, ref, 9)
+		object := filepath.Join(c.bucket.dir, store.SegmentFile(d.Version))
+		content := setFormat(t, object, 99)
+		sum := herb.NewFileHash()
+		_, _ = sum.Write(content)
+		file := new(sum.File())
+		edit := func(d *herb.Dataset) { d.File = file }
+		newNode := func() *node {
+			n := c.node(t, nil)
+			n.catalogue.edit = edit
+			return n.run(t)
+		}
+		b := newNode()
+		wantListed(t, b.Library, ref, 9)
+		b2 := newNode()
+		wantListed(t, b2.Library, ref, 9)
+		if b.Health().Rebuilt != 1 || b2.Health().Rebuilt != 0 {
+			t.Errorf("%d and %d rebuilds", b.Health().Rebuilt, b2.Health().Rebuilt)
+		}
+		rebuilt := store.RebuiltFile(d.Version, segment.CurrentIndex())
+		for _, n := range []*node{b, b2} {
+			if files := n.files(t); len(files) != 1 || files[strings.TrimSuffix(rebuilt, ".segment")] == 0 {
+				t.Errorf("the cache has %v", files)
+			}
+		}
+		other := store.RebuiltFile(d.Version, "f99-r9")
+		must.NoError(t, os.WriteFile(filepath.Join(c.bucket.dir, other), []byte("x"), 0o600))
+		stored := func() (names []string) {
+			entries, err := os.ReadDir(c.bucket.dir)
+			must.NoError(t, err)
+			for _, e := range entries {
+				names = append(names, e.Name())
+			}
+			return names
+		}
+		setAge := func(days int) {
+			c.bucket.mu.Lock()
+			defer c.bucket.mu.Unlock()
+			for _, name := range []string{other, rebuilt} {
+				c.bucket.modified[name] = time.Now().Add(-time.Duration(days) * 24 * time.Hour)
+			}
+		}
+		setAge(29)
+		pass(10 * time.Minute)
+		if got := stored(); len(got) != 3 {
+			t.Errorf("after four weeks the objects are %v", got)
+		}
+		if now, err := os.ReadFile(object); err != nil || !bytes.Equal(now, content) {
+			t.Errorf("the published object has changed: %v", err)
+		}
+		setAge(31)
+		pass(10 * time.Minute)
+		if got := stored(); len(got) != 2 || slices.Contains(got, other) {
+			t.Errorf("after a month the objects are %v", got)
+		}
+		must.NoError(t, b.Remove(t.Context(), ref, ""))
+		pass(25 * time.Hour)
+		if got := stored(); len(got) != 0 {
+			t.Errorf("after the removal of the dataset the objects are %v", got)
+		}
+	})
+}
