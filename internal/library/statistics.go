@@ -15,7 +15,7 @@ type Reason string
 // The reasons.
 const (
 	ReasonDamaged     Reason = "damaged"     // the file differs from what was published
-	ReasonFormat      Reason = "format"      // another version of the program wrote it
+	ReasonFormat      Reason = "format"      // only a later release can read it
 	ReasonMissing     Reason = "missing"     // there is no file or object
 	ReasonUnavailable Reason = "unavailable" // the database or the object store does not answer
 	ReasonSystem      Reason = "system"      // this machine, such as no file descriptors or no memory
@@ -29,7 +29,7 @@ func Reasons() []Reason {
 // reasonOf returns the reason of the error of a fetch.
 func reasonOf(err error) Reason {
 	switch code := herb.CodeOf(err); {
-	case isOutdated(err):
+	case errors.Is(err, segment.ErrIndex):
 		return ReasonFormat
 	case errors.Is(err, errDamaged), errors.Is(err, segment.ErrCorrupt), errors.Is(err, segment.ErrTruncated), errors.Is(err, segment.ErrUnexpected):
 		return ReasonDamaged
@@ -39,12 +39,6 @@ func reasonOf(err error) Reason {
 		return ReasonMissing
 	}
 	return ReasonSystem
-}
-
-// isOutdated reports whether a segment cannot be opened because another version of the program
-// wrote it.
-func isOutdated(err error) bool {
-	return errors.Is(err, segment.ErrIndex)
 }
 
 // Statistics counts what a library has done since it was opened.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 )
@@ -48,6 +50,18 @@ func LoadSchema(folder fs.FS) (Schema, error) {
 type SchemaState struct {
 	Version int // number of applied migrations; 0 for a new database
 	Needs   int // lowest schema version that a program must know to use the database
+	// Unversioned reports that the database has tables with names of this program's, but not the
+	// one that records the version.
+	Unversioned bool
+}
+
+// unversionedTables are tables that every database of Herbarium has, also those from before 0.9.0.
+var unversionedTables = []string{"plants", "keys", "versions"}
+
+// SelectUnversioned counts the tables that only a database of Herbarium has, in the names of tables
+// that a subquery returns as the column name.
+func SelectUnversioned(names string) string {
+	return "SELECT count(*) FROM (" + names + ") AS tables WHERE name IN ('" + strings.Join(unversionedTables, "', '") + "')"
 }
 
 // Latest returns the schema version that a program with this schema uses.
@@ -71,6 +85,10 @@ func (s Schema) Needs() int { return s.upgraded(SchemaState{}).Needs }
 // Errors say what to do.
 func (s Schema) Check(have SchemaState, keep bool) (missing bool, err error) {
 	switch {
+	case have.Unversioned:
+		return false, herb.Invalidf("the database has tables of a herbarium before version 0.9.0, or of another program; " +
+			"to carry over the data, run 'herbarium backup' of the program that wrote it, and 'herbarium restore' of this one into an " +
+			"empty data folder or database")
 	case have.Needs > len(s):
 		return false, herb.Invalidf("the database has schema version %d, which needs a program that knows version %d, and this "+
 			"program knows versions up to %d; use a newer herbarium, or restore a backup from before the upgrade",
@@ -84,6 +102,27 @@ func (s Schema) Check(have SchemaState, keep bool) (missing bool, err error) {
 	}
 	return false, herb.Invalidf("the database has schema version %d and this program uses version %d; 'herbarium serve' and "+
 		"'herbarium publish' of this version upgrade it; back it up with the older program first", have.Version, len(s))
+}
+
+// CheckObjects fails if the database lacks a table, column, index or trigger of the schema. query
+// describes those that it has, want those that it must have, one per line. Additional ones are not
+// an error.
+func CheckObjects(ctx context.Context, tx Tx, query, want string) error {
+	have, err := collect(ctx, tx, scanValue[string], query)
+	if err != nil {
+		return err
+	}
+	missing := slices.DeleteFunc(strings.Split(strings.TrimSpace(want), "\n"), func(object string) bool { return slices.Contains(have, object) })
+	if len(missing) == 0 {
+		return nil
+	}
+	const shown = 5
+	more := ""
+	if len(missing) > shown {
+		missing, more = missing[:shown], fmt.Sprintf(" and %d more", len(missing)-shown)
+	}
+	return herb.Invalidf("the tables of the database are not those of its schema version; missing: %s%s; restore a backup, "+
+		"or undo what was changed in the database", strings.Join(missing, ", "), more)
 }
 
 // InUse returns the error for a migration that must wait, because programs that are too old for its

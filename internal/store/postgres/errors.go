@@ -22,7 +22,6 @@ import (
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
-	duplicateTable       = "42P07"
 	uniqueViolation      = "23505"
 	lockNotAvailable     = "55P03"
 	readOnlyTransaction  = "25006"

@@ -54,3 +54,6 @@ func MigrateTo(ctx context.Context, address string, version int) error {
 
 // Connections returns the number of connections ever made.
 func (s *Store) Connections() int { return int(s.pool.Stat().NewConnsCount()) }
+
+// SelectObjects describes the tables, columns, indexes and triggers of a database.
+const SelectObjects = selectObjects

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"database/sql"
@@ -16,12 +17,16 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"golang.org/x/sync/singleflight"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// objects are the tables, columns, indexes and triggers of a database that is up to date.
+//
+//go:embed schema.txt
+var objects string
 
 // currentSchema returns the schema of this program.
 func currentSchema() (store.Schema, error) {
@@ -67,7 +72,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	if !missing {
-		return s.renew(limited, db)
+		return cmp.Or(checkObjects(limited, db, o.schema), s.renew(limited, db))
 	}
 	if have, err = s.apply(ctx, db); err != nil {
 		return err
@@ -82,10 +87,40 @@ func (s *Store) migrate(ctx context.Context) error {
 func readSchema(ctx context.Context, db store.Tx) (have store.SchemaState, err error) {
 	var exists bool
 	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'schema_version' AND pg_table_is_visible(oid))").Scan(&exists)
-	if err != nil || !exists {
+	if err == nil && !exists {
+		var tables int
+		err = db.QueryRowContext(ctx, store.SelectUnversioned("SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid)")).Scan(&tables)
+		have.Unversioned = tables > 0
+		return have, err
+	}
+	if err != nil {
 		return have, err
 	}
 	return store.ReadSchema(ctx, db)
+}
+
+// selectObjects describes the tables, columns, indexes and triggers of a database.
+const selectObjects = `
+	WITH tables AS (
+		SELECT c.oid, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND pg_table_is_visible(c.oid)
+	)
+	SELECT 'column ' || t.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
+		|| CASE WHEN a.attnotnull THEN ' not null' ELSE '' END
+	FROM tables AS t JOIN pg_attribute AS a ON a.attrelid = t.oid WHERE a.attnum > 0 AND NOT a.attisdropped
+	UNION ALL SELECT 'index ' || c.relname || ' of ' || t.relname
+	FROM tables AS t JOIN pg_index AS i ON i.indrelid = t.oid JOIN pg_class AS c ON c.oid = i.indexrelid
+	UNION ALL SELECT 'trigger ' || g.tgname || ' of ' || t.relname
+	FROM tables AS t JOIN pg_trigger AS g ON g.tgrelid = t.oid WHERE NOT g.tgisinternal
+	ORDER BY 1`
+
+// checkObjects fails if a database that is up to date lacks a table, column, index or trigger.
+func checkObjects(ctx context.Context, tx store.Tx, schema store.Schema) error {
+	current, err := currentSchema()
+	if err != nil || schema.Latest() < current.Latest() { // of a test
+		return err
+	}
+	return store.CheckObjects(ctx, tx, selectObjects, objects)
 }
 
 // apply applies the missing migrations in one transaction, while no other node does and no program
@@ -118,12 +153,7 @@ func (s *Store) apply(ctx context.Context, db *sql.DB) (have store.SchemaState, 
 		}
 	}
 	if missing {
-		err = schema.Apply(ctx, tx, have)
-		if have.Version == 0 && codeOf(err) == duplicateTable {
-			return have, herb.Wrap(herb.CodeInvalid, err, "the database has tables of another program, or of a herbarium before "+
-				"version 0.9.0; use an empty database")
-		}
-		if err != nil {
+		if err := cmp.Or(schema.Apply(ctx, tx, have), checkObjects(ctx, tx, schema)); err != nil {
 			return have, err
 		}
 	}
@@ -218,7 +248,10 @@ func Inspect(ctx context.Context, address string) (i Inspection, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	have, err := readSchema(ctx, db)
 	if i.Version = have.Version; err == nil {
-		_, err = schema.Check(have, false)
+		var missing bool
+		if missing, err = schema.Check(have, false); err == nil && !missing {
+			err = checkObjects(ctx, db, schema)
+		}
 	}
 	return i, setupError(config.ConnConfig, err)
 }

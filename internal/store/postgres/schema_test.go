@@ -1,8 +1,12 @@
 package postgres_test
 
 import (
+	"flag"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
@@ -47,15 +51,15 @@ func TestUpgrade_inUse(t *testing.T) {
 	old, err := postgres.Open(t.Context(), address, postgres.Options{})
 	must.NoError(t, err)
 	must.NoError(t, old.Migrate(t.Context()))
-	_, err = openSchema(t, address, nextSchema(t, 2), postgres.Options{})
-	wantError(t, err, herb.CodeRejected, "from schema version 1 to 2", "process ", "with schema version 1", "stop them")
+	_, err = openSchema(t, address, nextSchema(t, 3), postgres.Options{})
+	wantError(t, err, herb.CodeRejected, "from schema version 2 to 3", "process ", "with schema version 2", "stop them")
 	_, err = old.Keys(t.Context())
 	must.NoError(t, err)
 
 	var upgrades []int
 	_, err = openSchema(t, address, nextSchema(t, 1), postgres.Options{Upgraded: func(from, to int) { upgrades = append(upgrades, from, to) }})
 	must.NoError(t, err)
-	if len(upgrades) != 2 || upgrades[0] != 1 || upgrades[1] != 2 {
+	if len(upgrades) != 2 || upgrades[0] != 2 || upgrades[1] != 3 {
 		t.Errorf("reported upgrades %v", upgrades)
 	}
 	must.NoError(t, old.AddKey(t.Context(), herb.Key{ID: "ann"}))
@@ -81,12 +85,12 @@ func TestUpgrade_ended(t *testing.T) {
 			must.NoError(t, err)
 			must.NoError(t, old.Migrate(t.Context()))
 			end(t, address, old)
-			_, err = openSchema(t, address, nextSchema(t, 2), postgres.Options{})
+			_, err = openSchema(t, address, nextSchema(t, 3), postgres.Options{})
 			must.NoError(t, err)
 			late, err := postgres.Open(t.Context(), address, postgres.Options{})
 			must.NoError(t, err)
 			must.CloseAfter(t, late)
-			wantError(t, late.Migrate(t.Context()), herb.CodeInvalid, "schema version 2", "up to 1", "use a newer herbarium")
+			wantError(t, late.Migrate(t.Context()), herb.CodeInvalid, "schema version 3", "up to 2", "use a newer herbarium")
 		})
 	}
 }
@@ -100,11 +104,11 @@ func TestUpgrade_noticed(t *testing.T) {
 	must.NoError(t, err)
 	old, err := openSchema(t, address, schema, postgres.Options{}) // renews its registration in short intervals
 	must.NoError(t, err)
-	run(t, address, "UPDATE schema_version SET version = 2, needs = 2")
+	run(t, address, "UPDATE schema_version SET version = 3, needs = 3")
 	for err == nil {
 		_, err = old.Keys(t.Context())
 	}
-	wantError(t, err, herb.CodeUnavailable, "needs a program that knows version 2")
+	wantError(t, err, herb.CodeUnavailable, "needs a program that knows version 3")
 }
 
 // TestKeepSchema opens databases that must not be changed.
@@ -116,8 +120,8 @@ func TestKeepSchema(t *testing.T) {
 	wantError(t, err, herb.CodeInvalid, "the database is empty; 'herbarium serve'")
 	open(t, address, postgres.Options{})
 	_, err = openSchema(t, address, nextSchema(t, 1), keep)
-	wantError(t, err, herb.CodeInvalid, "schema version 1 and this program uses version 2", "'herbarium serve'")
-	if i, err := postgres.Inspect(t.Context(), address); err != nil || i.Version != 1 {
+	wantError(t, err, herb.CodeInvalid, "schema version 2 and this program uses version 3", "'herbarium serve'")
+	if i, err := postgres.Inspect(t.Context(), address); err != nil || i.Version != 2 {
 		t.Errorf("afterwards: %+v, %v", i, err)
 	}
 }
@@ -128,5 +132,66 @@ func TestOpen_otherTables(t *testing.T) {
 	address := cluster.Database(t)
 	run(t, address, "CREATE TABLE plants (id integer)")
 	_, err := openSchema(t, address, nextSchema(t, 1), postgres.Options{})
-	wantError(t, err, herb.CodeInvalid, "tables of another program", "use an empty database")
+	wantError(t, err, herb.CodeInvalid, "or of another program", "herbarium backup", "empty data folder or database")
+}
+
+var update = flag.Bool("update", false, "write schema.txt")
+
+// TestObjects compares schema.txt with a new database.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	schema, err := postgres.CurrentSchema()
+	must.NoError(t, err)
+	must.NoError(t, postgres.MigrateTo(t.Context(), address, schema.Latest()-1)) // whose objects are not compared
+	run(t, address, schema[schema.Latest()-1].SQL)
+	rows, err := connect(t, address).Query(t.Context(), postgres.SelectObjects)
+	must.NoError(t, err)
+	objects, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	must.NoError(t, err)
+	got := strings.Join(objects, "\n") + "\n"
+	if *update {
+		must.NoError(t, os.WriteFile("schema.txt", []byte(got), 0o644))
+	}
+	want, err := os.ReadFile("schema.txt")
+	if err != nil || got != string(want) {
+		t.Errorf("a new database has other objects than schema.txt; run 'go test ./internal/store/postgres -run TestObjects -update': %v\n%s", err, got)
+	}
+}
+
+// TestOpen_missingTable opens a database that lacks a table of its schema version.
+func TestOpen_missingTable(t *testing.T) {
+	t.Parallel()
+	address := cluster.Database(t)
+	open(t, address, postgres.Options{})
+	run(t, address, "DROP TABLE publishes")
+	s, err := postgres.Open(t.Context(), address, postgres.Options{})
+	must.NoError(t, err)
+	must.CloseAfter(t, s)
+	if err := s.Ping(t.Context()); err == nil {
+		t.Error("a node is ready without a table")
+	}
+	wantError(t, s.Migrate(t.Context()), herb.CodeInvalid, "missing: column publishes.content bytea")
+	_, err = postgres.Inspect(t.Context(), address)
+	wantError(t, err, herb.CodeInvalid, "missing: column publishes.content bytea")
+}
+
+// TestOpen_schemas opens databases of 0.9.0, whose schema version 1 has no publishes, and of later
+// programs, whose schema version 1 has them. Both get the same schema.
+func TestOpen_schemas(t *testing.T) {
+	t.Parallel()
+	schema, err := postgres.CurrentSchema()
+	must.NoError(t, err)
+	for name, statements := range map[string]string{"0.9.0": "SELECT 1", "later": schema[1].SQL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := cluster.Database(t)
+			must.NoError(t, postgres.MigrateTo(t.Context(), address, 1))
+			run(t, address, statements)
+			must.NoError(t, open(t, address, postgres.Options{}).Ping(t.Context()))
+			if i, err := postgres.Inspect(t.Context(), address); err != nil || i.Version != schema.Latest() {
+				t.Errorf("%+v, %v", i, err)
+			}
+		})
+	}
 }

@@ -29,6 +29,7 @@ var record = flag.Int("record", 0, "record what the program does with the tables
 const (
 	oldest     = 1 // oldest schema version that the program upgrades
 	compatible = 1 // oldest schema version whose programs must work next to the current one
+	latest     = 2 // latest schema version with a recording
 )
 
 func recording(version int) string { return fmt.Sprintf("testdata/version%d.jsonl", version) }
@@ -43,6 +44,16 @@ func TestUpgrade_sideBySide(t *testing.T) {
 	if *record != 0 {
 		recordVersion(t, *record)
 	}
+	for version := compatible; version <= latest; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			t.Parallel()
+			runSideBySide(t, version)
+		})
+	}
+}
+
+func runSideBySide(t *testing.T, version int) {
+	t.Helper()
 	address := cluster.Database(t)
 	today := open(t, address, postgres.Options{Now: noon})
 	var needs int
@@ -50,7 +61,7 @@ func TestUpgrade_sideBySide(t *testing.T) {
 	if needs > compatible {
 		t.Fatalf("the tables refuse programs that know less than version %d", needs)
 	}
-	steps := readSteps(t, recording(compatible))
+	steps := readSteps(t, recording(version))
 	ended := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() { // a continuous reader blocks no migration
@@ -84,11 +95,21 @@ func TestUpgrade_sideBySide(t *testing.T) {
 // TestUpgrade_inPlace upgrades a database with the data of an old program: nothing is lost.
 func TestUpgrade_inPlace(t *testing.T) {
 	t.Parallel()
+	for version := oldest; version <= latest; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			t.Parallel()
+			upgradeInPlace(t, version)
+		})
+	}
+}
+
+func upgradeInPlace(t *testing.T, version int) {
+	t.Helper()
 	address := cluster.Database(t)
-	if err := postgres.MigrateTo(t.Context(), address, oldest); err != nil {
+	if err := postgres.MigrateTo(t.Context(), address, version); err != nil {
 		t.Fatal(err)
 	}
-	replay(t, address, readSteps(t, recording(oldest)), nil)
+	replay(t, address, readSteps(t, recording(version)), nil)
 	upgraded := cluster.Database(t)
 	open(t, upgraded, postgres.Options{})
 	tables := readTables(t, address, commonColumns(columns(t, address), columns(t, upgraded)))

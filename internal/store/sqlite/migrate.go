@@ -7,14 +7,17 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
-	"strings"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/store"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
+
+// objects are the tables, columns, indexes and triggers of a database that is up to date.
+//
+//go:embed schema.txt
+var objects string
 
 // currentSchema returns the schema of this program.
 func currentSchema() (store.Schema, error) {
@@ -35,6 +38,9 @@ func (s *Store) migrate(ctx context.Context, path string) (have store.SchemaStat
 		return have, err
 	}
 	missing, err := schema.Check(have, s.options.KeepSchema)
+	if err == nil && !missing {
+		err = checkObjects(ctx, s.writer, schema)
+	}
 	if err != nil || !missing {
 		return have, err
 	}
@@ -54,21 +60,40 @@ func (s *Store) migrate(ctx context.Context, path string) (have store.SchemaStat
 		if older.users != "" {
 			return schema.InUse(have, older.users)
 		}
-		err = schema.Apply(ctx, tx, have)
-		if have.Version == 0 && err != nil && strings.Contains(err.Error(), "already exists") {
-			return herb.Wrap(herb.CodeInvalid, err, "the database has tables of another program, or of a herbarium before version "+
-				"0.9.0; use another data folder and publish the files again")
+		if err := schema.Apply(ctx, tx, have); err != nil {
+			return err
 		}
-		return err
+		return checkObjects(ctx, tx, schema)
 	})
 	return have, err
+}
+
+// selectObjects describes the tables, columns, indexes and triggers of a database.
+const selectObjects = `
+	SELECT 'column ' || t.name || '.' || c.name || ' ' || c.type || iif(c."notnull", ' not null', '') || iif(c.pk, ' key', '')
+	FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'
+	UNION ALL SELECT type || ' ' || name || ' of ' || tbl_name FROM sqlite_schema
+	WHERE type IN ('index', 'trigger') AND name NOT LIKE 'sqlite_%' ORDER BY 1`
+
+// checkObjects fails if a database that is up to date lacks a table, column, index or trigger.
+func checkObjects(ctx context.Context, tx store.Tx, schema store.Schema) error {
+	current, err := currentSchema()
+	if err != nil || schema.Latest() < current.Latest() { // of a test
+		return err
+	}
+	return store.CheckObjects(ctx, tx, selectObjects, objects)
 }
 
 // readSchema returns the state of the schema, zero for a new database.
 func readSchema(ctx context.Context, tx store.Tx) (have store.SchemaState, err error) {
 	var tables int
 	err = tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'").Scan(&tables)
-	if err != nil || tables == 0 {
+	if err == nil && tables == 0 {
+		err = tx.QueryRowContext(ctx, store.SelectUnversioned("SELECT name FROM sqlite_schema WHERE type = 'table'")).Scan(&tables)
+		have.Unversioned = tables > 0
+		return have, err
+	}
+	if err != nil {
 		return have, err
 	}
 	return store.ReadSchema(ctx, tx)
@@ -96,7 +121,10 @@ func Inspect(ctx context.Context, path string) (i Inspection, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	have, err := readSchema(ctx, db)
 	if err == nil {
-		_, err = schema.Check(have, false)
+		var missing bool
+		if missing, err = schema.Check(have, false); err == nil && !missing {
+			err = checkObjects(ctx, db, schema)
+		}
 	}
 	if i.Version = have.Version; err != nil {
 		return i, mapError("opening the database "+path, err)

@@ -56,7 +56,7 @@ func TestUpgrade_inUse(t *testing.T) {
 	}
 	breaking := nextSchema(t, n+1)
 	_, err = openSchema(t, path, breaking, Options{})
-	wantError(t, err, herb.CodeRejected, "from schema version 1 to 2", "with schema version 1 uses "+path, "stop them")
+	wantError(t, err, herb.CodeRejected, "from schema version 2 to 3", "with schema version 2 uses "+path, "stop them")
 	if _, err := old.Keys(t.Context()); err != nil {
 		t.Errorf("the old program afterwards: %v", err)
 	}
@@ -96,13 +96,13 @@ func TestUpgrade_incompatible(t *testing.T) {
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := openSchema(t, path, nextSchema(t, 2), Options{})
+	s, err := openSchema(t, path, nextSchema(t, 3), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	must.CloseAfter(t, s)
 	_, err = Open(t.Context(), path, Options{})
-	wantError(t, err, herb.CodeInvalid, "schema version 2", "up to 1", "use a newer herbarium")
+	wantError(t, err, herb.CodeInvalid, "schema version 3", "up to 2", "use a newer herbarium")
 }
 
 // TestKeepSchema opens databases that must not be changed.
@@ -119,24 +119,8 @@ func TestKeepSchema(t *testing.T) {
 	}
 	must.CloseAfter(t, old)
 	_, err = openSchema(t, path, nextSchema(t, 1), keep)
-	wantError(t, err, herb.CodeInvalid, "schema version 1 and this program uses version 2", "'herbarium serve'")
-	if have, err := readSchema(t.Context(), old.reader); err != nil || have.Version != 1 {
+	wantError(t, err, herb.CodeInvalid, "schema version 2 and this program uses version 3", "'herbarium serve'")
+	if have, err := readSchema(t.Context(), old.reader); err != nil || have.Version != 2 {
 		t.Errorf("afterwards: %+v, %v", have, err)
 	}
-}
-
-// TestOpen_otherTables opens a database that has tables of the same names.
-func TestOpen_otherTables(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "herbarium.db")
-	s, err := openSchema(t, path, store.Schema{}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	must.CloseAfter(t, s)
-	if _, err := s.writer.ExecContext(t.Context(), "CREATE TABLE plants (id)"); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Open(t.Context(), path, Options{})
-	wantError(t, err, herb.CodeInvalid, "tables of another program", "another data folder")
 }

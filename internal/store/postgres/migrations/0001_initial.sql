@@ -162,15 +162,6 @@ CREATE TABLE audit (
 CREATE INDEX audit_time    ON audit (time);
 CREATE INDEX audit_subject ON audit (subject, time);
 
--- Publishes over HTTP of the last day, readable on every node. The program that runs one renews it every few seconds.
-CREATE TABLE publishes (
-    id      text COLLATE "C" NOT NULL PRIMARY KEY, -- random
-    running boolean          NOT NULL,
-    updated bigint           NOT NULL,
-    content bytea            NOT NULL              -- JSON
-);
-CREATE INDEX publishes_updated ON publishes (updated);
-
 -- Written to while writes fail, to detect recovery; otherwise empty.
 CREATE TABLE write_probe (
     padding bytea NOT NULL

@@ -144,15 +144,6 @@ CREATE TABLE audit (
 CREATE INDEX audit_time    ON audit (time);
 CREATE INDEX audit_subject ON audit (subject, time);
 
--- Publishes over HTTP of the last day, readable on every node. The program that runs one renews it every few seconds.
-CREATE TABLE publishes (
-    id      TEXT    NOT NULL PRIMARY KEY, -- random
-    running INTEGER NOT NULL,             -- 0: it has ended
-    updated INTEGER NOT NULL,
-    content BLOB    NOT NULL              -- JSON
-) STRICT, WITHOUT ROWID;
-CREATE INDEX publishes_updated ON publishes (updated);
-
 -- Written to while writes fail, to detect recovery; otherwise empty.
 CREATE TABLE write_probe (
     padding BLOB NOT NULL

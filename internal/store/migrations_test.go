@@ -1,0 +1,36 @@
+package store_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestMigrations_released compares the migrations with the checksums that they had when they were
+// released. A released migration is never edited, because databases have run it: add a new file,
+// and its checksum here when it is released.
+func TestMigrations_released(t *testing.T) {
+	t.Parallel()
+	released := map[string]string{
+		"sqlite/migrations/0001_initial.sql":     "c156a1e49aa6e9144ca77f47ef7ae2665e19ebb09f4d6da7376d5824905c9329",
+		"sqlite/migrations/0002_publishes.sql":   "d7b8f4f1ca39515048cf2ec1e770e27b61446261126b2f99db25f3cbe3051abf",
+		"postgres/migrations/0001_initial.sql":   "36c1dc59a8c98d14676af6a5e6714670eb5d6035c40f280407e4f33195520007",
+		"postgres/migrations/0002_publishes.sql": "37ef96babb9f7e13c56259f71e004601fec4a3345661b146de3c34bbd25417f7",
+	}
+	files, err := filepath.Glob("*/migrations/*.sql")
+	if err != nil || len(files) != len(released) {
+		t.Errorf("%d migrations, %v; %d have checksums", len(files), err, len(released))
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(content)
+		if got := hex.EncodeToString(sum[:]); got != released[filepath.ToSlash(file)] {
+			t.Errorf("%s has the checksum %s, want %q", file, got, released[filepath.ToSlash(file)])
+		}
+	}
+}
