@@ -85,6 +85,8 @@ type OpenOptions struct {
 	KeepSchema bool
 	// Upgraded is called after the schema of an existing database was upgraded. nil disables it.
 	Upgraded func(from, to int)
+	// Program is the release of this program, which the files of versions name.
+	Program string
 }
 
 // OpenData opens the data folder, and creates it if it does not exist, and what it shares with
@@ -114,7 +116,7 @@ func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) 
 			err = errors.Join(err, d.Close())
 		}
 	}()
-	opts := library.Options{Dir: versions, Keep: c.Keep, Log: log, CacheSize: c.CacheSize, Retention: c.Retention, Wait: wait}
+	opts := library.Options{Dir: versions, Keep: c.Keep, Log: log, CacheSize: c.CacheSize, Retention: c.Retention, Wait: wait, Program: o.Program}
 	opts.OpenSize, opts.SummarySize = c.librarySizes()
 	opts.Memory = c.publishMemory()
 	if c.Blobs != "" {

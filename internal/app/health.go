@@ -142,6 +142,12 @@ func (m *monitor) Health() httpapi.Health {
 	} else if age := time.Since(l.Read); !l.Read.IsZero() && age > lagLimit {
 		h.Parts["datasets"] = fmt.Sprintf("the catalogue was last read %d seconds ago; later versions are missing", int(age.Seconds()))
 	}
+	if l.Outdated > 0 {
+		h.Parts["indexes"] = fmt.Sprintf("%d are rebuilt in the background after an upgrade; %d are done", l.Outdated, l.Rebuilt)
+		if m.concealed {
+			h.Parts["indexes"] = "some are rebuilt in the background after an upgrade"
+		}
+	}
 	switch step := m.starting(); {
 	case m.stopping.Load():
 		h.NotReady = "the server is stopping"

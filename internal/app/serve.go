@@ -53,7 +53,7 @@ func Serve(ctx context.Context, c Config, opts ServeOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	data, err := openData(ctx, c, OpenOptions{Log: opts.Log, Upgraded: func(from, to int) {
+	data, err := openData(ctx, c, OpenOptions{Log: opts.Log, Program: opts.Version, Upgraded: func(from, to int) {
 		opts.Log.Info("database schema upgraded", "from", from, "to", to)
 	}}, 0)
 	if err != nil {

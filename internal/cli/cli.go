@@ -160,7 +160,7 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	}
 	addGrouped(groupServe, newServe(r), newPublish(r), newDescribe(r), newDatasets(r), newKeys(r))
 	addGrouped(groupInspect, newExport(r), newAggregate(r), newExplain(r), newSegment(r))
-	addGrouped(groupAdmin, newDoctor(r), newAudit(r), newMigrate(r), newBackup(r), newRestore(r), newConfig(r), newCompletion(r), newVersion(r))
+	addGrouped(groupAdmin, newDoctor(r), newUpgrade(r), newAudit(r), newMigrate(r), newBackup(r), newRestore(r), newConfig(r), newCompletion(r), newVersion(r))
 	root.CompletionOptions.DisableDefaultCmd = true
 	r.addCompletions(root)
 	return root
@@ -270,7 +270,7 @@ func (r *runner) openData(cmd *cobra.Command, create, keepSchema bool, f func(ct
 
 // useData opens the data of a configuration and calls f with it.
 func (r *runner) useData(cmd *cobra.Command, c app.Config, keepSchema bool, f func(ctx context.Context, d *app.Data) error) (err error) {
-	d, err := app.OpenData(cmd.Context(), c, app.OpenOptions{Log: r.log(c), KeepSchema: keepSchema, Upgraded: r.printUpgrade})
+	d, err := app.OpenData(cmd.Context(), c, app.OpenOptions{Log: r.log(c), KeepSchema: keepSchema, Upgraded: r.printUpgrade, Program: Version()})
 	if err != nil {
 		return err
 	}

@@ -179,6 +179,14 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
 	return r.jsonFlag(cmd, "; with -, on standard error")
 }
 
+// rebuilds says how many versions of a backup another release has published.
+func rebuilds(m migrate.Result) string {
+	if m.Rebuilds == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n  %s of another release: the server rebuilds them after the restore", herb.Plural(m.Rebuilds, "index", "indexes"))
+}
+
 // configuredPlace returns the place of the settings.
 func (r *runner) configuredPlace(cmd *cobra.Command) (migrate.Place, error) {
 	c, err := r.placedConfig(cmd)
@@ -227,9 +235,9 @@ backup does not, nothing is changed, the first difference is printed and the exi
 			case err != nil:
 				return err
 			case check:
-				return r.print(backupResult{args[0], m}, "the backup is complete: %s", contents(m))
+				return r.print(backupResult{args[0], m}, "the backup is complete: %s%s", contents(m), rebuilds(m))
 			}
-			return r.print(backupResult{args[0], m}, "restored %s\n%s", contents(m), additions(m, began))
+			return r.print(backupResult{args[0], m}, "restored %s\n%s%s", contents(m), additions(m, began), rebuilds(m))
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "verify the backup only")

@@ -27,7 +27,7 @@ func publishTo(t *testing.T, namespace string) (*server, environment) {
 }
 
 // varying matches what differs between two publishes of the same file.
-var varying = regexp.MustCompile(`\d{8}T\d{6}Z-[a-z0-9]{10}|"published_at":"[^"]*"|Created data folder .*\n|Data folder: .*\n|(?m:^shop/\S+: [a-z ]+(?:\(\d/\d\))?, .*\n)`)
+var varying = regexp.MustCompile(`\d{8}T\d{6}Z-[a-z0-9]{10}|"published_at":"[^"]*"|Created data folder .*\n|Data folder: .*\n|(?m:^shop/\S+: [a-z ]+(?:\(\d/\d\))?(?: [0-9hms]+)?, .*\n)`)
 
 // both publishes files on the machine of the data and over HTTP.
 type both struct {

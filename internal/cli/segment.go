@@ -22,16 +22,19 @@ and change nothing, and a server can use the file at the same time.`,
 	}, newSegmentVerify(r), newSegmentDump(r), newSegmentStat(r))
 }
 
+// segmentFile is an open segment.
+type segmentFile interface{ Close() error }
+
 // segmentCommand returns a command with one argument, a segment file.
-func segmentCommand(cmd *cobra.Command, run func(s *segment.Reader) error) *cobra.Command {
+func segmentCommand[F segmentFile](cmd *cobra.Command, open func(path string) (F, error), run func(s F) error) *cobra.Command {
 	cmd.Args = expectArgs(1, 1, "one segment file")
 	cmd.ValidArgsFunction = completeArgs(offerFiles("segment"))
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
-		s, err := segment.Open(args[0])
+		s, err := open(args[0])
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, s.Release()) }()
+		defer func() { err = errors.Join(err, s.Close()) }()
 		if err := run(s); err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
@@ -47,11 +50,15 @@ func newSegmentVerify(r *runner) *cobra.Command {
 		Long: `Read the whole file and compare every section with its checksum. The exit code is 0 if the file is intact, else 1 with a
 message that names the damaged section.`,
 		Example: `  herbarium segment verify backup.segment && echo fine`,
-	}, func(s *segment.Reader) error {
+	}, segment.OpenCore, func(s *segment.Core) error {
 		if err := s.Verify(); err != nil {
 			return err
 		}
-		return r.print(nil, "intact: %s, %s bytes", herb.Plural(s.Len(), "record", "records"), herb.Count(int(s.Stat().Bytes)))
+		index := ""
+		if !s.HasCurrentIndex() {
+			index = "; its index, " + s.Index() + ", is rebuilt by servers of this release"
+		}
+		return r.print(nil, "intact: %s, %s bytes%s", herb.Plural(s.Len(), "record", "records"), herb.Count(s.Size()), index)
 	})
 }
 
@@ -62,7 +69,7 @@ func newSegmentDump(r *runner) *cobra.Command {
 		Long: `Print the contents of a segment: counts, the fields with their numbers of values, and every section with its offset,
 length and checksum. Checksums are printed, not verified; use 'herbarium segment verify' for that.`,
 		Example: `  herbarium segment dump backup.segment`,
-	}, func(s *segment.Reader) error { return s.Dump(r.Out) })
+	}, segment.Open, func(s *segment.Reader) error { return s.Dump(r.Out) })
 }
 
 func newSegmentStat(r *runner) *cobra.Command {
@@ -71,7 +78,7 @@ func newSegmentStat(r *runner) *cobra.Command {
 		Short: "Print the size of each kind of section",
 		Example: `  herbarium segment stat backup.segment
   herbarium segment stat --json backup.segment`,
-	}, func(s *segment.Reader) error {
+	}, segment.OpenCore, func(s *segment.Core) error {
 		if r.asJSON {
 			return writeJSON(r.Out, s.Stat())
 		}

@@ -37,7 +37,8 @@ func TestSegment(t *testing.T) {
 	}{
 		{"verify", []string{"verify", threeRecords}, 0, "intact: 3 records, 4,072 bytes\n", ""},
 		{"verify damaged record", []string{"verify", damaged(t, 20)}, 1, "", "damaged.seg: the segment is damaged: section RECS"},
-		{"verify other version", []string{"verify", damaged(t, 8)}, 1, "", "another format version: it has 3 and this program reads 2"},
+		{"verify index of another release", []string{"verify", damaged(t, 8)}, 0, "intact: 3 records, 4,072 bytes; its index, f3-r1, is rebuilt by servers of this release\n", ""},
+		{"dump index of another release", []string{"dump", damaged(t, 8)}, 1, "", "the segment has the indexes of another release: it has format 3"},
 		{"verify no segment", []string{"verify", "segment_test.go"}, 1, "", "the segment is damaged: no magic number at the start"},
 		{"verify empty", []string{"verify", empty}, 1, "", "the segment is cut off: it is empty"},
 		{"verify missing", []string{"verify", "no.seg"}, 1, "", "no.seg: no such file"},

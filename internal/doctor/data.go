@@ -114,23 +114,29 @@ func (d *doctor) checkCatalogue(context.Context) {
 const maxNamed = 3
 
 // checkFiles opens the segment files of all live versions, which verifies their headers, footers
-// and tables of contents.
+// and tables of contents, and counts those whose index has to be rebuilt.
 func (d *doctor) checkFiles(ctx context.Context) {
 	if !d.known {
 		return
 	}
-	intact, absent := 0, 0
+	intact, absent, outdated := 0, 0, 0
+	folder := filepath.Join(d.Config.Data, store.VersionsDir)
 	var damaged []string
 	for _, v := range d.live {
-		r, err := segment.Open(filepath.Join(d.Config.Data, store.VersionsDir, store.SegmentFile(v.Version)))
+		core, err := segment.OpenCore(filepath.Join(folder, store.RebuiltFile(v.Version, segment.CurrentIndex())))
+		if errors.Is(err, fs.ErrNotExist) {
+			core, err = segment.OpenCore(filepath.Join(folder, store.SegmentFile(v.Version)))
+		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && d.Config.Blobs != "": // it is fetched when it is needed
 			absent++
 		case err != nil:
 			damaged = append(damaged, fmt.Sprintf("%s: %v", v.Ref, err))
 		default:
-			intact++
-			_ = r.Release() // it was only read
+			if intact++; !core.HasCurrentIndex() {
+				outdated++
+			}
+			_ = core.Close() // it was only read
 		}
 		if ctx.Err() != nil {
 			d.warn("check them with 'herbarium segment verify'", "only %s of %s files were checked in %s",
@@ -142,6 +148,10 @@ func (d *doctor) checkFiles(ctx context.Context) {
 		d.fail("roll back or publish these datasets again, or restore a backup", "%s of %s live versions cannot be opened: %s",
 			herb.Count(n), herb.Count(len(d.live)), strings.Join(damaged[:min(n, maxNamed)], "; "))
 		return
+	}
+	if outdated > 0 {
+		d.warn("the server rebuilds them in the background; 'herbarium upgrade' does so before it starts",
+			"%s of %s live versions have the index of another release", herb.Count(outdated), herb.Count(intact))
 	}
 	cached := ""
 	if absent > 0 {

@@ -58,7 +58,7 @@ func (a *API) openAggregate(w *response, r *http.Request, contentType string) (D
 		return view, nil, err
 	}
 	req, err := view.Query.Aggregate(view.Fields)
-	if err != nil || w.notModified(r, a.entityTag(w.path, req.Request.Canonical(), view.Version, contentType)) {
+	if err != nil || w.notModified(r, entityTag(w.path, req.Request.Canonical(), view.Version, contentType)) {
 		view.Release()
 		return view, nil, err
 	}

@@ -127,7 +127,7 @@ type document struct {
 }
 
 func (a *API) newDocument(contentType string, body []byte) document {
-	return document{contentType: contentType, body: body, tag: etag.OfContent(a.opts.Version, body)}
+	return document{contentType: contentType, body: body, tag: etag.OfContent(representation, body)}
 }
 
 // sendDocument sends a document, or 304.

@@ -43,7 +43,7 @@ func (a *API) facets(w *response, r *http.Request) error {
 	}
 	defer view.Release()
 	req, err := view.Query.Facets(view.Fields)
-	if err != nil || w.notModified(r, a.entityTag(w.path, req.Request.Canonical(), view.Version, contentJSON)) {
+	if err != nil || w.notModified(r, entityTag(w.path, "?"+req.Request.Canonical(), view.Version, contentJSON)) {
 		return err
 	}
 	release, err := w.reserve(r.Context(), req.MaxBytes())
@@ -94,7 +94,7 @@ func (a *API) grid(w *response, r *http.Request) error {
 	}
 	defer view.Release()
 	req, err := view.Query.Grid(view.Fields)
-	if err != nil || w.notModified(r, a.entityTag(w.path, req.Request.Canonical(), view.Version, contentJSON)) {
+	if err != nil || w.notModified(r, entityTag(w.path, "?"+req.Request.Canonical(), view.Version, contentJSON)) {
 		return err
 	}
 	release, err := w.reserve(r.Context(), req.MaxBytes())

@@ -39,7 +39,7 @@ func (a *API) export(w *response, r *http.Request, format export.Format) (err er
 		view.Query = view.Query.Without(query.ParamPage, query.ParamPerPage)
 	}
 	req, err := view.Query.Export(view.Fields, view.Order)
-	if err != nil || w.notModified(r, a.entityTag(w.path, req.Canonical(), view.Version, format.MediaType())) {
+	if err != nil || w.notModified(r, entityTag(w.path, req.Canonical(), view.Version, format.MediaType())) {
 		return err
 	}
 	release, err := w.reserve(r.Context(), recordMemory(view.Dataset, req))

@@ -23,7 +23,7 @@ func (a *API) list(w *response, r *http.Request) error {
 	defer view.Release()
 	w.setVary(varyAccept)
 	req, err := view.Query.Listing(view.Fields, view.Order)
-	if err != nil || w.notModified(r, a.entityTag(w.path, req.Canonical(), view.Version, contentJSON)) {
+	if err != nil || w.notModified(r, entityTag(w.path, req.Canonical(), view.Version, contentJSON)) {
 		return err
 	}
 	page, err := view.List(r.Context(), req)

@@ -44,7 +44,7 @@ func (a *API) record(w *response, r *http.Request) error {
 	if err == nil && page.Total == 0 {
 		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", view.Ref, shown)
 	}
-	if err != nil || w.notModified(r, a.entityTag(w.path, req.Canonical(), view.Version, contentJSON)) { // If-None-Match: * needs a record
+	if err != nil || w.notModified(r, entityTag(w.path, req.Canonical(), view.Version, contentJSON)) { // If-None-Match: * needs a record
 		return err
 	}
 	selector := req.NewSelector()

@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 )
 
 // response is the http.ResponseWriter of all handlers. It also records what the request log and
@@ -187,10 +188,18 @@ func (w *response) setKeyVary() {
 	w.set("Vary", vary)
 }
 
-// entityTag returns the entity tag of a representation that depends on parts and the program
-// version.
-func (a *API) entityTag(parts ...string) string {
-	return etag.New(a.opts.Version, parts...)
+// representation is incremented when a release changes the bytes of responses about unchanged
+// records, so that clients fetch them again. Tags do not depend on the release otherwise: an upgrade
+// does not invalidate what clients have.
+const representation = "1"
+
+// entityTag returns the entity tag of the response to a request for records of a version, in its
+// canonical form. Order and matches follow the text rules; all records in their own order do not.
+func entityTag(path, request, version, contentType string) string {
+	if request == "" {
+		return etag.New(representation, path, version, contentType)
+	}
+	return etag.New(representation, text.Rules(), path, request, version, contentType)
 }
 
 // notModified sets the entity tag. It sends 304 if If-None-Match contains the tag, and reports

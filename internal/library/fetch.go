@@ -54,12 +54,12 @@ const (
 )
 
 // awaitFetch returns a version of a dataset whose live version is not open on this node, or a named
-// version, after waiting for its fetch if requests must, for as long as Options.Wait says.
-func (l *Library) awaitFetch(ctx context.Context, key versionKey, wait time.Duration) (View, error) {
+// version, after waiting for its fetch if requests must.
+func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) {
 	limited := ctx
-	if wait > 0 {
+	if l.opts.Wait > 0 {
 		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, wait)
+		limited, cancel = context.WithTimeout(ctx, l.opts.Wait)
 		defer cancel()
 	}
 	for {

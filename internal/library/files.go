@@ -77,16 +77,11 @@ var errDamaged = errors.New("file differs from what was published")
 // openOrFetch opens the version of a fetch: the local file if it is intact, else the stored one.
 func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, err error) {
 	defer herb.Recover(&err)
-	release, err := acquireSlot(ctx, f, l.cache.prefetchSlots, l.cache.requestSlots)
+	d, err := l.describeVersion(ctx, f.version)
 	if err != nil {
 		return nil, err
 	}
-	d, err := l.describeVersion(ctx, f.version)
-	var v *openVersion
-	if err == nil {
-		v, err = l.openPublished(ctx, f, d)
-	}
-	release()
+	v, err := l.openPublished(ctx, f, d)
 	if errors.Is(err, segment.ErrIndex) { // a rebuild has slots of its own, because it takes longer
 		return l.openRebuilt(ctx, f, d)
 	}
@@ -96,6 +91,11 @@ func (l *Library) openOrFetch(ctx context.Context, f *fetch) (_ *openVersion, er
 // openPublished opens a version from the local file if it is intact, else from the stored one. The
 // error is segment.ErrIndex if the local file is intact and this program does not read its index.
 func (l *Library) openPublished(ctx context.Context, f *fetch, d herb.Dataset) (*openVersion, error) {
+	release, err := acquireSlot(ctx, f, l.cache.prefetchSlots, l.cache.requestSlots)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if d.File != nil {
 		f.size.Store(d.File.Size)
 	}

@@ -122,7 +122,6 @@ const (
 	DefaultKeep      = 5 // including the live one
 	DefaultRetention = 24 * time.Hour
 	DefaultWait      = 10 * time.Second
-	untilDone        = -1 // a wait that ends with its context
 
 	DefaultOpenSize    = 8 << 20
 	DefaultSummarySize = 16 << 20
@@ -242,7 +241,7 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	if l.isPlants(ref) {
 		return l.opts.Plants.Acquire(ctx)
 	}
-	return l.acquire(ctx, versionKey{ref: ref}, l.opts.Wait)
+	return l.acquire(ctx, versionKey{ref: ref})
 }
 
 // AcquireVersion returns a version of a dataset that is in the catalogue, live or not; the caller
@@ -253,11 +252,10 @@ func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version stri
 	if err := l.checkVersionName(ref, version); err != nil {
 		return View{}, err
 	}
-	return l.acquire(ctx, versionKey{ref, version}, l.opts.Wait)
+	return l.acquire(ctx, versionKey{ref, version})
 }
 
-// acquire returns a version. It waits for a version that is being opened as Options.Wait says.
-func (l *Library) acquire(ctx context.Context, key versionKey, wait time.Duration) (View, error) {
+func (l *Library) acquire(ctx context.Context, key versionKey) (View, error) {
 	if err := l.updateEntries(ctx); err != nil {
 		return View{}, err
 	}
@@ -280,7 +278,7 @@ func (l *Library) acquire(ctx context.Context, key versionKey, wait time.Duratio
 			return View{}, err
 		}
 	}
-	return l.awaitFetch(ctx, key, wait)
+	return l.awaitFetch(ctx, key)
 }
 
 // Run polls the catalogue for changes without a notification, retries failed fetches, maintains the

@@ -324,7 +324,8 @@ func (l *Library) rebuildLive(ctx context.Context) {
 
 // Upgrade rebuilds the indexes of live versions that other releases have published, or with kept of
 // all kept versions, so that a server of this release finds them. It calls report after each
-// version. A version that cannot be rebuilt does not hold back the others.
+// version. A version that cannot be rebuilt does not hold back the others. Options.Wait must be
+// negative.
 func (l *Library) Upgrade(ctx context.Context, kept bool, report func(done, total int)) (u Upgrade, err error) {
 	if err := l.updateEntries(ctx); err != nil {
 		return u, err
@@ -347,7 +348,7 @@ func (l *Library) Upgrade(ctx context.Context, kept bool, report func(done, tota
 	}
 	before := l.rebuilds.rebuilt.Load()
 	for i, v := range all {
-		view, failed := l.acquire(ctx, v, untilDone)
+		view, failed := l.acquire(ctx, v)
 		switch {
 		case ctx.Err() != nil:
 			return u, context.Cause(ctx)

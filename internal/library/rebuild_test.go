@@ -156,7 +156,7 @@ func TestRebuild_ready(t *testing.T) {
 		t.Errorf("a request during the rebuild: %v, retry after %s", err, herb.RetryAfterOf(err))
 	}
 	close(release)
-	must.NoError(t, l.Refresh(t.Context()))
+	l = openLibrary(t, s.db, library.Options{Dir: s.dir, Wait: -1})
 	u, err := l.Upgrade(t.Context(), true, func(int, int) {})
 	if err != nil || u != (library.Upgrade{Versions: 2}) {
 		t.Errorf("%+v, %v", u, err)
@@ -177,7 +177,7 @@ func TestUpgrade(t *testing.T) {
 			must.NoError(t, os.Truncate(path, 100))
 		}
 	}
-	u, err := s.open(t).Upgrade(t.Context(), false, func(int, int) {})
+	u, err := openLibrary(t, s.db, library.Options{Dir: s.dir, Wait: -1}).Upgrade(t.Context(), false, func(int, int) {})
 	if u != (library.Upgrade{Versions: 4, Rebuilt: 3, Failed: 1}) || err == nil || !strings.Contains(err.Error(), "shop/d2") {
 		t.Errorf("%+v, %v", u, err)
 	}

@@ -101,16 +101,17 @@ func (in Installation) identify(ctx context.Context, f versionFile, to io.Writer
 	if in.Dir == "" {
 		return nil
 	}
-	return openSegment(filepath.Join(in.Dir, f.name()), (*segment.Reader).Verify)
+	return openSegment(filepath.Join(in.Dir, f.name()), (*segment.Core).Verify)
 }
 
-// openSegment opens a segment file, checks it and closes it.
-func openSegment(path string, check func(*segment.Reader) error) error {
-	r, err := segment.Open(path)
+// openSegment opens the core of a segment file, whose index may be one of any release, checks it
+// and closes it.
+func openSegment(path string, check func(*segment.Core) error) error {
+	core, err := segment.OpenCore(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(check(r), r.Release())
+	return errors.Join(check(core), core.Close())
 }
 
 // compareFile fails if a file is not the expected one.

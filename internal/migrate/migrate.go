@@ -65,6 +65,8 @@ type Result struct {
 	Sources         int   `json:"sources"` // files that are kept with versions
 	Bytes           int64 `json:"bytes"`   // of segment files
 
+	Rebuilds int `json:"rebuilds,omitempty"` // segments of a backup whose index the server has to rebuild
+
 	NewPlants int `json:"new_plants"`
 	NewKeys   int `json:"new_keys"`
 	NewFiles  int `json:"new_files"`

@@ -179,8 +179,8 @@ func activate(staging, data string) (err error) {
 // readBackup reads a backup completely and fails unless every file of a version is as the entries
 // describe it. Unless dir is empty, it writes the files to dir, except for those that the entries
 // do not name: their versions were dropped during the backup. Unless segments is empty, it fails if
-// this program cannot open one of the segments there, such as one of a later release, or if one has
-// other fields or another number of records than the entries.
+// this program cannot read the records of one of the segments there, or if one has other fields or
+// another number of records than the entries.
 func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments string, o Options) (r Result, err error) {
 	unpacked := func(name string) string {
 		if name == entriesFile {
@@ -246,8 +246,11 @@ func (r *Result) verify(entries io.Reader, read map[string]herb.File, segments s
 		}
 		err := compareFile(got, *f.file(), "the backup is damaged")
 		if _, ok := f.(*Segment); ok && err == nil && segments != "" {
-			err = openSegment(filepath.Join(segments, f.name()), func(r *segment.Reader) error {
-				contents[f.ofVersion()] = newSegmentContent(r.Fields(), r.Len())
+			err = openSegment(filepath.Join(segments, f.name()), func(core *segment.Core) error {
+				if !core.HasCurrentIndex() {
+					r.Rebuilds++
+				}
+				contents[f.ofVersion()] = newSegmentContent(core.Fields(), core.Len())
 				return nil
 			})
 		}
