@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"database/sql"
@@ -72,7 +71,10 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	if !missing {
-		return cmp.Or(checkObjects(limited, db, o.schema), s.renew(limited, db))
+		if err := checkObjects(limited, db, o.schema); err != nil {
+			return err
+		}
+		return s.renew(limited, db)
 	}
 	if have, err = s.apply(ctx, db); err != nil {
 		return err
@@ -153,7 +155,10 @@ func (s *Store) apply(ctx context.Context, db *sql.DB) (have store.SchemaState, 
 		}
 	}
 	if missing {
-		if err := cmp.Or(schema.Apply(ctx, tx, have), checkObjects(ctx, tx, schema)); err != nil {
+		if err := schema.Apply(ctx, tx, have); err != nil {
+			return have, err
+		}
+		if err := checkObjects(ctx, tx, schema); err != nil {
 			return have, err
 		}
 	}
