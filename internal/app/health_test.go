@@ -88,7 +88,7 @@ func TestMonitor_lag(t *testing.T) {
 			{"lagging and failing", library.Health{Read: time.Now().Add(-time.Minute), Open: 1, Failed: 1}, "1 of 2 cannot be read"},
 			{"never read", library.Health{Restored: true, Open: 1}, ""},
 		} {
-			m := &monitor{library: func() library.Health { return tt.health }}
+			m := &monitor{library: func() library.Health { return tt.health }, starting: func() string { return "" }}
 			want := httpapi.Health{Parts: map[string]string{"datasets": tt.want}}
 			if diff := cmp.Diff(want, m.Health()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.name, diff)

@@ -69,7 +69,7 @@ func hostileFiles(t *testing.T) []hostileFile {
 			make: containing(table[:len(table)-8] + "\xff\xff\xff\x7fPAR1"), want: "would begin before the file"},
 		{name: "absurd sizes in Parquet", file: "x.parquet", make: containing(absurdParquet(t, table)), want: "is damaged or truncated"},
 		{name: "rows without columns in Parquet", file: "x.parquet", make: containing(emptyParquet(t, table)), want: "rows without any column"},
-		{name: "virtual tables alone", file: "x.db", make: makeVirtualTables, want: "the database has only virtual tables"},
+		{name: "virtual tables alone", file: "x.db", make: makeVirtualTables, want: `"words" is a virtual table, which is not published`},
 		{name: "zip bomb", file: "x.xlsx", make: makeZipBomb, want: "unpacked bytes, which is too much"},
 		{name: "zero bytes", file: "x.csv", make: containing("a,b\n" + strings.Repeat("\x00", 1<<20)), want: "the file is not text"},
 		{name: "mixed encodings", file: "x.csv", make: containing(rows.String() + "1,é\n2,\xE9\n"), want: "the file mixes encodings"},

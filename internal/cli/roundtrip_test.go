@@ -81,7 +81,6 @@ func formatCases(t *testing.T) []formatCase {
 		{"SQLite", "x.db", makeDatabase, "plants", rows{
 			{"id", "name", "price", "note"}, {"-3", "", "100000000000000000000", "007"}, {"1", "Rosé", "1.5", "a,b"}, {"9007199254740993", "it's\n植", "0.1", ""},
 		}},
-		{"a view in SQLite", "x.db", makeDatabase, "names", rows{{"name"}, {""}, {"Rosé"}, {"it's\n植"}}},
 		{"Parquet", "x.parquet", makeParquet, "", rows{
 			{"id", "name", "price", "day", "at", "ok", "tags"},
 			{"9007199254740993", "Rosé\n\"x\"", "0.1", "2024-02-29", "2024-02-29T10:30:00.123Z", "true", "a,b"},

@@ -9,7 +9,8 @@ import (
 )
 
 // New returns the entity tag of a representation that is determined by the version of the program,
-// or of its responses, and by parts. The tag is weak, because the same content is sent with different content encodings.
+// or of its responses, and by parts. The tag is weak, because the same content is sent with
+// different content encodings.
 func New(version string, parts ...string) string {
 	const tagBytes = 15 // 120 bits, which base64 encodes without padding
 	b := append(make([]byte, 0, 256), version...)

@@ -122,7 +122,7 @@ func TestPublish_model(t *testing.T) {
 				switch w.Code {
 				case http.StatusOK, http.StatusCreated:
 					m.record(t, s, w.Body.String())
-				case http.StatusConflict, http.StatusNotFound, http.StatusUnprocessableEntity: // overtaken, no longer kept, or without records
+				case http.StatusConflict, http.StatusGone, http.StatusUnprocessableEntity: // overtaken, no longer kept, or without records
 				default:
 					t.Errorf("%s %s %q gives %d %s", s.method, s.path, s.body, w.Code, w.Body)
 				}

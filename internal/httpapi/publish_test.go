@@ -67,7 +67,10 @@ func newPublishing(t *testing.T, change func(*upload.Options)) *publishing {
 	l, err := library.Open(db, library.Options{Dir: versions, Keep: 20})
 	must.NoError(t, err)
 	p := &publishing{library: l, store: db, versions: versions}
+	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(1, 4<<30)}) // several builds of one key
+	must.NoError(t, err)
 	opts := upload.Options{
+		Admission: lanes,
 		Publisher: &publish.Publisher{Library: l, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)},
 		Library:   l, Store: db, Dir: dir,
 	}
@@ -600,7 +603,7 @@ func TestSource_versions(t *testing.T) {
 		for i, s := range []settings{tt.kept, tt.live} {
 			body, contentType := form(t, "prices.csv", prices+strings.Repeat("3,Moss,4\n", i), "descriptor",
 				`{"resources": [{"path": "prices.csv", "herbarium": {"source": "`+s.source+`", "access": "`+s.access+`"}}]}`)
-			a := p.put(t, "", body, contentType)
+			a := p.put(t, "?_allow_exposure=true", body, contentType)
 			if versions[i] = decode[publishedBody](t, a).Version; versions[i] == "" {
 				t.Fatalf("%s: %d %s", tt.name, a.status, a.body)
 			}

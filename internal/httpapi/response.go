@@ -189,8 +189,8 @@ func (w *response) setKeyVary() {
 }
 
 // representation is incremented when a release changes the bytes of responses about unchanged
-// records, so that clients fetch them again. Tags do not depend on the release otherwise: an upgrade
-// does not invalidate what clients have.
+// records, so that clients fetch them again. Tags do not depend on the release otherwise: an
+// upgrade does not invalidate what clients have.
 const representation = "1"
 
 // entityTag returns the entity tag of the response to a request for records of a version, in its

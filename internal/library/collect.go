@@ -30,8 +30,8 @@ const (
 	rebuiltAge = 30 * 24 * time.Hour
 )
 
-// copySuffix is the extension of files that are moved to their name once they are complete: segments
-// that a migration copies into a folder, and rebuilt ones.
+// copySuffix is the extension of files that are moved to their name once they are complete:
+// segments that a migration copies into a folder, and rebuilt ones.
 const copySuffix = ".tmp"
 
 // Collect deletes objects that no node needs, and unfinished uploads. Several nodes may run it
@@ -60,8 +60,8 @@ func (l *Library) Collect(ctx context.Context) error {
 	}), l.collectRebuilt(ctx, stored.rebuilt))
 }
 
-// collectRebuilt deletes the indexes that other releases have rebuilt and that are so old that these
-// releases are unlikely to run.
+// collectRebuilt deletes the indexes that other releases have rebuilt and that are so old that
+// these releases are unlikely to run.
 func (l *Library) collectRebuilt(ctx context.Context, rebuilt map[string][]herb.Blob) (err error) {
 	for version, objects := range rebuilt {
 		for _, b := range objects {

@@ -320,7 +320,7 @@ func TestHistory(t *testing.T) {
 	if _, err := l.Rollback(t.Context(), ref, versions[published-1], false); err != nil || total(t, acquire(t, l)) != published {
 		t.Errorf("rolling forward: %v", err)
 	}
-	if _, err := l.Rollback(t.Context(), ref, "nonesuch", false); herb.CodeOf(err) != herb.CodeNotFound {
+	if _, err := l.Rollback(t.Context(), ref, "20240229T133000Z-abcdefghij", false); herb.CodeOf(err) != herb.CodeGone {
 		t.Errorf("an unknown version: %v", err)
 	}
 	if err := l.Remove(t.Context(), ref, ""); err != nil || len(s.files(t)) != 0 {

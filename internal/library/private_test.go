@@ -88,7 +88,7 @@ func TestPrivate_versions(t *testing.T) {
 	l := openLibrary(t, openDB(t, dir), library.Options{Dir: dir})
 	var versions []string // newest first
 	for i, access := range []herb.Access{herb.AccessOpen, herb.AccessKey, herb.AccessOpen, herb.AccessOpen} {
-		p := library.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields}, Records: numbers(i+1, nil), AccessSet: true}
+		p := library.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields}, Records: numbers(i+1, nil), AccessSet: true, AllowExposure: true}
 		d, err := l.Publish(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)

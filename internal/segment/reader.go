@@ -30,9 +30,9 @@ type Reader struct {
 }
 
 // Open maps a segment and validates its frame, in time independent of its size. The caller holds a
-// reference until Release. Use Verify to check the content. Open fails with ErrIndex if this program
-// does not read the indexes of the file, and with herb.CodeUnavailable if the process or the machine
-// is out of file descriptors, memory or maps; a retry may succeed.
+// reference until Release. Use Verify to check the content. Open fails with ErrIndex if this
+// program does not read the indexes of the file, and with herb.CodeUnavailable if the process or
+// the machine is out of file descriptors, memory or maps; a retry may succeed.
 func Open(path string) (*Reader, error) {
 	f, err := file.Open(path)
 	if err != nil {

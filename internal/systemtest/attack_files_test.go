@@ -94,8 +94,11 @@ func TestProtectedDatasetStaysProtected(t *testing.T) {
 	file := write(t, "id,name\n1,alice\n", dir, "vault", "people.csv")
 	descriptor := write(t, protected, dir, "vault", "datapackage.json")
 	run(t, data, "publish", descriptor)
-	if out, code := command(t, data, "publish", file, "--as", "vault/people"); code != 3 {
-		t.Errorf("publish without the descriptor: exit code %d; want 3\n%s", code, out)
+	if out, code := command(t, data, "publish", file, "--as", "vault/people", "--force"); code != 0 {
+		t.Errorf("publish without the descriptor, which keeps the settings: exit code %d; want 0\n%s", code, out)
+	}
+	if out, code := command(t, data, "publish", file, "--as", "vault/people", "--access", "open", "--allow-breaking"); code != 3 {
+		t.Errorf("publish as open: exit code %d; want 3\n%s", code, out)
 	}
 	n := start(t, config{data: data, args: []string{file}})
 	n.expect(http.StatusUnauthorized, "/api/v1/vault/people/data")

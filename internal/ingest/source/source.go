@@ -194,8 +194,8 @@ func ValidDelimiter(c byte) bool {
 	return c != '"' && c != '\r' && c != '\n' && c != 0 && c < 0x80
 }
 
-// firstRules are the text rules of the first releases. They stay part of the hash, so that a hash of
-// these releases is still that of the same source.
+// firstRules are the text rules of the first releases. They stay part of the hash, so that a hash
+// of these releases is still that of the same source.
 const firstRules = "1, Unicode 15.0.0/15.0.0, CLDR 23"
 
 // Hash returns the hash of the content of the files and of the settings that shape the result. It

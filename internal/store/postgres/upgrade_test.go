@@ -295,7 +295,7 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 		must.NoError(t, err)
 	}
 	_, err = s.Version(ctx, prices, "none")
-	if herb.CodeOf(err) != herb.CodeNotFound {
+	if herb.CodeOf(err) != herb.CodeGone {
 		t.Fatalf("got %v", err)
 	}
 	_, err = s.History(ctx, prices)
