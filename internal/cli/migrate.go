@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -31,6 +33,9 @@ schema of an older version is upgraded first, unless programs of that version us
 At the end, everything in the target is compared with the source, and the hash is printed. If a migration is interrupted,
 run the same command again to continue. Existing data in the target is compared first: if the source does not have it,
 nothing is changed, the first difference is printed and the exit code is 3. Use --check to compare only.
+
+A file of a version that cannot be read does not hold back anything else: the version is left out; if it is the live one, the
+dataset is left out, and stays in the target as it is. Each is named on standard error and the exit code is 1.
 
 The source can be in use during the migration. Run the same command again to copy what is new. Before the last run, stop the
 servers on the source, because plants that they create later are not copied. Then start the servers on the target.`,
@@ -94,7 +99,11 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 		return err
 	}
 	if given.check {
-		fmt.Fprintf(r.Out, "source and target are equal: %s\n", contents(m))
+		except := ""
+		if len(m.Skipped) > 0 {
+			except = ", except for what cannot be read"
+		}
+		fmt.Fprintf(r.Out, "source and target are equal%s: %s\n", except, contents(m))
 	} else {
 		fmt.Fprintf(r.Out, "migrated %s\n%s\n", contents(m), additions(m, began))
 	}
@@ -103,7 +112,19 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 		fmt.Fprintf(r.Err, "The source has changed during the migration (%s). Stop its servers and run this command again.\n",
 			strings.Join(m.Changed, ", "))
 	}
-	return nil
+	return skipped(m)
+}
+
+// skipped returns an error that names each file that could not be read, nil if there is none.
+func skipped(m migrate.Result) error {
+	var all []error
+	for _, s := range m.Skipped {
+		all = append(all, errors.New(s.String()))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &exitError{errors.Join(all...), exitFailure}
 }
 
 // runMigration runs a migration, a backup or a restore with its progress display.
@@ -141,6 +162,9 @@ folder. With -, the archive is written to standard output. A FOLDER (an existing
 contains the same files. Run the command again with the same folder to update the backup; files of versions that are already
 there are not copied again.
 
+A file of a version that cannot be read does not hold back anything else: the version is left out; if it is the live one, the
+dataset is left out. Each is named on standard error and the exit code is 1.
+
 The backup contains hashes of the keys, not the keys themselves. Verify it with 'herbarium restore --check' and restore it with
 'herbarium restore'.`,
 		Example: `  herbarium backup
@@ -173,7 +197,7 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
 			if m.Unrecorded != nil {
 				fmt.Fprintf(r.Err, "warning: the backup is complete, but it cannot be recorded in the audit log; metrics report the age of an earlier one: %v\n", m.Unrecorded)
 			}
-			return r.print(backupResult{to, m}, "backed up %s\n  to %s", contents(m), to)
+			return cmp.Or(r.print(backupResult{to, m}, "backed up %s\n  to %s", contents(m), to), skipped(m))
 		},
 	}
 	return r.jsonFlag(cmd, "; with -, on standard error")
@@ -207,7 +231,11 @@ func newRestore(r *runner) *cobra.Command {
 		Long: `Restore a backup written by 'herbarium backup' into an empty data folder. Everything is restored beside the content of the
 folder first, compared with the backup, and takes effect at the end in one step: a restore that fails or is killed changes
 nothing. If the data folder has data, the command changes nothing and exits with code 3; --replace replaces that data, and
-requires that servers on it are stopped. Use --check to verify the backup only.
+requires that servers on it are stopped. Use --check to verify the backup only: it reports what a restore would do.
+
+A file of the backup that is damaged or missing does not hold back anything else: its version is left out; if it is the live one,
+the dataset is left out. Each is named on standard error and the exit code is 1. Nothing is restored if the list of entries,
+backup.ndjson, is damaged.
 
 With --database and --blobs, the backup is restored into an empty database, or into one with an earlier state of the
 backup. If such a restore is interrupted, run the same command again to continue. If the target contains anything that the
@@ -234,10 +262,14 @@ backup does not, nothing is changed, the first difference is printed and the exi
 			switch {
 			case err != nil:
 				return err
+			case check && len(m.Skipped) > 0:
+				err = r.print(backupResult{args[0], m}, "the backup is damaged; it can be restored in part: %s%s", contents(m), rebuilds(m))
 			case check:
-				return r.print(backupResult{args[0], m}, "the backup is complete: %s%s", contents(m), rebuilds(m))
+				err = r.print(backupResult{args[0], m}, "the backup is complete: %s%s", contents(m), rebuilds(m))
+			default:
+				err = r.print(backupResult{args[0], m}, "restored %s\n%s%s", contents(m), additions(m, began), rebuilds(m))
 			}
-			return r.print(backupResult{args[0], m}, "restored %s\n%s%s", contents(m), additions(m, began), rebuilds(m))
+			return cmp.Or(err, skipped(m))
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "verify the backup only")

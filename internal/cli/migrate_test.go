@@ -164,3 +164,65 @@ func TestRestore_keptSource(t *testing.T) {
 		}
 	}
 }
+
+// TestMigrate_skipped migrates, backs up and restores with one damaged file: it is named, everything
+// else is copied, and the exit code is 1.
+func TestMigrate_skipped(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "a.csv", "n\n1\n"), "--as", "shop/a")
+	e.must(t, "publish", write(t, "b.csv", "n\n1\n"), "--as", "shop/b")
+	e.must(t, "keys", "create", "--name", "ci", "--scope", "plants:write")
+	intact := filepath.Join(t.TempDir(), "intact") + "/"
+	e.must(t, "backup", intact)
+	damageVersion(t, filepath.Join(intact, "segments"), liveVersion(t, e, "shop/b"))
+	damageVersion(t, filepath.Join(e["HERBARIUM_DATA"], "versions"), liveVersion(t, e, "shop/b"))
+	to, archive := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "b.tar")
+	const rest = "0 plants, 1 key, 1 dataset with 1 version"
+	for _, tt := range []struct {
+		args      []string
+		out, json string
+	}{
+		{[]string{"migrate", "--from", e["HERBARIUM_DATA"], "--to", to}, "migrated " + rest, ""},
+		{[]string{"migrate", "--from", e["HERBARIUM_DATA"], "--to", to, "--check"}, "equal, except for what cannot be read: " + rest, ""},
+		{[]string{"backup", archive}, "backed up " + rest, "--json"},
+		{[]string{"restore", intact, "--check"}, "the backup is damaged; it can be restored in part: " + rest, "--json"},
+		{[]string{"restore", intact, "--data", filepath.Join(t.TempDir(), "restored")}, "restored " + rest, ""},
+	} {
+		code, out, errOut := e.run(t, tt.args...)
+		if code != 1 || !strings.Contains(out, tt.out) || !strings.Contains(errOut, "herbarium: shop/b is left out, because its live version ") {
+			t.Errorf("%v: exit code %d\n%s%s", tt.args, code, out, errOut)
+		}
+		if tt.json == "" {
+			continue
+		}
+		code, out, _ = e.run(t, append(tt.args, tt.json)...)
+		var printed struct{ Skipped []map[string]string }
+		must.NoError(t, json.Unmarshal([]byte(out), &printed))
+		if code != 1 || len(printed.Skipped) != 1 || printed.Skipped[0]["dataset"] != "shop/b" || printed.Skipped[0]["omitted"] != "dataset" ||
+			printed.Skipped[0]["reason"] == "" || printed.Skipped[0]["version"] == "" {
+			t.Errorf("%v: exit code %d\n%s", tt.args, code, out)
+		}
+	}
+	e.prints(t, "the backup is complete: "+rest, "restore", "--check", archive)
+}
+
+// liveVersion returns the name of the live version of a dataset.
+func liveVersion(t *testing.T, e environment, ref string) string {
+	t.Helper()
+	for line := range strings.Lines(e.must(t, "datasets", "list", "--json")) {
+		var d struct{ Dataset, Namespace, Name, Version string }
+		must.NoError(t, json.Unmarshal([]byte(line), &d))
+		if d.Dataset == ref || d.Namespace+"/"+d.Name == ref {
+			return d.Version
+		}
+	}
+	t.Fatalf("there is no dataset %s", ref)
+	return ""
+}
+
+// damageVersion truncates the file of a version.
+func damageVersion(t *testing.T, folder, version string) {
+	t.Helper()
+	must.NoError(t, os.Truncate(filepath.Join(folder, version+".segment"), 100))
+}

@@ -47,11 +47,11 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 		}
 		addFile := func(f versionFile, _ int64) error { return ensureFile(ctx, source, files, f, o, &r) }
 		addEntries := func(write func(io.Writer) error) error { return writeFile(filepath.Join(path, entriesFile), write) }
-		err = r.save(ctx, source, h, o, addFile, addEntries)
+		err = r.save(ctx, source, &files, h, o, addFile, addEntries)
 	default:
 		err = writeFile(path, func(w io.Writer) error { return r.saveArchive(ctx, source, w, h, o) })
 	}
-	if err == nil {
+	if err == nil && len(r.Skipped) == 0 {
 		r.Unrecorded = source.Store.AddAuditEntries(ctx, []herb.AuditEntry{h.auditEntry(ctx)})
 	}
 	return r, err
@@ -87,57 +87,27 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o600, write)
 }
 
-// save backs up an installation. addFile copies a file of a version, which has a number of bytes;
-// it fails with herb.CodeNotFound, and changes nothing, if the file does not exist. addEntries
-// stores the entries that write writes, after all files.
+// save backs up an installation. A target may have files of an earlier backup; nil if there is
+// none. addFile copies a file of a version, which has a number of bytes; it fails with
+// herb.CodeNotFound, and changes nothing, if the file does not exist. addEntries stores the entries
+// that write writes, after all files.
 func (r *Result) save(
-	ctx context.Context, from Installation, h Header, o Options, addFile func(f versionFile, size int64) error, addEntries func(write func(io.Writer) error) error,
+	ctx context.Context, from Installation, target *Installation, h Header, o Options, addFile func(f versionFile, size int64) error,
+	addEntries func(write func(io.Writer) error) error,
 ) error {
-	source, err := saveFiles(ctx, from, addFile)
+	source, omitted, err := readSource(ctx, from, target, addFile)
 	if err != nil {
 		return err
 	}
-	source.audit = append(source.audit, &AuditEntry{h.auditEntry(ctx)})
-	slices.SortFunc(source.audit, compareOrder)
+	r.Skipped = omitted.skipped
+	if len(r.Skipped) == 0 { // an incomplete backup does not count as the last one
+		source.audit = append(source.audit, &AuditEntry{h.auditEntry(ctx)})
+		slices.SortFunc(source.audit, compareOrder)
+	}
 	o.report(PhaseEntries, 0, source.plants)
 	return addEntries(func(w io.Writer) error {
-		return Write(w, h, r.counted(source.Entries(ctx, time.Time{}), o, PhaseEntries, source.plants))
+		return Write(w, h, r.counted(omitted.remaining(source.Entries(ctx, time.Time{})), o, PhaseEntries, source.plants))
 	})
-}
-
-// saveFiles copies the files of an installation, and returns a snapshot whose files have all been
-// copied. Servers are not stopped: if a version is dropped and its file deleted before it is
-// copied, the state is read again. Files that were copied before are not copied twice, so this ends
-// unless a file is missing for another reason.
-func saveFiles(ctx context.Context, from Installation, addFile func(f versionFile, size int64) error) (*Snapshot, error) {
-	saved := map[string]herb.File{} // by name
-	for lastMissing := ""; ; {
-		s, err := readState(ctx, from)
-		if err != nil {
-			return nil, err
-		}
-		current := ""
-		err = s.addFiles(func(f versionFile) (bool, error) {
-			if file, ok := saved[f.name()]; ok {
-				*f.file() = file
-				return true, nil
-			}
-			current = f.name()
-			size := &meter{ctx: ctx, report: func(int64, int64) {}}
-			err := from.identify(ctx, f, size)
-			if err == nil {
-				err = addFile(f, size.done)
-			}
-			if err == nil {
-				saved[f.name()] = *f.file()
-			}
-			return err == nil, err
-		})
-		if herb.CodeOf(err) != herb.CodeNotFound || current == lastMissing {
-			return s, err
-		}
-		lastMissing = current
-	}
 }
 
 // saveArchive backs an installation up to a tar archive: the files of versions first, the entries
@@ -179,7 +149,7 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 		}
 		return archive.Close()
 	}
-	return r.save(ctx, from, h, o, addFile, addEntries)
+	return r.save(ctx, from, nil, h, o, addFile, addEntries)
 }
 
 // archivedFile writes a file of an archive. It writes the header with the first bytes, so that a

@@ -277,23 +277,22 @@ func TestMigrate_checkDetects(t *testing.T) {
 	segments := func(t *testing.T, p Place) string { return fileOf(t, p, "*.segment") }
 	for _, tt := range []struct {
 		name   string
-		change func(t *testing.T, from, to Place)
+		change func(t *testing.T, to Place)
 		want   string
 	}{
-		{"plant", func(t *testing.T, _, to Place) { to.exec(t, "UPDATE plants SET name = 'x' WHERE seq = 2") }, "plant 2: "},
-		{"tag that was not given", func(t *testing.T, _, to Place) { to.exec(t, "UPDATE plants SET tag_given = 1 WHERE seq = 1") }, "plant 1: "},
-		{"idempotency key", func(t *testing.T, _, to Place) { to.exec(t, "DELETE FROM retries WHERE key = 'key-4'") }, `idempotency key "key-4"`},
-		{"file of the target", func(t *testing.T, _, to Place) { must.NoError(t, os.Truncate(segments(t, to), 99)) }, "target: segment "},
-		{"file of the source", func(t *testing.T, from, _ Place) { must.NoError(t, os.Truncate(segments(t, from), 99)) }, "source: segment "},
-		{"missing file", func(t *testing.T, _, to Place) { must.NoError(t, os.Remove(segments(t, to))) }, "is in the source but not in the target"},
-		{"source of the target", func(t *testing.T, _, to Place) { must.NoError(t, os.Truncate(fileOf(t, to, "*.source"), 20)) }, "target: source "},
-		{"missing source", func(t *testing.T, _, to Place) { must.NoError(t, os.Remove(fileOf(t, to, "*.source"))) }, "is in the source but not in the target"},
+		{"plant", func(t *testing.T, to Place) { to.exec(t, "UPDATE plants SET name = 'x' WHERE seq = 2") }, "plant 2: "},
+		{"tag that was not given", func(t *testing.T, to Place) { to.exec(t, "UPDATE plants SET tag_given = 1 WHERE seq = 1") }, "plant 1: "},
+		{"idempotency key", func(t *testing.T, to Place) { to.exec(t, "DELETE FROM retries WHERE key = 'key-4'") }, `idempotency key "key-4"`},
+		{"file of the target", func(t *testing.T, to Place) { must.NoError(t, os.Truncate(segments(t, to), 99)) }, "target: segment "},
+		{"missing file", func(t *testing.T, to Place) { must.NoError(t, os.Remove(segments(t, to))) }, "is in the source but not in the target"},
+		{"source of the target", func(t *testing.T, to Place) { must.NoError(t, os.Truncate(fileOf(t, to, "*.source"), 20)) }, "target: source "},
+		{"missing source", func(t *testing.T, to Place) { must.NoError(t, os.Remove(fileOf(t, to, "*.source"))) }, "is in the source but not in the target"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			g, to := newGarden(t, 10), Place{Folder: t.TempDir()}
 			mustMigrate(t, g.Place, to, Options{})
-			tt.change(t, g.Place, to)
+			tt.change(t, to)
 			_, err := Migrate(t.Context(), g.Place, to, Options{Check: true})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("the error is %v; want one that contains %q", err, tt.want)

@@ -90,18 +90,16 @@ func (h *sourceHash) File() (herb.File, error) {
 // never in an object store have no hash there: identify verifies their checksums and completes f.
 func (in Installation) identify(ctx context.Context, f versionFile, to io.Writer) error {
 	got, err := in.hash(ctx, f.name(), to)
-	switch known := f.file(); {
-	case err != nil:
-		return err
-	case isKnown(f):
-		return compareFile(got, *known, "the file is damaged")
-	default:
-		*known = got
+	if err == nil && isKnown(f) {
+		return compareFile(got, *f.file(), "the file is damaged")
 	}
-	if in.Dir == "" {
-		return nil
+	if err == nil && in.Dir != "" {
+		err = openSegment(filepath.Join(in.Dir, f.name()), (*segment.Core).Verify)
 	}
-	return openSegment(filepath.Join(in.Dir, f.name()), (*segment.Core).Verify)
+	if err == nil {
+		*f.file() = got
+	}
+	return err
 }
 
 // openSegment opens the core of a segment file, whose index may be one of any release, checks it

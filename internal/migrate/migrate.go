@@ -71,6 +71,10 @@ type Result struct {
 	NewKeys   int `json:"new_keys"`
 	NewFiles  int `json:"new_files"`
 
+	// Skipped has the files that cannot be read. If there are any, the copy is not complete, or the
+	// source is damaged.
+	Skipped []Skipped `json:"skipped,omitempty"`
+
 	Hash    string   `json:"hash,omitempty"`    // of all entries; the same on both sides
 	Changed []string `json:"changed,omitempty"` // what has changed in the source since the copy began, such as "12 plants"
 
@@ -80,8 +84,14 @@ type Result struct {
 // load writes the entries of a source, and its files, into an installation. It can be interrupted
 // and run again. The existing content of the target is compared first: if the source does not have
 // it, nothing is changed and the error has herb.CodeRejected and names the first difference. At the
-// end, everything is read back from the target and compared.
+// end, everything is read back from the target and compared. Datasets that cannot be read from the
+// source stay as they are in the target.
 func load(ctx context.Context, source Source, to Installation, o Options) (r Result, err error) {
+	r.Skipped = source.Omitted.skipped
+	all := source.Entries
+	source.Entries = func(ctx context.Context, since time.Time) iter.Seq2[Entry, error] {
+		return source.Omitted.remaining(all(ctx, since))
+	}
 	// Databases guarantee an idempotency key for a day and delete it after two. Older ones may go
 	// at any moment.
 	since := time.Now().Add(-36 * time.Hour)
@@ -91,10 +101,11 @@ func load(ctx context.Context, source Source, to Installation, o Options) (r Res
 		}
 	}
 	o.report(PhaseVerify, 0, 0)
-	target, err := readSnapshot(ctx, to, o.Check, false)
+	target, err := readSnapshot(ctx, to, o.Check)
 	if err != nil {
 		return r, fmt.Errorf("target: %w", err)
 	}
+	target.exclude(source.Omitted)
 	hash := sha256.New()
 	err = merge(r.counted(source.Entries(ctx, since), o, PhaseVerify, source.Plants), target.Entries(ctx, since), func(s, t Entry) error {
 		if _, ok := t.(*AuditEntry); ok && s == nil {
@@ -113,7 +124,7 @@ func load(ctx context.Context, source Source, to Installation, o Options) (r Res
 // addMissing compares what the target has and adds what it lacks.
 func addMissing(ctx context.Context, source Source, to Installation, since time.Time, o Options, r *Result) error {
 	o.report(PhaseCompare, 0, 0)
-	had, err := readSnapshot(ctx, to, false, false)
+	had, err := readSnapshot(ctx, to, false)
 	var retired []store.Retired
 	if err == nil {
 		retired, err = to.Store.Retired(ctx)
@@ -121,6 +132,7 @@ func addMissing(ctx context.Context, source Source, to Installation, since time.
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
+	had.exclude(source.Omitted)
 	if had.plants > source.Plants {
 		return differs("the target has %s plants, the source %s", herb.Count(had.plants), herb.Count(source.Plants))
 	}

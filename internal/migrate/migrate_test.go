@@ -273,37 +273,6 @@ func TestMigrate_check(t *testing.T) {
 	}
 }
 
-// TestMigrate_damaged migrates from a source with damaged files.
-func TestMigrate_damaged(t *testing.T) {
-	t.Parallel()
-	cut := func(path string) error { return os.Truncate(path, 20) }
-	for name, tt := range map[string]struct {
-		file   string
-		damage func(path string) error
-		want   string
-	}{
-		"missing":        {"*.segment", os.Remove, "the source has no such file"},
-		"cut":            {"*.segment", cut, "the segment is cut off"},
-		"missing source": {"*.source", os.Remove, "the source has no such file"},
-		"cut source":     {"*.source", cut, "it cannot be decompressed"},
-		"changed source": {"*.source", func(path string) error { return os.WriteFile(path, compressed(t, "changed"), 0o600) }, "the file of the source is damaged: got 7 bytes"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
-			files, err := filepath.Glob(filepath.Join(g.Folder, store.VersionsDir, tt.file))
-			must.NoError(t, err)
-			must.NoError(t, tt.damage(files[0]))
-			if _, err := Migrate(t.Context(), g.Place, to, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("the error is %v; want one that contains %q", err, tt.want)
-			}
-			if c := contentOf(t, to); !c.isEmpty() {
-				t.Errorf("the target has %+v", c)
-			}
-		})
-	}
-}
-
 // sweepingObjects sweeps the target after each file that is copied to it.
 type sweepingObjects struct {
 	Objects

@@ -60,11 +60,12 @@ func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err erro
 // copyAll loads everything of one installation into another.
 func copyAll(ctx context.Context, from, to Installation, o Options) (Result, error) {
 	o.steps = progress.New(o.Progress, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
-	source, err := readSnapshot(ctx, from, o.Check, true)
+	o.report(PhaseCompare, 0, 0)
+	source, omitted, err := readSource(ctx, from, &to, func(versionFile, int64) error { return nil })
 	if err != nil {
 		return Result{}, fmt.Errorf("source: %w", err)
 	}
-	r, err := load(ctx, Source{source.plants, source.Entries, from}, to, o)
+	r, err := load(ctx, Source{source.plants, source.Entries, from, omitted}, to, o)
 	if err == nil {
 		r.Changed, err = source.Changed(ctx)
 	}

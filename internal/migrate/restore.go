@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"herbarium/internal/filesystem"
@@ -31,27 +33,26 @@ const StandardStream = "-"
 //
 // A data folder must be empty, unless o.Replace is set. It changes only once everything was
 // restored beside its content and compared with the backup. A database must be empty or have an
-// earlier state of the backup; see load. With o.Check, the backup is verified and nothing is
-// restored.
-func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Options) (Result, error) {
-	if o.Check {
-		o.steps = progress.New(o.Progress, PhaseRead)
-		segments := ""
-		if isFolder(path) {
-			segments = filepath.Join(path, segmentsDir)
-		}
-		return readBackup(ctx, path, stdin, "", segments, o)
-	}
+// earlier state of the backup; see load. With o.Check, the backup is read as for a restore, and
+// nothing is restored.
+func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Options) (r Result, err error) {
 	o.steps = progress.New(o.Progress, PhaseRead, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
-	if to.Database == "" {
+	if !o.Check && to.Database == "" {
 		return restoreFolder(ctx, path, stdin, to.Folder, o)
 	}
 	temp, err := os.MkdirTemp("", "herbarium-restore-*")
 	if err != nil {
-		return Result{}, err
+		return r, err
 	}
-	r, err := restoreInto(ctx, path, stdin, to, temp, o)
-	return r, errors.Join(err, os.RemoveAll(temp))
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	if !o.Check {
+		return restoreInto(ctx, path, stdin, to, temp, o)
+	}
+	b, err := readBackup(ctx, path, stdin, temp, o)
+	if err != nil {
+		return r, err
+	}
+	return b.result(decideOmissions(b.damage, b.datasets)), nil
 }
 
 // restoreFolder restores a backup into a data folder. It first removes what a killed restore has
@@ -129,9 +130,9 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	defer func() { err = errors.Join(err, files.close(), target.close()) }()
 	entries, segments := filepath.Join(unpacked, entriesFile), filepath.Join(unpacked, store.VersionsDir)
 	if isFolder(path) {
-		entries, segments, unpacked = filepath.Join(path, entriesFile), filepath.Join(path, segmentsDir), ""
+		entries, segments = filepath.Join(path, entriesFile), filepath.Join(path, segmentsDir)
 	}
-	read, err := readBackup(ctx, path, stdin, unpacked, segments, o)
+	b, err := readBackup(ctx, path, stdin, unpacked, o)
 	if err != nil {
 		return r, err
 	}
@@ -141,7 +142,21 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	if err := target.openPlace(ctx, to, false, o); err != nil {
 		return r, err
 	}
-	return load(ctx, Source{read.Plants, (&EntryFile{entries}).Entries, files}, target, o)
+	for _, e := range b.files {
+		if f := e.(versionFile); b.reasons[f.name()] != nil {
+			if err := b.add(ctx, f, b.reasons[f.name()], &target); err != nil {
+				return r, err
+			}
+		}
+	}
+	omitted := decideOmissions(b.damage, b.datasets)
+	if err := b.removeExcept(omitted); err != nil {
+		return r, err
+	}
+	read := b.result(omitted)
+	r, err = load(ctx, Source{read.Plants, (&EntryFile{entries}).Entries, files, omitted}, target, o)
+	r.Rebuilds = read.Rebuilds
+	return r, err
 }
 
 // activate moves a restored installation from a staging folder into its data folder. The database
@@ -176,90 +191,163 @@ func activate(staging, data string) (err error) {
 	return filesystem.SyncDir(filesystem.OS{}, data)
 }
 
-// readBackup reads a backup completely and fails unless every file of a version is as the entries
-// describe it. Unless dir is empty, it writes the files to dir, except for those that the entries
-// do not name: their versions were dropped during the backup. Unless segments is empty, it fails if
-// this program cannot read the records of one of the segments there, or if one has other fields or
-// another number of records than the entries.
-func readBackup(ctx context.Context, path string, stdin io.Reader, dir, segments string, o Options) (r Result, err error) {
-	unpacked := func(name string) string {
-		if name == entriesFile {
-			return filepath.Join(dir, name)
-		}
-		return filepath.Join(dir, store.VersionsDir, filepath.Base(name))
-	}
-	if dir != "" {
-		if err := os.MkdirAll(filepath.Join(dir, store.VersionsDir), 0o700); err != nil {
-			return r, err
-		}
-	}
-	read := map[string]herb.File{} // files of versions, by path in the backup
-	meter := &meter{ctx: ctx, report: o.steps.Bytes(PhaseRead)}
-	err = visitFiles(ctx, path, stdin, func(name string, content io.Reader) error {
-		content = io.TeeReader(content, meter)
-		readFile := func(w io.Writer) error {
-			if name == entriesFile {
-				return r.verify(io.TeeReader(content, w), read, segments)
-			}
-			sum := newContentHash(name)
-			_, err := io.Copy(io.MultiWriter(w, sum), content)
-			got, failed := sum.File()
-			if read[name] = got; failed != nil && (err == nil || errors.Is(err, failed)) {
-				err = herb.Errorf(herb.CodeInvalid, "the backup is damaged: %s: %v", name, failed)
-			}
-			return err
-		}
-		if dir == "" {
-			return readFile(io.Discard)
-		}
-		return writeFile(unpacked(name), readFile)
-	})
-	for name := range read {
-		if dir != "" && err == nil {
-			err = os.Remove(unpacked(name))
-		}
-	}
-	return r, err
+// backup is what was read from a backup.
+type backup struct {
+	damage
+	counts          Result // of entries that are not in files and datasets
+	files, datasets []Entry
+	read            map[string]*backupFile // files of versions, by name
 }
 
-// verify reads entries, counts them and fails unless every file of a version was read and is as
-// described, and every segment can be opened; see readBackup. It deletes those from read.
-func (r *Result) verify(entries io.Reader, read map[string]herb.File, segments string) error {
-	contents := map[string]segmentContent{} // by version
+// backupFile is a file of a version in a backup.
+type backupFile struct {
+	herb.File
+	unpacked string // path; empty if it was not unpacked
+	err      error  // of reading it
+	listed   bool   // in the entries
+
+	// Of segments.
+	content  segmentContent
+	outdated bool  // its index has to be rebuilt
+	opened   error // of opening it
+}
+
+// result describes what a restore copies.
+func (b *backup) result(o *omissions) Result {
+	r := b.counts
+	r.Skipped = o.skipped
+	entries := func(yield func(Entry, error) bool) {
+		for _, e := range slices.Concat(b.files, b.datasets) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+	for e := range o.remaining(entries) {
+		r.count(e)
+		if f, ok := e.(*Segment); ok && b.read[f.name()] != nil && b.read[f.name()].outdated {
+			r.Rebuilds++
+		}
+	}
+	return r
+}
+
+// removeExcept removes the unpacked files that are not restored: those that are left out, and those
+// of versions that were dropped during the backup.
+func (b *backup) removeExcept(o *omissions) (err error) {
+	for name, f := range b.read {
+		if f.unpacked != "" && !o.copied[name] {
+			err = errors.Join(err, os.RemoveAll(f.unpacked))
+		}
+	}
+	return err
+}
+
+// readBackup reads a backup completely. It records files of versions that are not as the entries
+// describe them, and segments whose records this program cannot read, or that have other fields or
+// another number of records than the entries. It fails if the entries cannot be read.
+//
+// It unpacks an archive to dir. With o.Check, it removes each file as soon as it was read.
+func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o Options) (*backup, error) {
+	b := &backup{damage: newDamage(), read: map[string]*backupFile{}}
+	if err := os.MkdirAll(filepath.Join(dir, store.VersionsDir), 0o700); err != nil {
+		return nil, err
+	}
+	meter := &meter{ctx: ctx, report: o.steps.Bytes(PhaseRead)}
+	return b, visitFiles(ctx, path, stdin, func(name string, content io.Reader) error {
+		content = io.TeeReader(content, meter)
+		switch inPlace := isFolder(path); {
+		case name != entriesFile && inPlace:
+			return b.readFile(filepath.Join(path, filepath.FromSlash(name)), content, true)
+		case name != entriesFile:
+			unpacked := filepath.Join(dir, store.VersionsDir, filepath.Base(name))
+			err := b.readFile(unpacked, content, false)
+			if o.Check {
+				err = errors.Join(err, os.RemoveAll(unpacked))
+			}
+			return err
+		case inPlace || o.Check:
+			return b.readEntries(content)
+		default:
+			return writeFile(filepath.Join(dir, entriesFile), func(w io.Writer) error { return b.readEntries(io.TeeReader(content, w)) })
+		}
+	})
+}
+
+// readFile reads a file of a version, and opens it if it is a segment. Unless it is in place, its
+// content is written to the path first.
+func (b *backup) readFile(path string, content io.Reader, inPlace bool) (err error) {
+	name, f := filepath.Base(path), &backupFile{}
+	b.read[name] = f
+	copyTo := func(w io.Writer) error {
+		sum := newContentHash(name)
+		_, err := io.Copy(io.MultiWriter(w, sum), content)
+		got, failed := sum.File()
+		if f.File = got; failed != nil && (err == nil || errors.Is(err, failed)) {
+			err = &unreadableError{failed}
+		}
+		return err
+	}
+	if inPlace {
+		err = copyTo(io.Discard)
+	} else {
+		f.unpacked = path
+		err = writeFile(path, copyTo)
+	}
+	if unreadable, ok := errors.AsType[*unreadableError](err); ok {
+		f.err = unreadable.error
+		return nil
+	}
+	if strings.HasSuffix(name, store.SegmentSuffix) && err == nil {
+		f.opened = openSegment(path, func(core *segment.Core) error {
+			f.content, f.outdated = newSegmentContent(core.Fields(), core.Len()), !core.HasCurrentIndex()
+			return nil
+		})
+	}
+	return err
+}
+
+// unreadableError is the error of a file of a version that cannot be read, unlike other files.
+type unreadableError struct{ error }
+
+// readEntries reads the entries and records files that are not as they describe them.
+func (b *backup) readEntries(entries io.Reader) error {
 	for e, err := range Read(entries) {
 		if err != nil {
 			return err
 		}
-		r.count(e)
-		if d, ok := e.(*Dataset); ok && segments != "" {
-			if err := d.matchContents(contents); err != nil {
-				return err
+		switch e := e.(type) {
+		case versionFile:
+			b.files = append(b.files, e)
+			if err := b.match(e); err != nil {
+				b.reasons[e.name()] = fmt.Errorf("%s: %w", e, err)
 			}
+		case *Dataset:
+			b.datasets = append(b.datasets, e)
+			for _, v := range e.Versions {
+				b.matchContent(v)
+			}
+		default:
+			b.counts.count(e)
 		}
-		f, ok := e.(versionFile)
-		if !ok {
-			continue
-		}
-		got, ok := read[backupPath(f)]
-		if !ok {
-			return herb.Errorf(herb.CodeInvalid, "the backup is incomplete: %s is missing", f)
-		}
-		err := compareFile(got, *f.file(), "the backup is damaged")
-		if _, ok := f.(*Segment); ok && err == nil && segments != "" {
-			err = openSegment(filepath.Join(segments, f.name()), func(core *segment.Core) error {
-				if !core.HasCurrentIndex() {
-					r.Rebuilds++
-				}
-				contents[f.ofVersion()] = newSegmentContent(core.Fields(), core.Len())
-				return nil
-			})
-		}
-		if err != nil {
-			return herb.Errorf(herb.CodeInvalid, "%s: %v", f, err)
-		}
-		delete(read, backupPath(f))
 	}
 	return nil
+}
+
+// match fails if a file is missing, cannot be read, or is not as its entry describes it.
+func (b *backup) match(entry versionFile) error {
+	f := b.read[entry.name()]
+	if f == nil {
+		return herb.Errorf(herb.CodeInvalid, "the backup is incomplete: the file is missing")
+	}
+	f.listed = true
+	if f.err != nil {
+		return herb.Errorf(herb.CodeInvalid, "the backup is damaged: %v", f.err)
+	}
+	if err := compareFile(f.File, *entry.file(), "the backup is damaged"); err != nil || f.opened == nil {
+		return err
+	}
+	return &mismatchError{f.opened}
 }
 
 // segmentContent is what a segment file and the entry of its version must have in common, because
@@ -277,23 +365,26 @@ func newSegmentContent(fields []herb.Field, records int) segmentContent {
 	return segmentContent{[sha256.Size]byte(h.Sum(nil)), records}
 }
 
-// matchContents fails unless each version has a segment file with its fields and its number of
-// records.
-func (d *Dataset) matchContents(contents map[string]segmentContent) error {
-	for _, v := range d.Versions {
-		got, ok := contents[v.Version]
-		switch want := newSegmentContent(v.Fields, v.Records); {
-		case !ok:
-			return herb.Errorf(herb.CodeInvalid, "the backup is incomplete: %s has version %s and no segment for it", d, v.Version)
-		case got.records != want.records:
-			return herb.Errorf(herb.CodeInvalid, "the backup is damaged: version %s of %s has %d records, but its segment has %d; use another backup",
-				v.Version, d, want.records, got.records)
-		case got != want:
-			return herb.Errorf(herb.CodeInvalid, "the backup is damaged: the fields of version %s of %s are not those of its segment; use another backup",
-				v.Version, d)
-		}
+// mismatchError is the error of a segment that is the one of its entry and nevertheless cannot be
+// used, so that the same file elsewhere cannot be used either.
+type mismatchError struct{ error }
+
+// matchContent records a version whose segment has other fields or another number of records.
+func (b *backup) matchContent(v herb.Dataset) {
+	name, problem := store.SegmentFile(v.Version), ""
+	f := b.read[name]
+	switch want := newSegmentContent(v.Fields, v.Records); {
+	case b.reasons[name] != nil:
+	case f == nil || !f.listed:
+		problem = "the backup has no segment for it"
+	case f.content.records != want.records:
+		problem = fmt.Sprintf("it has %d records, but its segment has %d", want.records, f.content.records)
+	case f.content != want:
+		problem = "its fields are not those of its segment"
 	}
-	return nil
+	if problem != "" {
+		b.reasons[name] = &mismatchError{herb.Errorf(herb.CodeInvalid, "%s; use another backup", problem)}
+	}
 }
 
 func isFolder(path string) bool {
@@ -360,13 +451,31 @@ func visitFolder(ctx context.Context, dir string, visit func(name string, conten
 			continue
 		}
 		if err == nil {
-			err = errors.Join(visit(name, f), f.Close())
+			err = errors.Join(visit(name, folderFile{f, nil}), f.Close())
+		} else {
+			err = visit(name, folderFile{nil, err})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// folderFile reads a file of a folder. If it fails, other files may be readable.
+type folderFile struct {
+	*os.File
+	err error // of opening it
+}
+
+func (f folderFile) Read(p []byte) (n int, err error) {
+	if err = f.err; err == nil {
+		n, err = f.File.Read(p)
+	}
+	if err != nil && err != io.EOF {
+		err = &unreadableError{err}
+	}
+	return n, err
 }
 
 // meter reports how many bytes were written to it, and fails when its context ends.

@@ -37,6 +37,7 @@ type Source struct {
 	// created before a time. Every call yields the same entries.
 	Entries func(ctx context.Context, since time.Time) iter.Seq2[Entry, error]
 	Files   Installation // with the files of versions
+	Omitted *omissions   // what Entries does not yield, because it cannot be read
 }
 
 // Snapshot is the state of an installation at one time. Keys, audit entries, datasets, segments and
@@ -83,8 +84,8 @@ func sorted[T any](rows []T, entry func(T) Entry) []Entry {
 
 // readSnapshot reads the state of an installation. It completes the datasets with size and hash of
 // files that have none in the catalogue. With verify, it reads every file and compares it with the
-// catalogue. A missing file is an error if it is required.
-func readSnapshot(ctx context.Context, of Installation, verify, required bool) (*Snapshot, error) {
+// catalogue. Missing files are not part of it.
+func readSnapshot(ctx context.Context, of Installation, verify bool) (*Snapshot, error) {
 	s, err := readState(ctx, of)
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func readSnapshot(ctx context.Context, of Installation, verify, required bool) (
 			return true, nil
 		}
 		err = of.identify(ctx, f, io.Discard)
-		if herb.CodeOf(err) == herb.CodeNotFound && !required {
+		if herb.CodeOf(err) == herb.CodeNotFound {
 			return false, nil
 		}
 		return err == nil, err
