@@ -210,17 +210,6 @@ func wantRejected(t *testing.T, to Place, want string, restore func(Options) (Re
 	}
 }
 
-// compressed returns a source as it is kept.
-func compressed(t *testing.T, content string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := store.NewSourceWriter(&b)
-	must.NoError(t, err)
-	_, err = io.WriteString(w, content)
-	must.NoError(t, errors.Join(err, w.Close()))
-	return b.Bytes()
-}
-
 // TestRestore_damagedFolder damages a backup in a folder.
 func TestRestore_damagedFolder(t *testing.T) {
 	t.Parallel()
