@@ -339,10 +339,15 @@ func (h Health) CanList() bool {
 func (l *Library) Health() Health {
 	status := l.status.Load()
 	h := Health{Read: status.lastRead, Err: status.err, Restored: status.restored, Reasons: map[Reason]int{}}
-	h.Outdated, h.Rebuilt = int(l.rebuilds.outdated.Load()), int(l.rebuilds.rebuilt.Load())
+	h.Rebuilt = int(l.rebuilds.rebuilt.Load())
 	l.mu.RLock()
 	defer l.mu.RUnlock()
+	l.rebuilds.mu.Lock()
+	defer l.rebuilds.mu.Unlock()
 	for _, e := range l.sorted {
+		if l.rebuilds.outdated[e.Version] {
+			h.Outdated++
+		}
 		if e.open != nil && !e.isOpen() {
 			h.Behind++
 		}

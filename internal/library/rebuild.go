@@ -38,17 +38,17 @@ type rebuilds struct {
 	background chan struct{} // slot of rebuilds that no request waits for
 	requested  chan struct{} // additional slot of rebuilds that requests wait for
 
-	mu      sync.Mutex
-	running map[*fetch]bool // rebuilds that run or wait for a slot
-	bytes   int64           // of the files of completed rebuilds
-	busy    time.Duration   // of completed rebuilds, in total
+	mu       sync.Mutex
+	running  map[*fetch]bool // rebuilds that run or wait for a slot
+	outdated map[string]bool // versions without an index of this program, as far as they are known
+	bytes    int64           // of the files of completed rebuilds
+	busy     time.Duration   // of completed rebuilds, in total
 
-	outdated atomic.Int64 // live versions without an index of this program, as far as they are known
-	rebuilt  atomic.Int64 // completed rebuilds
+	rebuilt atomic.Int64 // completed rebuilds
 }
 
 func newRebuilds() *rebuilds {
-	return &rebuilds{background: make(chan struct{}, 1), requested: make(chan struct{}, 1), running: map[*fetch]bool{}}
+	return &rebuilds{background: make(chan struct{}, 1), requested: make(chan struct{}, 1), running: map[*fetch]bool{}, outdated: map[string]bool{}}
 }
 
 // rebuilding is the state of the rebuild of a fetch.
@@ -96,9 +96,11 @@ func (b *rebuilds) acquireSlot(ctx context.Context, f *fetch) (release func(), e
 func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*openVersion, error) {
 	if l.shared() && l.fetchRebuilt(ctx, d) == nil {
 		if r, err := l.openFile(l.rebuiltFile(d.Version)); err == nil {
+			l.rebuilds.setOutdated(d.Version, false)
 			return newOpenVersion(r, d), nil
 		}
 	}
+	l.rebuilds.setOutdated(d.Version, true)
 	state, err := l.beginRebuild(f, d)
 	if err != nil {
 		return nil, err
@@ -121,6 +123,7 @@ func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*o
 	l.rebuilds.mu.Lock()
 	l.rebuilds.bytes, l.rebuilds.busy = l.rebuilds.bytes+state.size, l.rebuilds.busy+took
 	l.rebuilds.mu.Unlock()
+	l.rebuilds.setOutdated(d.Version, false)
 	l.rebuilds.rebuilt.Add(1)
 	log.Info("rebuilt index", "records", d.Records, "duration", took)
 	l.storeRebuilt(ctx, d)
@@ -129,6 +132,17 @@ func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*o
 		return nil, err
 	}
 	return newOpenVersion(r, d), nil
+}
+
+// setOutdated records whether a version lacks an index of this program.
+func (b *rebuilds) setOutdated(version string, outdated bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if outdated {
+		b.outdated[version] = true
+	} else {
+		delete(b.outdated, version)
+	}
 }
 
 // beginRebuild registers the rebuild of a fetch.
@@ -293,7 +307,7 @@ func (l *Library) rebuildLive(ctx context.Context) {
 		}
 		if l.isOutdated(v.Version) {
 			outdated = append(outdated, v)
-			l.rebuilds.outdated.Add(1)
+			l.rebuilds.setOutdated(v.Version, true)
 		}
 	}
 	if len(outdated) == 0 {
@@ -315,11 +329,9 @@ func (l *Library) rebuildLive(ctx context.Context) {
 				return
 			}
 		}
-		if !l.isOutdated(v.Version) { // otherwise it failed, and the next request retries
-			l.rebuilds.outdated.Add(-1)
-		}
-	}
-	l.opts.Log.Info("rebuilt indexes of other releases", "datasets", l.rebuilds.rebuilt.Load(), "failed", l.rebuilds.outdated.Load())
+	} // the next request retries what has failed
+	h := l.Health()
+	l.opts.Log.Info("rebuilt indexes of other releases", "datasets", h.Rebuilt, "failed", h.Outdated)
 }
 
 // Upgrade rebuilds the indexes of live versions that other releases have published, or with kept of

@@ -164,6 +164,48 @@ func TestRebuild_ready(t *testing.T) {
 	wantListed(t, l, ref, 3)
 }
 
+// TestRebuild_outdated checks that versions count as outdated until they are rebuilt, also by a
+// later request, or until they are no longer live.
+func TestRebuild_outdated(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSharedDir(t)
+		l := s.open(t)
+		var intact [][]byte
+		var paths []string
+		for i := range 3 {
+			paths = append(paths, filepath.Join(s.dir, store.SegmentFile(publishAs(t, l, named(i), i+1).Version)))
+			intact = append(intact, setFormat(t, paths[i], 1))
+			if i > 0 {
+				damaged := bytes.Clone(intact[i])
+				damaged[20] ^= 1 // in the records
+				must.NoError(t, os.WriteFile(paths[i], damaged, 0o600))
+			}
+		}
+		l = s.open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = l.Run(ctx) })
+		synctest.Wait()
+		want := func(outdated, rebuilt int) {
+			t.Helper()
+			if h := l.Health(); h.Outdated != outdated || h.Rebuilt != rebuilt {
+				t.Errorf("%d are outdated and %d rebuilt, want %d and %d", h.Outdated, h.Rebuilt, outdated, rebuilt)
+			}
+		}
+		want(2, 1)
+		must.NoError(t, os.WriteFile(paths[1], intact[1], 0o600))
+		time.Sleep(time.Hour) // the failure is retried
+		wantListed(t, l, named(1), 2)
+		want(1, 2)
+		publishAs(t, l, named(2), 9) // replaces the version that cannot be rebuilt
+		must.NoError(t, l.Refresh(t.Context()))
+		want(0, 2)
+		cancel()
+		running.Wait()
+	})
+}
+
 // TestUpgrade rebuilds everything before a server starts. A version that cannot be rebuilt does not
 // hold back the others.
 func TestUpgrade(t *testing.T) {
