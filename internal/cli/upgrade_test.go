@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,4 +67,29 @@ func TestUpgrade(t *testing.T) {
 	if got := liveVersion(t, e, "shop/a"); got != live {
 		t.Errorf("the live version was %s and is %s", live, got)
 	}
+}
+
+// TestDoctor_index checks that doctor warns about an index of another release, and that a damaged
+// rebuilt index is no reason to publish again.
+func TestDoctor_index(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.must(t, "publish", write(t, "a.csv", "n\n1\n"), "--as", "shop/a")
+	version := liveVersion(t, e, "shop/a")
+	setIndex(t, e, version)
+	const warning = "1 of 1 live versions have the index of another release"
+	examine := func(what string, warns bool) {
+		t.Helper()
+		code, found := e.examine(t)
+		if all := strings.Join(slices.Collect(maps.Values(found)), ""); code != 0 || strings.Contains(all, warning) != warns {
+			t.Errorf("%s: exit code %d\n%s", what, code, all)
+		}
+	}
+	examine("before the upgrade", true)
+	e.must(t, "upgrade")
+	examine("after the upgrade", false)
+	files, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", version+".f*.segment"))
+	must.NoError(t, err)
+	must.NoError(t, os.Truncate(files[0], 100))
+	examine("a damaged rebuilt index", true)
 }

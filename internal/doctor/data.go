@@ -124,7 +124,7 @@ func (d *doctor) checkFiles(ctx context.Context) {
 	var damaged []string
 	for _, v := range d.live {
 		core, err := segment.OpenCore(filepath.Join(folder, store.RebuiltFile(v.Version, segment.CurrentIndex())))
-		if errors.Is(err, fs.ErrNotExist) {
+		if err != nil { // a damaged one is rebuilt
 			core, err = segment.OpenCore(filepath.Join(folder, store.SegmentFile(v.Version)))
 		}
 		switch {
