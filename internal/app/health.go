@@ -143,9 +143,9 @@ func (m *monitor) Health() httpapi.Health {
 		h.Parts["datasets"] = fmt.Sprintf("the catalogue was last read %d seconds ago; later versions are missing", int(age.Seconds()))
 	}
 	if l.Outdated > 0 {
-		h.Parts["indexes"] = fmt.Sprintf("%d are rebuilt in the background after an upgrade; %d are done", l.Outdated, l.Rebuilt)
+		h.Parts["indexes"] = fmt.Sprintf("%d wait to be rebuilt after an upgrade; %d are done", l.Outdated, l.Rebuilt)
 		if m.concealed {
-			h.Parts["indexes"] = "some are rebuilt in the background after an upgrade"
+			h.Parts["indexes"] = "some wait to be rebuilt after an upgrade"
 		}
 	}
 	switch step := m.starting(); {

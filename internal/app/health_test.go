@@ -96,3 +96,22 @@ func TestMonitor_lag(t *testing.T) {
 		}
 	})
 }
+
+// TestMonitor_indexes checks that the server names how far the rebuild of indexes is, and is ready
+// meanwhile.
+func TestMonitor_indexes(t *testing.T) {
+	t.Parallel()
+	state := library.Health{Read: time.Now(), Open: 1, Outdated: 3, Rebuilt: 5}
+	m := &monitor{library: func() library.Health { return state }, starting: func() string { return "" }}
+	if h := m.Health(); h.NotReady != "" || h.Parts["indexes"] != "3 wait to be rebuilt after an upgrade; 5 are done" {
+		t.Errorf("%+v", h)
+	}
+	m.concealed = true
+	if h := m.Health(); h.Parts["indexes"] != "some wait to be rebuilt after an upgrade" {
+		t.Errorf("concealed: %+v", h)
+	}
+	state.Outdated = 0
+	if h := m.Health(); h.Parts["indexes"] != "" {
+		t.Errorf("when all are rebuilt: %+v", h)
+	}
+}

@@ -21,6 +21,10 @@ func (d *Data) observe(c Config, version string, starting *startup, watcher *pub
 	m := telemetry.NewMetrics(version, d.Library.Live)
 	m.Sources(d.Publisher.SourceErrors)
 	m.Disk(c.diskUsage, store.SegmentFile)
+	m.Indexes(func() (outdated, rebuilt int) {
+		h := d.Library.Health()
+		return h.Outdated, h.Rebuilt
+	})
 	m.Library(d.libraryState)
 	m.Database(func() telemetry.Pool { return telemetry.Pool(d.Store.Pool()) }, d.Store)
 	m.Rejections("buffers", string(admission.ReasonFull))

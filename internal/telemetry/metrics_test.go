@@ -61,6 +61,7 @@ func TestMetrics(t *testing.T) {
 	m.Disk(func() telemetry.DiskUsage {
 		return telemetry.DiskUsage{Folders: map[string]int64{"versions": 300}, Files: map[string]int64{"v1.segment": 100, "v0.segment": 200}, CacheLimit: 1024}
 	}, func(version string) string { return version + ".segment" })
+	m.Indexes(func() (int, int) { return 3, 5 })
 	m.Lane("export", 64, func() int { return 7 })
 	m.Lane("write", 256, func() int { return 0 })
 	m.Waited("export", 20*time.Millisecond)
@@ -124,6 +125,8 @@ func TestMetrics(t *testing.T) {
 		`herbarium_audit_entries{action="dataset.publish",result="failed"} 1`,
 		`herbarium_audit_entries{action="backup.create",result="ok"} 0`,
 		`herbarium_backup_age_seconds 7200`,
+		"herbarium_outdated_indexes 3\n",
+		"herbarium_rebuilt_indexes_total 5\n",
 		`version="v9"`,
 		"go_goroutines",
 	} {
