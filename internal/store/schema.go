@@ -91,7 +91,8 @@ func (s Schema) Check(have SchemaState, keep bool) (missing bool, err error) {
 			"empty data folder or database")
 	case have.Needs > len(s):
 		return false, herb.Invalidf("the database has schema version %d, which needs a program that knows version %d, and this "+
-			"program knows versions up to %d; use a newer herbarium, or restore a backup from before the upgrade",
+			"program knows versions up to %d; use a newer herbarium, or carry the data over: run 'herbarium backup' of the newer one, and "+
+			"'herbarium restore' of this one into an empty data folder or database",
 			have.Version, have.Needs, len(s))
 	case have.Version >= len(s):
 		return false, nil
@@ -100,8 +101,8 @@ func (s Schema) Check(have SchemaState, keep bool) (missing bool, err error) {
 	case have.Version == 0:
 		return false, herb.Invalidf("the database is empty; 'herbarium serve' and 'herbarium publish' create its tables")
 	}
-	return false, herb.Invalidf("the database has schema version %d and this program uses version %d; 'herbarium serve' and "+
-		"'herbarium publish' of this version upgrade it; back it up with the older program first", have.Version, len(s))
+	return false, herb.Invalidf("the database has schema version %d and this program uses version %d; back it up with the older "+
+		"program, then run 'herbarium upgrade' or start 'herbarium serve' of this one", have.Version, len(s))
 }
 
 // CheckObjects fails if the database lacks a table, column, index or trigger of the schema. query

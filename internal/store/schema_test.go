@@ -41,7 +41,7 @@ func TestSchema_Check(t *testing.T) {
 		"current":              {store.SchemaState{Version: 3, Needs: 2}, false, false, ""},
 		"current, kept":        {store.SchemaState{Version: 3, Needs: 2}, true, false, ""},
 		"older":                {store.SchemaState{Version: 2, Needs: 1}, false, true, ""},
-		"older, kept":          {store.SchemaState{Version: 2, Needs: 1}, true, false, "schema version 2 and this program uses version 3; 'herbarium serve'"},
+		"older, kept":          {store.SchemaState{Version: 2, Needs: 1}, true, false, "schema version 2 and this program uses version 3; back it up with the older program, then run 'herbarium upgrade'"},
 		"new":                  {store.SchemaState{}, false, true, ""},
 		"new, kept":            {store.SchemaState{}, true, false, "the database is empty; 'herbarium serve'"},
 		"newer and compatible": {store.SchemaState{Version: 9, Needs: 3}, true, false, ""},
