@@ -165,8 +165,8 @@ func TestRestore_keptSource(t *testing.T) {
 	}
 }
 
-// TestMigrate_skipped migrates, backs up and restores with one damaged file: it is named, everything
-// else is copied, and the exit code is 1.
+// TestMigrate_skipped migrates, backs up and restores with one damaged file: it is named,
+// everything else is copied, and the exit code is 1.
 func TestMigrate_skipped(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
