@@ -73,9 +73,12 @@ func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) 
 		case <-limited.Done():
 			l.mu.RLock()
 			defer l.mu.RUnlock()
+			cause := context.Cause(ctx)
 			switch v := f.entry.open; {
-			case ctx.Err() != nil:
-				return View{}, context.Cause(ctx)
+			case cause != nil && f.rebuild.Load() != nil && errors.Is(cause, context.DeadlineExceeded):
+				return View{}, l.inProgressError(f) // says when to try again
+			case cause != nil:
+				return View{}, cause
 			case v == nil || !v.Acquire():
 				return View{}, l.inProgressError(f)
 			default:

@@ -3,6 +3,7 @@ package library_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,6 +163,34 @@ func TestRebuild_ready(t *testing.T) {
 		t.Errorf("%+v, %v", u, err)
 	}
 	wantListed(t, l, ref, 3)
+}
+
+// TestRebuild_deadline checks that a request whose time ends during a rebuild gets the same error,
+// because servers wait longer for a version than a request may take.
+func TestRebuild_deadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSharedDir(t)
+		setFormat(t, filepath.Join(s.dir, store.SegmentFile(publish(t, s.open(t), 3).Version)), 1)
+		release := make(chan struct{})
+		l := openLibrary(t, s.db, library.Options{Dir: s.dir})
+		l.SetOpenFile(func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error) {
+			if strings.Contains(path, segment.CurrentIndex()) {
+				<-release
+			}
+			return open(path)
+		})
+		for cause, want := range map[error]string{nil: "rebuilt after an upgrade (", context.Canceled: ""} {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
+			_, err := l.Acquire(ctx, ref)
+			cancel()
+			if want == "" != errors.Is(err, context.Canceled) || want != "" && (herb.RetryAfterOf(err) < time.Second || !strings.Contains(herb.MessageOf(err), want)) {
+				t.Errorf("cause %v: %v, retry after %s", cause, err, herb.RetryAfterOf(err))
+			}
+		}
+		close(release)
+		wantListed(t, l, ref, 3)
+	})
 }
 
 // TestRebuild_outdated checks that versions count as outdated until they are rebuilt, also by a
