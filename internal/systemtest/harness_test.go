@@ -3,6 +3,7 @@
 package systemtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -32,6 +33,7 @@ type node struct {
 
 // config is how a server is started.
 type config struct {
+	program  string   // empty means today's
 	data     string   // empty means a new folder
 	addr     string   // empty means a free port
 	args     []string // after "serve"
@@ -57,7 +59,7 @@ func tryStart(t *testing.T, c config) (*node, error) {
 		"HERBARIUM_DATA=" + c.data, "HERBARIUM_TOKEN=" + token, "HERBARIUM_LOG_FORMAT=json", "HERBARIUM_LOG_LEVEL=info",
 	}, c.settings...)
 	s, err := programtest.Start(t.Context(), programtest.Options{
-		Program: program, Args: c.args, Settings: settings, Addr: c.addr, Shell: c.shell,
+		Program: cmp.Or(c.program, program), Args: c.args, Settings: settings, Addr: c.addr, Shell: c.shell,
 	})
 	if err != nil {
 		return nil, err
