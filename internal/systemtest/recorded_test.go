@@ -307,6 +307,12 @@ func (r recording) useInstallation(t *testing.T, n *node, i *installation) {
 		t.Errorf("plants: %v, total %d, want 5", err, p.Meta.Total)
 	}
 
+	r.publishAndRollBack(t, n, i)
+}
+
+// publishAndRollBack publishes over HTTP, lists kept versions and rolls back.
+func (r recording) publishAndRollBack(t *testing.T, n *node, i *installation) {
+	t.Helper()
 	const ref = "garden/prices"
 	live := n.recordResponse("/api/v1/"+ref+"/data.csv", r.Key).Body
 	version := n.expect(http.StatusOK, "/api/v1/"+ref+"/data").Header.Get("X-Dataset-Version")
