@@ -175,6 +175,9 @@ func (l *Library) MayMatch(v herb.LiveVersion, s *query.Search) bool {
 		return true
 	}
 	may, err := segment.MayMatch(l.file(v.Version), s)
+	if err != nil { // such as an index of another release
+		may, err = segment.MayMatch(l.rebuiltFile(v.Version), s)
+	}
 	return may || err != nil
 }
 

@@ -16,7 +16,9 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
+	"herbarium/internal/store"
 )
 
 // TestSearch searches the catalogue while datasets are published, removed and rolled back, and
@@ -80,9 +82,14 @@ func TestSearch(t *testing.T) {
 	}
 	want(found{"red", "", "roses"}, found{"plants", "Open data", "ferns"})
 
-	change("DELETE FROM version_words")
-	for range 2 { // the second search uses what the first one has read
-		want(found{"green", "", "ferns"}, found{"", "Open data", "ferns"}, found{"", "Other data", ""})
+	for _, statement := range []string{
+		"UPDATE version_words SET words = char(10) || '%99' || char(10) || 'other' || char(10)", // a release with other text rules
+		"DELETE FROM version_words",
+	} {
+		change(statement)
+		for range 2 { // the second search uses what the first one has read
+			want(found{"green", "", "ferns"}, found{"", "Open data", "ferns"}, found{"", "Other data", ""}, found{"other", "", ""})
+		}
 	}
 }
 
@@ -243,12 +250,17 @@ func TestMayMatch(t *testing.T) {
 		return out.Dataset
 	}
 	publish("moss", "green moss", herb.AccessOpen)
-	publish("rose", "red rose", herb.AccessOpen)
+	rebuilt := publish("rose", "red rose", herb.AccessOpen)
+	setFormat(t, filepath.Join(s.dir, store.SegmentFile(rebuilt.Version)), 99)
 	publish("staff", "red staff", herb.AccessKey)
 	damaged := publish("unreadable", "nothing", herb.AccessOpen)
 	if err := os.Truncate(filepath.Join(s.dir, damaged.Version+".segment"), 100); err != nil {
 		t.Fatal(err)
 	}
+	l = s.open(t)
+	v, err := l.Acquire(t.Context(), rebuilt.Ref)
+	must.NoError(t, err)
+	v.Release()
 	live, err := l.Live(t.Context())
 	if err != nil {
 		t.Fatal(err)

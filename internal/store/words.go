@@ -13,11 +13,29 @@ import (
 )
 
 // SearchWords are the words and keywords by which a dataset is found in the catalogue, each after a
-// line feed. A keyword begins with keywordMark, which is in no word.
+// line feed. A keyword begins with keywordMark, which is in no word. The first line names the text
+// rules of the words, unless they are the first ones.
 type SearchWords string
 
-// keywordMark marks a keyword.
-const keywordMark = "#"
+const (
+	keywordMark = "#"
+	rulesMark   = "%"
+	firstRules  = "1"
+)
+
+// rulesLine returns the first line of words by the text rules of this program.
+func rulesLine() string {
+	if number, _, _ := strings.Cut(text.Rules(), ","); number != firstRules {
+		return "\n" + rulesMark + number
+	}
+	return ""
+}
+
+// isCurrent reports whether the words follow the text rules of this program.
+func (w SearchWords) isCurrent() bool {
+	line, hasRules := rulesLine(), strings.HasPrefix(string(w), "\n"+rulesMark)
+	return hasRules == (line != "") && strings.HasPrefix(string(w), line+"\n")
+}
 
 // NewSearchWords returns the words of a dataset: those of its names, its title, its description,
 // its keywords and its fields. The keywords of a dataset that requires a key are not public.
@@ -42,7 +60,7 @@ func NewSearchWords(d herb.Dataset) SearchWords {
 		words = text.AppendWords(words, s)
 	}
 	slices.Sort(words)
-	return SearchWords("\n" + strings.Join(slices.Compact(words), "\n") + "\n")
+	return SearchWords(rulesLine() + "\n" + strings.Join(slices.Compact(words), "\n") + "\n")
 }
 
 // oneLine replaces control characters: they would end a line, or are not allowed in a database.
@@ -92,14 +110,16 @@ type VersionWords struct {
 }
 
 // Words returns the words of the live versions that changed after a generation, or of all if it is
-// negative. It omits versions whose words are not stored.
+// negative. It omits versions whose words are not stored, or follow the text rules of another
+// release.
 func (s Tables) Words(ctx context.Context, since int64) ([]VersionWords, error) {
 	query, args := "SELECT namespace, name, version, words FROM live_versions JOIN version_words USING (namespace, name, version)", []any(nil)
 	if since >= 0 {
 		query, args = query+" WHERE generation > ?", []any{since}
 	}
-	return readRows(ctx, s, "reading words of the catalogue", func(rows *sql.Rows) (v VersionWords, err error) {
+	all, err := readRows(ctx, s, "reading words of the catalogue", func(rows *sql.Rows) (v VersionWords, err error) {
 		err = rows.Scan(&v.Namespace, &v.Name, &v.Version, &v.Words)
 		return v, err
 	}, query, args...)
+	return slices.DeleteFunc(all, func(v VersionWords) bool { return !v.Words.isCurrent() }), err
 }
