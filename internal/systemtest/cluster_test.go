@@ -18,6 +18,7 @@ import (
 // cluster is three nodes behind a proxy, with their database and object store.
 type cluster struct {
 	t       *testing.T // ends the cluster
+	program string     // of nodes that are started, and of commands;
 	db      *pgtest.Cluster
 	standby *pgtest.Standby
 	s3      *s3test.Server
@@ -28,10 +29,16 @@ type cluster struct {
 	token   string // a key in the database with the scopes that the scenarios need
 }
 
-// newCluster starts everything.
+// newCluster starts everything, with nodes of today's program.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{t: t, db: &pgtest.Cluster{TCP: true}}
+	return newClusterOf(t, program, "plants:write", "data:read", "publish")
+}
+
+// newClusterOf is newCluster for nodes of a program and a key with scopes.
+func newClusterOf(t *testing.T, program string, scopes ...string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, program: program, db: &pgtest.Cluster{TCP: true}}
 	t.Cleanup(func() {
 		if err := c.db.Stop(); err != nil {
 			t.Error(err)
@@ -50,7 +57,7 @@ func newCluster(t *testing.T) *cluster {
 	for range 3 { // the first one creates the tables
 		c.nodes = append(c.nodes, c.startNode(t, "", t.TempDir()))
 	}
-	c.token = strings.TrimSpace(c.run(t, "keys", "create", "--name", "test", "--scope", "plants:write", "--scope", "data:read", "--scope", "publish"))
+	c.token = strings.TrimSpace(c.run(t, "keys", "create", "--name", "test", "--scope", strings.Join(scopes, ",")))
 	c.startProxy(t)
 	return c
 }
@@ -58,7 +65,7 @@ func newCluster(t *testing.T) *cluster {
 // startNode starts a node with a folder for its cache. An empty address means a free port.
 func (c *cluster) startNode(t *testing.T, addr, folder string) *node {
 	t.Helper()
-	return start(t, config{addr: addr, data: folder, settings: c.env})
+	return start(t, config{program: c.program, addr: addr, data: folder, settings: c.env})
 }
 
 // restart starts a node again that has ended, with the same address and folder. It outlives the
@@ -94,7 +101,7 @@ func (c *cluster) run(t *testing.T, args ...string) string {
 // try is run for a command that may fail.
 func (c *cluster) try(t *testing.T, args ...string) (out, errs string, err error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd := exec.CommandContext(t.Context(), c.program, args...)
 	cmd.Env = append(programtest.Environ(c.env...), "HERBARIUM_DATA="+filepath.Join(t.TempDir(), "data"))
 	var o, e strings.Builder
 	cmd.Stdout, cmd.Stderr = &o, &e
