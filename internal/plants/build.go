@@ -30,6 +30,9 @@ const (
 	partSuffix  = ".segment"
 	buildMemory = 32 << 20  // for sorting in a build
 	keepUnused  = time.Hour // minimum age of an unknown file to be removed; another process may be writing a newer one
+	// keepOther is the minimum age of a segment with the index of another release to be removed.
+	// That release may still run, or run again after a downgrade.
+	keepOther = 30 * 24 * time.Hour
 	// mergeRatio is the minimum ratio of the size of a segment to the number of plants after it; a
 	// smaller segment is merged with them. The number of segments, and of times that a plant is
 	// written, is therefore logarithmic in the number of plants.
@@ -76,9 +79,9 @@ func (x *Index) open(epoch string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	unused := map[string]os.DirEntry{}
+	unused := map[string]bool{}
 	for _, e := range entries {
-		unused[e.Name()] = e
+		unused[e.Name()] = true
 	}
 	for {
 		best, bestEnd := "", position{}
@@ -93,6 +96,12 @@ func (x *Index) open(epoch string) error {
 		delete(unused, best)
 		path := filepath.Join(x.opts.Dir, best)
 		p, err := openPart(path, bestEnd.plants-x.end.plants)
+		if errors.Is(err, segment.ErrIndex) {
+			if err := removeOld(path, keepOther); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			x.opts.Logger.Warn("cannot use a segment of plants; building it again", "err", err)
 			if err := os.RemoveAll(path); err != nil {
@@ -102,15 +111,20 @@ func (x *Index) open(epoch string) error {
 		}
 		x.parts, x.end.plants, x.end.batch = append(x.parts, p), bestEnd.plants, bestEnd.batch
 	}
-	for name, e := range unused {
-		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < keepUnused {
-			continue
-		}
-		if err := os.RemoveAll(filepath.Join(x.opts.Dir, name)); err != nil {
+	for name := range unused {
+		if err := removeOld(filepath.Join(x.opts.Dir, name), keepUnused); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// removeOld removes a file, or a folder, unless it was modified recently.
+func removeOld(path string, age time.Duration) error {
+	if info, err := os.Stat(path); err != nil || time.Since(info.ModTime()) < age {
+		return nil // another process may have removed it
+	}
+	return os.RemoveAll(path)
 }
 
 // openPart opens and verifies a segment that must contain that many plants.

@@ -251,6 +251,50 @@ func TestIndex_otherLog(t *testing.T) {
 	}
 }
 
+// TestIndex_otherRelease opens segments whose indexes another release has built: this program builds
+// its own beside them, and that release finds its own again.
+func TestIndex_otherRelease(t *testing.T) {
+	t.Parallel()
+	log, dir := indexed(t, 1000)
+	setFormat := func(names []string, change byte) {
+		t.Helper()
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			must.NoError(t, err)
+			b[8] ^= change // after the magic
+			must.NoError(t, os.Remove(name))
+			must.NoError(t, os.WriteFile(name, b, 0o600))
+		}
+	}
+	others := files(t, dir)
+	setFormat(others, 64)
+	x := plants.NewIndex(log, plants.IndexOptions{Dir: dir, SealAt: 10})
+	wantPlants(t, x, log)
+	closeIndex(t, x)
+	var ours []string
+	for _, name := range files(t, dir) {
+		if !slices.Contains(others, name) {
+			ours = append(ours, name)
+		}
+	}
+	setFormat(others, 64)
+	setFormat(ours, 64) // now they are those of another release
+	log.read = 0
+	wantPlants(t, openIndex(t, log, plants.IndexOptions{Dir: dir, SealAt: 10}), log)
+	if log.read > 10 || len(ours) == 0 {
+		t.Errorf("%d plants were read again; %d segments of the other release", log.read, len(ours))
+	}
+	for _, name := range ours {
+		must.NoError(t, os.Chtimes(name, time.Time{}, time.Now().Add(-31*24*time.Hour)))
+	}
+	wantPlants(t, openIndex(t, log, plants.IndexOptions{Dir: dir, SealAt: 10}), log)
+	for _, name := range files(t, dir) {
+		if slices.Contains(ours, name) {
+			t.Errorf("%s is still there after 31 days", name)
+		}
+	}
+}
+
 // TestIndex_damaged opens damaged files: they are built again.
 func TestIndex_damaged(t *testing.T) {
 	t.Parallel()
