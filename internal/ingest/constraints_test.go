@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,5 +75,44 @@ func TestConstraints_notChecked(t *testing.T) {
 	}
 	if keys := found.Source.UniqueKeys; len(keys) != 1 || keys[0][0] != "a" {
 		t.Errorf("unique keys %v", keys)
+	}
+}
+
+// TestUniqueKeys resolves the fields of unique keys. Repeated keys are one, and their number is
+// limited, because each is looked for in all records.
+func TestUniqueKeys(t *testing.T) {
+	t.Parallel()
+	var many [][]string
+	for i := range 101 {
+		many = append(many, slices.Repeat([]string{"a"}, i+1))
+	}
+	for _, c := range []struct {
+		name string
+		keys [][]string
+		want int
+		err  string
+	}{
+		{"repeated", slices.Repeat([][]string{{"a"}, {"b", "a"}}, 1000), 2, ""},
+		{"unknown field", [][]string{{"a"}, {"c"}}, 1, ""},
+		{"as many as possible", many[:100], 100, ""},
+		{"too many", many, 0, "the schema has more than 100 unique keys"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			path := writeFile(t, t.TempDir(), "x.csv", "a,b\n1,2\n")
+			found, err := ingest.Inspect(t.Context(), ingest.Source{Path: path, UniqueKeys: c.keys}, ingest.Options{})
+			if c.err != "" {
+				if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("got error %v, want %q", err, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(found.Source.UniqueKeys); n != c.want || found.Close() != nil {
+				t.Errorf("got %d keys, want %d", n, c.want)
+			}
+		})
 	}
 }

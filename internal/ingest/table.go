@@ -31,6 +31,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
@@ -153,11 +154,9 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	var unique [][]string
-	for _, names := range p.src.UniqueKeys {
-		if key := v.keyFields("a unique key", names, fields); key != nil {
-			unique = append(unique, key)
-		}
+	unique, err := v.uniqueKeys(p.src.UniqueKeys, fields)
+	if err != nil {
+		return nil, err
 	}
 	cells, hidden := v.account(p.raw)
 	about.Report = &herb.Report{
@@ -202,15 +201,38 @@ func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 	)
 }
 
+// maxUniqueKeys is the number of unique keys of a table. Each is looked for in all records.
+const maxUniqueKeys = 100
+
+// uniqueKeys returns the fields of the unique keys of a table, without repetitions.
+func (v *view) uniqueKeys(keys [][]string, fields []herb.Field) (unique [][]string, err error) {
+	seen := map[string]bool{}
+	for _, names := range keys {
+		if known := strings.Join(names, "\x00"); seen[known] {
+			continue
+		} else if seen[known] = true; len(seen) > maxUniqueKeys {
+			return nil, herb.Invalidf("the schema has more than %d unique keys", maxUniqueKeys)
+		}
+		if key := v.keyFields("a unique key", names, fields); key != nil {
+			unique = append(unique, key)
+		}
+	}
+	return unique, nil
+}
+
 // keyFields returns the fields of a key, by their names or those of their columns. A key with an
 // unknown field is left out with a note.
 func (v *view) keyFields(what string, names []string, fields []herb.Field) (key []string) {
+	positions := map[string]int{} // a schema may call a field by the name of its column
+	for i, f := range slices.Backward(v.fields) {
+		positions[f.Column()] = i
+	}
+	for i, f := range slices.Backward(v.fields) {
+		positions[f.Name] = i
+	}
 	for _, name := range names {
-		i := slices.IndexFunc(v.fields, func(f exposedField) bool { return f.Name == name })
-		if i < 0 { // a schema may call a field by the name of its column
-			i = slices.IndexFunc(v.fields, func(f exposedField) bool { return f.Column() == name })
-		}
-		if i < 0 {
+		i, ok := positions[name]
+		if !ok {
 			v.notes = append(v.notes, fmt.Sprintf("%s is not used, because there is no field %q", what, rows.Clip(name)))
 			return nil
 		}

@@ -119,10 +119,7 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset, key 
 	if err != nil || duplicates.Records == 0 {
 		return nil, err
 	}
-	change := duplicateKeys("unique key", key, duplicates.Records)
-	if isPrimary {
-		change = DuplicateKeys(d, duplicates.Records)
-	}
+	change := DuplicateKeys(key, isPrimary, duplicates.Records)
 	var b strings.Builder
 	b.WriteString(change.Message)
 	shown := 0
@@ -141,13 +138,13 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset, key 
 	return []Change{change}, nil
 }
 
-// DuplicateKeys returns the breaking change that some records of a dataset have the primary key of
-// an earlier one.
-func DuplicateKeys(d herb.Dataset, records int) Change {
-	return duplicateKeys("primary key", d.PrimaryKey, records)
-}
-
-func duplicateKeys(what string, key []string, records int) Change {
+// DuplicateKeys returns the breaking change that some records have the primary key, or another
+// unique key, of an earlier one.
+func DuplicateKeys(key []string, isPrimary bool, records int) Change {
+	what := "unique key"
+	if isPrimary {
+		what = "primary key"
+	}
 	return Change{Kind: KeyNotUnique, Breaking: true, Message: fmt.Sprintf("%s (%s) is not unique: %s the key of an earlier one",
 		what, strings.Join(key, ", "), herb.Plural(records, "record repeats", "records repeat"))}
 }

@@ -27,25 +27,40 @@ type digest struct {
 }
 
 // compare compares the records of a table with those of the live version. The comparison is nil if
-// there is no live version or there are too many records. duplicates counts the records of the
-// table that have the primary key of an earlier one, also without a live version.
-func (s *Service) compare(ctx context.Context, t *ingest.Table, live herb.Dataset) (c *Comparison, duplicates int, err error) {
+// there is no live version or there are too many records. duplicates names the keys that several
+// records of the table have, also without a live version.
+func (s *Service) compare(ctx context.Context, t *ingest.Table, live herb.Dataset) (c *Comparison, duplicates []library.Change, err error) {
 	if t.Dataset.Records > MaxCompared {
-		return nil, 0, nil
+		return nil, nil, nil
 	}
 	var view library.View
 	isCompared := live.Version != "" && live.Records <= MaxCompared
 	if isCompared {
 		if view, err = s.opts.Library.AcquireVersion(ctx, live.Ref, live.Version); err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		defer view.Release()
 		isCompared = view.Reader != nil // a mutable dataset has none
 	}
-	if !isCompared && len(t.Dataset.PrimaryKey) == 0 {
-		return nil, 0, nil
+	next, repeated := t.Dataset, 0
+	if isCompared || len(next.PrimaryKey) > 0 {
+		if c, repeated, err = compareRecords(ctx, next, t.Records(ctx), view, isCompared, t.Records); err != nil {
+			return nil, nil, err
+		}
 	}
-	return compareRecords(ctx, t.Dataset, t.Records(ctx), view, isCompared, t.Records)
+	if repeated > 0 {
+		duplicates = append(duplicates, library.DuplicateKeys(next.PrimaryKey, true, repeated))
+	}
+	for _, key := range t.Source.UniqueKeys {
+		next.PrimaryKey = key
+		if _, repeated, err = compareRecords(ctx, next, t.Records(ctx), library.View{}, false, t.Records); err != nil {
+			return nil, nil, err
+		}
+		if repeated > 0 {
+			duplicates = append(duplicates, library.DuplicateKeys(key, false, repeated))
+		}
+	}
+	return c, duplicates, nil
 }
 
 // compareRecords compares the records of next, in two passes, with those of a version.

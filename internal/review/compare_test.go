@@ -172,3 +172,43 @@ func TestReview_changes(t *testing.T) {
 		t.Errorf("with consent: %+v", again)
 	}
 }
+
+// TestReview_uniqueKeys shows the repeated values of unique fields and keys before the publish, in
+// a new dataset and in a later version.
+func TestReview_uniqueKeys(t *testing.T) {
+	t.Parallel()
+	const descriptor = `{"name":"shop","resources":[{"name":"prices","path":"a.csv","schema":{
+		"fields":[{"name":"id"},{"name":"a","constraints":{"unique":true}},{"name":"b"}],"primaryKey":"id","uniqueKeys":[["a"],["b","id"]]}}]}`
+	const repeated = "unique key (a) is not unique: 1 record repeats the key of an earlier one"
+	n := newNode(t, nodeOptions{})
+	if r := n.put(prices, "a.csv", "id,a,b\n1,x,p\n2,y,p\n", descriptor, nil); r.State != publish.StateLive {
+		t.Fatal(r.Result.Error)
+	}
+	for _, tt := range []struct {
+		name, content string
+		want          []string
+	}{
+		{"unique", "id,a,b\n1,x,p\n2,y,p\n3,,p\n4,,p\n", nil},
+		{"a repeated value", "id,a,b\n1,x,p\n2,y,p\n3,y,p\n", []string{repeated}},
+		{"every key", "id,a,b\n1,x,p\n2,y,p\n2,y,p\n", []string{
+			"primary key (id) is not unique: 1 record repeats the key of an earlier one", repeated,
+			"unique key (b, id) is not unique: 1 record repeats the key of an earlier one",
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := n.review(n.create("a.csv", tt.content))
+			var got []string
+			for _, c := range r.Changes {
+				if c.Kind == library.KeyNotUnique {
+					got = append(got, c.Message)
+				}
+			}
+			if diff := gocmp.Diff(tt.want, got); diff != "" || r.Breaking() != (tt.want != nil) {
+				t.Errorf("breaking %t (-want +got):\n%s", r.Breaking(), diff)
+			}
+			if r.Compared == nil {
+				t.Error("the records are not compared with the live version")
+			}
+		})
+	}
+}

@@ -21,7 +21,7 @@ type result struct {
 	columns    []Column
 	warnings   []string
 	compared   *Comparison
-	duplicates int                  // records whose primary key is not unique
+	duplicates []library.Change     // keys that are not unique
 	hidden     library.HiddenFields // fields with values that the live version hides
 }
 
@@ -205,8 +205,5 @@ func (r *result) changes(live, next herb.Dataset) (changes []library.Change) {
 			changes = append(changes, c)
 		}
 	}
-	if r.duplicates > 0 {
-		changes = append(changes, library.DuplicateKeys(next, r.duplicates))
-	}
-	return changes
+	return append(changes, r.duplicates...)
 }
