@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -128,14 +127,7 @@ func (v *invertedIndex) appendPostings(b []byte, from, to int) []byte {
 }
 
 // order returns the numbers of the names in the order of the names. finish must be called before.
-func (v *invertedIndex) order() []uint32 {
-	order := newTable[uint32](&v.runs.tmp.tables, v.count)
-	for id := range order {
-		order[id] = uint32(id)
-	}
-	slices.SortFunc(order, func(a, b uint32) int { return bytes.Compare(v.name(a), v.name(b)) })
-	return order
-}
+func (v *invertedIndex) order() []uint32 { return v.dictionary.order(v.runs.tmp) }
 
 // tables returns the names in a given order, and their numbers. finish must be called before.
 func (v *invertedIndex) tables(order []uint32) (names itemTable, ids *spillFile) {

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -145,4 +146,64 @@ func TestInverted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestInverted_order sorts more names than are compared at once: random ones, names with a long
+// common start, and names that begin with each other.
+func TestInverted_order(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, make := range map[string]func(i int) string{
+		"random":          func(int) string { return fmt.Sprintf("%x", random.Uint64()>>random.IntN(64)) },
+		"bytes":           func(i int) string { return string([]byte{byte(i), byte(i >> 8), 0, byte(i >> 16)}[:1+i%4]) },
+		"a common start":  func(i int) string { return fmt.Sprintf("%0200d", i) },
+		"of one another":  func(i int) string { return string(bytes.Repeat([]byte("ab"), i%300)) + fmt.Sprint(i/300) },
+		"few":             func(i int) string { return fmt.Sprint(min(i, 2*maxCompared)) },
+		"one is the rest": func(i int) string { return string(bytes.Repeat([]byte("x"), i%5000)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tmp := newTempDir(t.Context(), filesystem.OS{}, t.TempDir(), 1<<20, 1)
+			v := newInvertedIndex(tmp, 1<<20)
+			for i := range 5 * maxCompared {
+				v.id([]byte(make(i)))
+			}
+			v.finish()
+			if names := sortedNames(v); len(names) != v.count || !slices.IsSorted(names) || len(slices.Compact(names)) != v.count {
+				t.Errorf("%d of %d names are not in order", len(names), v.count)
+			}
+			if v.count <= maxCompared {
+				t.Errorf("%d names are too few", v.count)
+			}
+			equal := newDictionary(&tmp.tables) // names that occur three times, as sort keys do
+			for range 3 {
+				for id := range uint32(v.count) {
+					equal.add(v.name(id))
+				}
+			}
+			equal.finish()
+			order := equal.order(tmp)
+			isOrdered := func(a, b uint32) int { return cmp.Or(bytes.Compare(equal.name(a), equal.name(b)), cmp.Compare(a, b)) }
+			if len(order) != 3*v.count || !slices.IsSortedFunc(order, isOrdered) {
+				t.Error("equal names are not in the order of their numbers")
+			}
+			must.NoError(t, tmp.close())
+		})
+	}
+}
+
+// TestInverted_orderCanceled ends the sorting of many names with the build.
+func TestInverted_orderCanceled(t *testing.T) {
+	t.Parallel()
+	tmp := newTempDir(t.Context(), filesystem.OS{}, t.TempDir(), 1<<20, 1)
+	v := newInvertedIndex(tmp, 1<<20)
+	for i := range 2 * maxCompared {
+		v.id(fmt.Append(nil, 10*maxCompared-i))
+	}
+	v.finish()
+	tmp.cancel(nil)
+	if slices.IsSorted(sortedNames(v)) {
+		t.Error("names are sorted after the build is canceled")
+	}
+	must.NoError(t, tmp.close())
 }

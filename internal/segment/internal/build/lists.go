@@ -1,12 +1,13 @@
 package build
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
+	"herbarium/internal/text"
 )
 
 // elementSections returns the sections of the elements of a list field.
@@ -16,18 +17,24 @@ func (b *columnBuilder) elementSections() ([]section, error) {
 		return nil, err
 	}
 	ids := b.elements.order()
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = string(b.elements.name(id))
+	keys := newDictionary(&b.tmp.tables)
+	for _, id := range ids {
+		key, _ := text.Key(herb.TypeText, string(b.elements.name(id)))
+		keys.add([]byte(key))
 	}
-	order := column.ElementOrder(names)
 	table, numbers := b.elements.tables(ids)
-	positions := make([]uint32, len(ids)) // in sort order, by id
-	for p := range positions {
-		positions[ids[order.At(p)]] = uint32(p)
+	b.elements.release()
+	keys.finish()
+	order := keys.order(b.tmp)
+	keys.release()
+	sorted, positions := b.tmp.newSpillFile(), newTable[uint32](&b.tmp.tables, len(ids)) // in sort order, by id
+	for p, i := range order {
+		sorted.writeU32(i)
+		positions[ids[i]] = uint32(p)
 	}
+	freeTable(&b.tmp.tables, order)
 	sections := []section{
-		{file.TagElement, table}, {file.TagNumbers, numbers}, {file.TagListed, listed}, {file.TagElementOrder, bytes.NewReader(order)},
+		{file.TagElement, table}, {file.TagNumbers, numbers}, {file.TagListed, listed}, {file.TagElementOrder, sorted},
 	}
 	forward, err := b.forwardSections(positions)
 	if err != nil {

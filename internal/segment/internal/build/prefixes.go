@@ -32,15 +32,18 @@ type termPrefix struct {
 // docFreqs its document frequency.
 func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records int) []termPrefix {
 	size := func(n uint64) uint64 { return min(2*n, uint64(records)/8) } // approximate size of a set with n members
-	room, work := uint64(0), make([]uint32, len(docFreqs))
-	for i, n := range docFreqs {
+	room := uint64(0)
+	for _, n := range docFreqs {
 		room += size(uint64(n))
-		if work[i] = n; int(n) > records/bitmap.MinBitsShare {
-			work[i] = uint32(records / 128) // bits are merged in an eighth of the time of the longest array
-		}
 	}
 	room /= uint64(r.Room)
-	all := prefixesOf(common, work, (uint64(records)+uint64(r.Share)-1)/uint64(r.Share))
+	work := func(i int) uint64 {
+		if n := docFreqs[i]; int(n) <= records/bitmap.MinBitsShare {
+			return uint64(n)
+		}
+		return uint64(records / 128) // bits are merged in an eighth of the time of the longest array
+	}
+	all := prefixesOf(common, len(docFreqs), work, (uint64(records)+uint64(r.Share)-1)/uint64(r.Share))
 	sortByWork(all)
 	n := 0
 	for n < min(len(all), r.Max) && size(all[n].work) <= room {
@@ -64,9 +67,9 @@ func sortRanges(all []termPrefix) {
 	slices.SortFunc(all, func(a, b termPrefix) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 }
 
-// prefixesOf returns the prefixes shared by two or more of the sorted terms, given the cost of each
+// prefixesOf returns the prefixes shared by two or more of n sorted terms, given the cost of each
 // term, that cost at least minCost. Of several prefixes of the same terms it returns one.
-func prefixesOf(common []uint16, work []uint32, minCost uint64) (all []termPrefix) {
+func prefixesOf(common []uint16, n int, work func(term int) uint64, minCost uint64) (all []termPrefix) {
 	type openPrefix struct {
 		length int // of the shared prefix
 		from   int
@@ -74,12 +77,12 @@ func prefixesOf(common []uint16, work []uint32, minCost uint64) (all []termPrefi
 	}
 	var stack []openPrefix
 	sum := uint64(0)
-	for i := range len(work) + 1 {
+	for i := range n + 1 {
 		length, at := 0, openPrefix{from: i - 1}
 		if i > 0 {
 			at.before = sum
-			sum += uint64(work[i-1])
-			if i < len(work) {
+			sum += work(i - 1)
+			if i < n {
 				length = int(common[i])
 			}
 		}

@@ -31,17 +31,13 @@
 package column
 
 import (
-	"encoding/binary"
 	"fmt"
-	"slices"
 	"sort"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
-	"herbarium/internal/text"
 )
 
 // Parameters of the format.
@@ -112,22 +108,6 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 		return c, fmt.Errorf("%w: index of field %q", guard.ErrCorrupt, field.Name)
 	}
 	return c, nil
-}
-
-// ElementOrder returns the indexes of elements in the order of their sort keys, ties in the given
-// order.
-func ElementOrder(elements []string) file.U32s {
-	keys, order := make([]string, len(elements)), make([]uint32, len(elements))
-	for i, e := range elements {
-		keys[i], _ = text.Key(herb.TypeText, e)
-		order[i] = uint32(i)
-	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return strings.Compare(keys[a], keys[b]) })
-	encoded := make(file.U32s, 0, 4*len(order))
-	for _, i := range order {
-		encoded = binary.LittleEndian.AppendUint32(encoded, i)
-	}
-	return encoded
 }
 
 func (c *Column) value(record uint32) string { return c.records.Value(record, c.fieldIndex) }

@@ -1,0 +1,76 @@
+package build
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// order returns the numbers of the names in the order of the names, equal ones by number. finish
+// must be called before. The order is incomplete if the build is canceled.
+func (d *dictionary) order(tmp *tempDir) []uint32 {
+	order, spare := newTable[uint32](d.tables, d.count), newTable[uint32](d.tables, d.count)
+	for id := range order {
+		order[id] = uint32(id)
+	}
+	d.sort(tmp, order, spare, 0)
+	freeTable(d.tables, spare)
+	return order
+}
+
+// maxCompared is the number of names that are sorted by comparison. So many fit into the cache.
+const maxCompared = 4_096
+
+// sort sorts numbers of names that share their first bytes. It distributes them by the next byte
+// until few are left: names are all over the memory, and each byte is read a few times only. It
+// returns early if the build is canceled.
+func (d *dictionary) sort(tmp *tempDir, order, spare []uint32, shared int) {
+	for len(order) > maxCompared {
+		if tmp.err() != nil {
+			return
+		}
+		next := func(id uint32) int { // names that end here come first
+			if name := d.name(id); shared < len(name) {
+				return 1 + int(name[shared])
+			}
+			return 0
+		}
+		var ends [1 + 256]int
+		for _, id := range order {
+			ends[next(id)]++
+		}
+		largest, start := 0, 0
+		for i, n := range ends {
+			if n > ends[largest] {
+				largest = i
+			}
+		}
+		if ends[largest] < len(order) {
+			for i, n := range ends {
+				ends[i], start = start, start+n
+			}
+			for _, id := range order {
+				at := next(id)
+				spare[ends[at]] = id
+				ends[at]++
+			}
+			copy(order, spare)
+			for i := 1; i < len(ends); i++ {
+				if i != largest {
+					d.sort(tmp, order[ends[i-1]:ends[i]], spare[ends[i-1]:ends[i]], shared+1)
+				}
+			}
+			if largest > 0 { // not a call: the stack would grow with the names
+				from, to := ends[largest-1], ends[largest]
+				order, spare = order[from:to], spare[from:to]
+			}
+		}
+		if largest == 0 { // they are equal, and still in the order of their numbers
+			return
+		}
+		shared++
+	}
+	slices.SortFunc(order, func(a, b uint32) int {
+		return cmp.Or(bytes.Compare(d.name(a)[shared:], d.name(b)[shared:]), cmp.Compare(a, b))
+	})
+}
