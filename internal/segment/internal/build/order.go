@@ -18,17 +18,21 @@ func (d *dictionary) order(tmp *tempDir) []uint32 {
 	return order
 }
 
-// maxCompared is the number of names that are sorted by comparison. So many fit into the cache.
-const maxCompared = 4_096
+// Limits of the distribution of names by their bytes.
+const (
+	maxCompared = 4_096 // names that are sorted by comparison: so many fit into the cache
+	maxUneven   = 64    // steps that leave most names together; long names are few, and comparing them is faster
+)
 
 // sort sorts numbers of names that share their first bytes. It distributes them by the next byte
 // until few are left: names are all over the memory, and each byte is read a few times only. It
 // returns early if the build is canceled.
 func (d *dictionary) sort(tmp *tempDir, order, spare []uint32, shared int) {
-	for len(order) > maxCompared {
+	for uneven := 0; len(order) > maxCompared && uneven < maxUneven; {
 		if tmp.err() != nil {
 			return
 		}
+		shared = d.sharedPrefix(order, shared)
 		next := func(id uint32) int { // names that end here come first
 			if name := d.name(id); shared < len(name) {
 				return 1 + int(name[shared])
@@ -45,32 +49,43 @@ func (d *dictionary) sort(tmp *tempDir, order, spare []uint32, shared int) {
 				largest = i
 			}
 		}
-		if ends[largest] < len(order) {
-			for i, n := range ends {
-				ends[i], start = start, start+n
-			}
-			for _, id := range order {
-				at := next(id)
-				spare[ends[at]] = id
-				ends[at]++
-			}
-			copy(order, spare)
-			for i := 1; i < len(ends); i++ {
-				if i != largest {
-					d.sort(tmp, order[ends[i-1]:ends[i]], spare[ends[i-1]:ends[i]], shared+1)
-				}
-			}
-			if largest > 0 { // not a call: the stack would grow with the names
-				from, to := ends[largest-1], ends[largest]
-				order, spare = order[from:to], spare[from:to]
+		if ends[largest] > len(order)/2 {
+			uneven++
+		}
+		for i, n := range ends {
+			ends[i], start = start, start+n
+		}
+		for _, id := range order {
+			at := next(id)
+			spare[ends[at]] = id
+			ends[at]++
+		}
+		copy(order, spare)
+		shared++
+		for i := 1; i < len(ends); i++ {
+			if i != largest {
+				d.sort(tmp, order[ends[i-1]:ends[i]], spare[ends[i-1]:ends[i]], shared)
 			}
 		}
-		if largest == 0 { // they are equal, and still in the order of their numbers
+		if largest == 0 { // equal names are still in the order of their numbers
 			return
 		}
-		shared++
+		from, to := ends[largest-1], ends[largest] // not a call: the stack would grow with the names
+		order, spare = order[from:to], spare[from:to]
 	}
 	slices.SortFunc(order, func(a, b uint32) int {
 		return cmp.Or(bytes.Compare(d.name(a)[shared:], d.name(b)[shared:]), cmp.Compare(a, b))
 	})
+}
+
+// sharedPrefix returns the length of the longest common prefix of names that share their first
+// bytes.
+func (d *dictionary) sharedPrefix(order []uint32, shared int) int {
+	first := d.name(order[0])[shared:]
+	for _, id := range order {
+		if first = first[:commonPrefix(first, d.name(id)[shared:])]; len(first) == 0 {
+			break
+		}
+	}
+	return shared + len(first)
 }
