@@ -78,8 +78,9 @@ func (f *File) Close() error {
 const (
 	// spareSpace is the disk space that uploads leave to the database and to other publishes.
 	spareSpace = 64 << 20
-	// checkEvery is how many bytes are received between two checks of the disk space.
-	checkEvery = 8 << 20
+	// checkEvery is how many bytes of a file are received between two checks of the disk space. All
+	// files of the lane of uploads together receive less than spareSpace in between.
+	checkEvery = 2 << 20
 	copyBytes  = 256 << 10
 	maxName    = 255
 )
@@ -91,11 +92,9 @@ func (s *Service) Receive(ctx context.Context, body io.Reader, name string, size
 	if size > s.opts.MaxSize {
 		return nil, s.tooLarge()
 	}
-	release, err := s.reserve(max(size, 0))
-	if err != nil {
+	if err := s.checkSpace(max(size, 0)); err != nil {
 		return nil, err
 	}
-	defer release(0)
 	f := &File{Name: cleanName(name)}
 	if f.file, err = rows.TempFile(s.opts.Dir); err != nil {
 		return nil, NoSpace(err)
@@ -111,7 +110,6 @@ func (s *Service) Receive(ctx context.Context, body io.Reader, name string, size
 		if err := s.write(f, sum, buf[:n]); err != nil {
 			return nil, err
 		}
-		release(int64(n))
 		if unchecked += int64(n); unchecked >= checkEvery {
 			unchecked = 0
 			if err := s.checkSpace(0); err != nil {
@@ -158,36 +156,15 @@ func (s *Service) tooLarge() error {
 // MaxSize returns the limit of the size of a file.
 func (s *Service) MaxSize() int64 { return s.opts.MaxSize }
 
-// reserve reserves disk space. release gives back a part of it, and the rest when it is called with
-// 0.
-func (s *Service) reserve(size int64) (release func(written int64), err error) {
-	if err := s.checkSpace(size); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reserved += size
-	return func(written int64) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if written == 0 || written > size {
-			written = size
-		}
-		size -= written
-		s.reserved -= written
-	}, nil
-}
-
-// checkSpace fails with herb.CodeNoSpace if there is less than size bytes beside what is reserved.
+// checkSpace fails with herb.CodeNoSpace if size bytes leave less than spareSpace. Files that are
+// being received count with what is on the disk, not with the sizes that their clients announced:
+// a client that announces much and sends little would keep others from publishing.
 func (s *Service) checkSpace(size int64) error {
 	free, _, ok := s.opts.Free(s.opts.Dir)
 	if !ok {
 		return nil
 	}
-	s.mu.Lock()
-	need := s.reserved + size + spareSpace
-	s.mu.Unlock()
-	if uint64(need) > free {
+	if uint64(size+spareSpace) > free {
 		return herb.Errorf(herb.CodeNoSpace, "not enough disk space on the server for this file; nothing has changed; ask its operator to make room")
 	}
 	return nil

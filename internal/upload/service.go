@@ -90,11 +90,10 @@ type Service struct {
 	ctx  context.Context // of all publishes
 	work sync.WaitGroup
 
-	waiting  atomic.Int64 // publishes without a slot to build
-	mu       sync.Mutex
-	stopped  bool
-	running  map[string]*Publish // by ID
-	reserved int64               // bytes that are being received and not on the disk yet
+	waiting atomic.Int64 // publishes without a slot to build
+	mu      sync.Mutex
+	stopped bool
+	running map[string]*Publish // by ID
 }
 
 // New returns a service.

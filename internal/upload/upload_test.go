@@ -390,13 +390,10 @@ func TestReceive(t *testing.T) {
 		must.NoError(t, f.Close())
 		must.NoError(t, f.Close())
 	}
-	if s.reserved != 0 {
-		t.Errorf("%d bytes are still reserved", s.reserved)
-	}
 	if _, err := s.Receive(t.Context(), io.MultiReader(strings.NewReader("abc"), errorReader{}), "", 10); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a body that ends early gives %v", err)
 	}
-	body, sender := io.Pipe() // one upload reserves what the next one would need
+	body, sender := io.Pipe() // what a client announces and does not send takes no space from others
 	done := make(chan error)
 	go func() {
 		_, err := s.Receive(t.Context(), body, "", 60)
@@ -404,11 +401,38 @@ func TestReceive(t *testing.T) {
 	}()
 	_, err := sender.Write([]byte("x")) // it has begun
 	must.NoError(t, err)
-	if _, err := s.Receive(t.Context(), strings.NewReader(""), "", 60); herb.CodeOf(err) != herb.CodeNoSpace {
-		t.Errorf("two uploads that do not fit together give %v", err)
+	other, err := s.Receive(t.Context(), strings.NewReader("y"), "", 60)
+	if err != nil {
+		t.Errorf("an upload beside one that was announced and not sent gives %v", err)
 	}
+	must.NoError(t, other.Close())
 	must.NoError(t, sender.Close())
 	must.NoError(t, <-done)
+}
+
+// TestReceive_FullDisk rejects a file of unknown size when the disk fills while it is received.
+func TestReceive_FullDisk(t *testing.T) {
+	t.Parallel()
+	free := uint64(spareSpace + checkEvery)
+	s := New(Options{Dir: t.TempDir(), Free: func(string) (uint64, uint64, bool) {
+		defer func() { free -= checkEvery }()
+		return free, 0, true
+	}})
+	body := &countingReader{}
+	if _, err := s.Receive(t.Context(), body, "", -1); herb.CodeOf(err) != herb.CodeNoSpace || body.n > 3*checkEvery {
+		t.Errorf("%v after %d bytes", err, body.n)
+	}
+	if slots := admission.DefaultLimits(64, 0)[admission.Upload].Slots; slots*checkEvery >= spareSpace {
+		t.Errorf("%d uploads may fill the disk between two checks", slots)
+	}
+}
+
+// countingReader is a body without an end.
+type countingReader struct{ n int }
+
+func (r *countingReader) Read(p []byte) (int, error) {
+	r.n += len(p)
+	return len(p), nil
 }
 
 type errorReader struct{}
