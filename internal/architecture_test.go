@@ -3,6 +3,7 @@ package internal_test
 
 import (
 	"bytes"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -161,5 +162,32 @@ func TestCommentColumns(t *testing.T) {
 				t.Errorf("%s:%d: the comment is %d columns wide; at most %d", file, n, width, limit)
 			}
 		}
+	})
+}
+
+// TestMessagesWithoutFlags checks that messages of packages that serve all interfaces name no flags
+// of the command line: readers of HTTP responses and pages have none.
+func TestMessagesWithoutFlags(t *testing.T) {
+	t.Parallel()
+	flag := regexp.MustCompile(`(^|[^-])--[a-z]`)
+	command := []string{
+		"app", "bench", "blobs", "cli", "doctor", "migrate", "programtest", "store", "systemtest", "webtest", // run by commands, or read by operators
+		"ingest/discover", // searches files and folders that commands name
+		"telemetry",
+	}
+	eachFile(t, func(file string) {
+		if strings.HasSuffix(file, "_test.go") || slices.ContainsFunc(command, func(pkg string) bool { return strings.HasPrefix(file, pkg+"/") }) {
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && flag.MatchString(strings.Trim(lit.Value, "\"`")) {
+				t.Errorf("%s: the message %s names a flag; write the setting as header=3", file, lit.Value)
+			}
+			return true
+		})
 	})
 }

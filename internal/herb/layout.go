@@ -86,7 +86,8 @@ func (l *Layout) Add(other Layout) {
 func (l Layout) NotRecords() int { return len(l.Header) + l.LeftOut }
 
 // Notes describes the layout to the publisher, with the first rows that are left out, and how to
-// keep them. There are none if the first row names the columns and all others are records.
+// keep them, with the settings as Reading names them: --header 3 of a command is header=3.
+// There are none if the first row names the columns and all others are records.
 func (l Layout) Notes() (notes []string) {
 	const shown, maxText = 3, 60
 	last := 0
@@ -95,10 +96,10 @@ func (l Layout) Notes() (notes []string) {
 	}
 	switch {
 	case l.Doubt != "":
-		notes = append(notes, fmt.Sprintf("no header: %s; use --header N if %s N names the columns", l.Doubt, l.Unit))
+		notes = append(notes, fmt.Sprintf("no header: %s; set header=N if %s N names the columns", l.Doubt, l.Unit))
 	case l.Given:
 	case len(l.Header) > 1:
-		notes = append(notes, fmt.Sprintf("header: %ss %s name the columns together; use --header %d if only the last one does",
+		notes = append(notes, fmt.Sprintf("header: %ss %s name the columns together; set header=%d if only the last one does",
 			l.Unit, joinNumbers(l.Header), last))
 	case last > 1:
 		notes = append(notes, fmt.Sprintf("header: %s %d names the columns", l.Unit, last))
@@ -117,8 +118,8 @@ func (l Layout) Notes() (notes []string) {
 	}
 	keep := ""
 	if hasValues := func(r LeftOutRow) bool { return r.Text != "" }; slices.ContainsFunc(l.Rows, hasValues) {
-		if keep = "; use --header none to keep all"; last > 0 {
-			keep += fmt.Sprintf(", or --header %d to keep those below it", last)
+		if keep = "; set header=none to keep all"; last > 0 {
+			keep += fmt.Sprintf(", or header=%d to keep those below it", last)
 		}
 	}
 	count := l.Unit // of the only row

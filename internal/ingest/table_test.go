@@ -80,7 +80,7 @@ func TestInspect_NamesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{
 		"a.csv": ": line 2: there are 2 values but the header names 1 columns; put quotes around a value that contains \",\", " +
-			"or use --header N",
+			"or set header=N",
 		"a.json": ": line 1: the file begins with 'a'; write an array of objects ([…]), or one object per line ({…})",
 	} {
 		path := writeFile(t, dir, name, "a\n1,2\n")

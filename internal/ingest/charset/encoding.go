@@ -210,7 +210,7 @@ func (d *decoder) guessEncoding(offset int64, line int, head []byte) (err error)
 		}
 		if err != nil && isPossible {
 			return herb.Invalidf("line %d: byte %d is not UTF-8; the text may be Japanese in Shift_JIS, but is too short to tell; name its encoding, "+
-				"such as --encoding shift_jis, or save it as UTF-8", line, offset)
+				"such as encoding=shift_jis, or save it as UTF-8", line, offset)
 		}
 	}
 	if err != nil {

@@ -144,7 +144,7 @@ func (r *reader) readRow() (layout.Row, error) {
 				continue
 			}
 			row.Invalid = herb.Invalidf("line %d: the line begins with %s like the comments above the header, but has %d values and the header %d; "+
-				"use --comment %s if it is a comment, or --skip N to skip only the lines above the header", row.Line, r.comment, r.width, r.columns, r.comment)
+				"set comment=%s if it is a comment, or skip=N to skip only the lines above the header", row.Line, r.comment, r.width, r.columns, r.comment)
 		case r.width < r.columns && r.rowNames:
 			row.Invalid = herb.Invalidf("line %d: there are %d values but %d columns, the first of which is for row names; "+
 				"add the missing value, or name all columns in the header", row.Line, r.width, r.columns)
@@ -173,7 +173,7 @@ func (r *reader) tooMany() error {
 		remedy = fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.Delimiter)))
 	}
 	if r.headerLine > 0 && len(r.options.HeaderRows) == 0 {
-		remedy += ", or use --header N or --skip N if another line names the columns, --header none if no line does, --delimiter if values are split wrongly"
+		remedy += ", or set header=N or skip=N if another line names the columns, header=none if no line does, delimiter if values are split wrongly"
 	}
 	return herb.Invalidf("line %d: there are %d values but %s %d columns%s", r.record.Line, r.width, subject, r.columns, remedy)
 }

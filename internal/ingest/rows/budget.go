@@ -205,7 +205,7 @@ func (l *limited) checkColumns() error {
 	for ; l.seen < len(columns); l.seen++ {
 		name := columns[l.seen].Name
 		if len(name) > MaxName {
-			return herb.Invalidf("the name of column %d, %.60q, has %d bytes; at most %d are possible; shorten it, or read the file with --header none and name the fields in a descriptor",
+			return herb.Invalidf("the name of column %d, %.60q, has %d bytes; at most %d are possible; shorten it, or read the file with header=none and name the fields in a descriptor",
 				l.seen+1, name, len(name), MaxName)
 		}
 		l.names += len(name)

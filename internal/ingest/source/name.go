@@ -21,7 +21,7 @@ func NewRef(path, namespace, name string) (herb.Ref, error) {
 	for _, part := range []struct{ given, made string }{{namespace, ref.Namespace}, {name, ref.Name}} {
 		if !herb.ValidName(part.made) {
 			return ref, herb.Invalidf("%s: cannot name a dataset after %q, because it has no letters and digits; "+
-				"set a name with --as namespace/dataset", path, part.given)
+				"choose another name for the dataset", path, part.given)
 		}
 	}
 	return ref, CheckReserved(path, ref)
@@ -80,9 +80,9 @@ var letters = strings.NewReplacer(
 func CheckReserved(path string, ref herb.Ref) error {
 	switch {
 	case ref == herb.PlantsRef:
-		return herb.Invalidf("%s: %s is reserved for created plants; set another name with --as namespace/dataset", path, ref)
+		return herb.Invalidf("%s: %s is reserved for created plants; choose another name", path, ref)
 	case ref.Namespace == herb.PublishesNamespace:
-		return herb.Invalidf("%s: the namespace %q is reserved for the API; set another name with --as namespace/dataset", path, ref.Namespace)
+		return herb.Invalidf("%s: the namespace %q is reserved for the API; choose another name", path, ref.Namespace)
 	}
 	return nil
 }

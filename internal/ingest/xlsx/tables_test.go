@@ -128,7 +128,7 @@ func TestReader_Layout(t *testing.T) {
 		note   string // empty: none
 	}{
 		{"merged groups", [][]string{s("id", "Size", "", "Price"), s("", "w", "h", "net"), s("a", "=1", "=2", "=3"), s("b", "=4", "=5", "=6")}, s("A1:A2", "B1:C1"),
-			"id,Size w,Size h,Price net a,1,2,3 b,4,5,6", "rows 1 and 2 name the columns together; use --header 2"},
+			"id,Size w,Size h,Price net a,1,2,3 b,4,5,6", "rows 1 and 2 name the columns together; set header=2"},
 		{"merged groups below titles", [][]string{s("Prices"), s("of 2024"), s("", "Size", ""), s("id", "w", "h"), s("a", "=1", "=2"), s("b", "=4", "=5")}, s("A1:C1", "B3:C3"),
 			"id,Size w,Size h a,1,2 b,4,5", "left out: 2 rows: 1 (above the table: Prices), 2 (above the table: of 2024)"},
 		{"a narrow row of groups", [][]string{s("T"), s("id", "n", "Limit", "", "", ""), s("", "", "a", "b", "c", "d"), s("x", "=1", "=2", "=3", "=4", "=5"), s("y", "=1", "=2", "=3", "=4", "=5")}, s("A2:A3", "B2:B3", "C2:F2"),
@@ -137,7 +137,7 @@ func TestReader_Layout(t *testing.T) {
 			"id,Boys 2019,Boys 2020,Girls 2019,Girls 2020 a,1,2,3,4", "rows 1 and 2 name the columns together"},
 		{"groups of groups", [][]string{s("Report"), s("id", "Body", "", "", "Price", ""), s("", "Size", "", "Mass", "net", "gross"), s("", "w", "h"), s("a", "=1", "=2", "=3", "=4", "=5"), s("b", "=1", "=2", "=3", "=4", "=5")},
 			s("A1:F1", "A2:A4", "B2:D2", "E2:F2", "B3:C3", "D3:D4", "E3:E4", "F3:F4"), "id,Body Size w,Body Size h,Body Mass,Price net,Price gross a,1,2,3,4,5 b,1,2,3,4,5",
-			"rows 2, 3 and 4 name the columns together; use --header 4"},
+			"rows 2, 3 and 4 name the columns together; set header=4"},
 		{"groups repeated", [][]string{s("id", "Size", ""), s("", "w", "h"), s("a", "=1", "=2"), s("id", "Size"), s("", "w", "h"), s("b", "=4", "=5")}, s("A1:A2", "B1:C1"),
 			"id,Size w,Size h a,1,2 b,4,5", "left out: 2 rows: 4 (repeats the header: id | Size), 5 (repeats the header: w | h)"},
 		{"a merged title beside the first column", [][]string{s("", "Pupils"), s("", "Boys", "", "Girls", ""), s("id", "=2019", "=2020", "=2019", "=2020"), s("a", "=1", "=2", "=3", "=4")}, s("B1:E1", "B2:C2", "D2:E2"),
@@ -147,9 +147,9 @@ func TestReader_Layout(t *testing.T) {
 			"1 (above the table: Plants), 2 (above the table: of the garden)"},
 		{"merged groups beside columns without a name", [][]string{s("Week", "", "Deaths"), s("", "", "men", "women"), s("=1", "@45000", "=2", "=3"), s("=2", "@45007", "=4", "=5")}, s("A1:B2", "C1:D1"),
 			"Week,,Deaths men,Deaths women 1,45000,2,3 2,45007,4,5", "rows 1 and 2 name the columns together"},
-		{"units", [][]string{s("id", "mass"), s("", "kg"), s("a", "=1"), s("b", "=2")}, nil, "id,mass kg a,1 b,2", "rows 1 and 2 name the columns together; use --header 2"},
+		{"units", [][]string{s("id", "mass"), s("", "kg"), s("a", "=1"), s("b", "=2")}, nil, "id,mass kg a,1 b,2", "rows 1 and 2 name the columns together; set header=2"},
 		{"footnotes", [][]string{s("", "n"), s("=2001", "=1"), s("=2002", "=2"), s(""), s("provisional"), s("Source: x")}, nil, ",n 2001,1 2002,2",
-			"left out: 2 rows: 5 (footnote: provisional), 6 (footnote: Source: x); use --header none to keep all, or --header 1 to keep those below it"},
+			"left out: 2 rows: 5 (footnote: provisional), 6 (footnote: Source: x); set header=none to keep all, or header=1 to keep those below it"},
 		{"repeated header below a title", [][]string{s("T"), s("id", "n"), s("a", "=1"), s("id", "n"), s("b", "=2")}, nil, "id,n a,1 b,2", "4 (repeats the header: id | n)"},
 		{"a plain table", [][]string{s("id", "n"), s("a", "=1"), s("b", "=2"), s("c", "")}, nil, "id,n a,1 b,2 c", ""},
 	} {

@@ -197,7 +197,7 @@ func TestReader_ByHand(t *testing.T) {
 				`<row r="9"><c r="B9" t="inlineStr"><is><t/></is></c></row><row r="10"><c r="C10"><v>3</v></c><c r="A10"><v>1</v></c></row>`,
 			nil, rows.Options{},
 			[][]string{{"", "", "", ""}, {"", "2"}, {"", "", "", "1"}, {"1", "", "3"}},
-			[]string{"no header: no row clearly names the columns; use --header N if row N names the columns"},
+			[]string{"no header: no row clearly names the columns; set header=N if row N names the columns"},
 		}, {
 			"prefixes and comments", "", map[string]string{
 				"xl/worksheets/sheet1.xml": `<x:worksheet xmlns:x="x" xmlns:y="x"><x:sheetData><x:row><y:c t="inlineStr"><x:is><x:t>a<!-- no -->` +
