@@ -79,10 +79,15 @@ type decimal struct {
 // parseDecimal parses a number as written. ok is false if it is invalid or has more than
 // MaxEdgeDigits digits.
 func parseDecimal(f *herb.Field, value string) (d decimal, ok bool) {
+	return parseDigits(f, value, MaxEdgeDigits)
+}
+
+// parseDigits is parseDecimal with another limit.
+func parseDigits(f *herb.Field, value string, most int) (d decimal, ok bool) {
 	canonical, status := text.Canonical(f, value)
 	whole, fraction, _ := strings.Cut(canonical, ".")
 	fraction = strings.TrimRight(fraction, "0")
-	if status != text.Valid || len(strings.TrimPrefix(whole, "-"))+len(fraction) > MaxEdgeDigits {
+	if status != text.Valid || len(strings.TrimPrefix(whole, "-"))+len(fraction) > most {
 		return d, false
 	}
 	n, ok := new(big.Int).SetString(whole+fraction, 10)

@@ -128,10 +128,11 @@ func (b By) Interval(t herb.Type, canonical string) Interval {
 func (b By) LeastCount(t herb.Type, from, to string) int {
 	if t == herb.TypeNumber {
 		plain := &herb.Field{Type: herb.TypeNumber}
-		first, okFirst := parseDecimal(plain, from)
-		last, okLast := parseDecimal(plain, to)
+		const most = 2*MaxEdgeDigits + 1 // the start of an interval has a digit more than its values, and the decimals of the width
+		first, okFirst := parseDigits(plain, from, most)
+		last, okLast := parseDigits(plain, to, most)
 		width, _ := parseDecimal(plain, b.Width) // validated before
-		if !okFirst || !okLast {                 // the start of an interval may have one digit more than its values
+		if !okFirst || !okLast {
 			return 0
 		}
 		places := max(first.places, last.places, width.places)

@@ -24,7 +24,8 @@ func TestBy_LeastCount(t *testing.T) {
 		{query.By{Width: "0.5"}, "-1", "1.5", 6},
 		{query.By{Width: "1"}, "0", nines, math.MaxInt32},
 		{query.By{Width: "0." + strings.Repeat("0", 300) + "1"}, "-" + nines[:600], nines[:600], math.MaxInt32},
-		{query.By{Width: "1"}, "-1" + nines, nines, 0},
+		{query.By{Width: "1"}, "-1" + nines, nines, math.MaxInt32},    // more digits than a value
+		{query.By{Width: "1"}, "-1" + nines + "0." + nines, nines, 0}, // no start of an interval
 	} {
 		kind := herb.TypeDate
 		if tt.by.Width != "" {
