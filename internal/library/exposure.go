@@ -183,14 +183,21 @@ func textOf(v any) string {
 	}
 }
 
-// maxHiddenColumns limits the columns that a version remembers as hidden.
-const maxHiddenColumns = 20_000
+// Limits of what a version remembers: hidden columns, and source files of earlier versions.
+const (
+	maxHiddenColumns = 20_000
+	maxOrigins       = 1_000
+)
 
 // rememberHidden makes next remember what stays hidden of what the live version hides, although its
 // own source may not have it.
 func rememberHidden(live herb.Dataset, next *herb.Dataset, shared HiddenFields) {
 	if live.Version == "" {
 		return
+	}
+	if accessOf(*next) == herb.AccessKey { // files of earlier versions have protected records, too
+		earlier := slices.DeleteFunc(slices.Clone(live.Origins), func(o herb.Origin) bool { return slices.Contains(next.Origins, o) })
+		next.Origins = slices.Concat(next.Origins, earlier[:min(len(earlier), max(0, maxOrigins-len(next.Origins)))])
 	}
 	_, still := exposures(live, *next, shared)
 	own := hidingOf(*next)

@@ -82,6 +82,30 @@ func TestPublish_protected(t *testing.T) {
 	}
 }
 
+// TestPublish_earlierOrigins publishes the file of an earlier version of a protected dataset under
+// another name, after a version from another file, or from none, as over HTTP.
+func TestPublish_earlierOrigins(t *testing.T) {
+	t.Parallel()
+	from := func(paths ...string) func(*library.Publication) {
+		return func(p *library.Publication) {
+			for _, path := range paths {
+				p.Origins = append(p.Origins, herb.Origin{Path: path})
+			}
+		}
+	}
+	l := newSharedDir(t).open(t)
+	for _, paths := range [][]string{{"/srv/people.csv"}, {"/tmp/people.csv"}, nil} {
+		if err := put(t, l, "people", herb.AccessKey, from(paths...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{"/srv/people.csv", "/tmp/people.csv"} {
+		if err := put(t, l, "other", herb.AccessOpen, from(path)); herb.CodeOf(err) != herb.CodeRejected {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // TestRollback_protected rolls back over a change of access.
 func TestRollback_protected(t *testing.T) {
 	t.Parallel()
