@@ -134,8 +134,13 @@ func hasWord(name string, words ...string) bool {
 	return slices.ContainsFunc(identifierWords(name), func(w string) bool { return slices.Contains(words, w) })
 }
 
-// identifierWords returns the words of an identifier in lower case.
+// identifierWords returns the words of an identifier in lower case. A longer name has none: the
+// catalogue reads the names of all datasets several times.
 func identifierWords(name string) []string {
+	const maxIdentifier = 128
+	if len(name) > maxIdentifier {
+		return nil
+	}
 	var b strings.Builder
 	lower := false
 	for _, r := range name {
