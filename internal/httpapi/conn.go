@@ -21,7 +21,8 @@ type conn struct {
 	waiting atomic.Int64
 	// holding is the number of buffers of its request that hold a large part of the budget.
 	holding atomic.Int64
-	// unread reports that the body of a request with Expect: 100-continue was not read to its end.
+	// unread reports that the body of a request with Expect: 100-continue or Connection: close was
+	// not read to its end.
 	// net/http closes the connection of such a request without CloseWrite.
 	unread atomic.Bool
 
@@ -161,10 +162,10 @@ func connOf(ctx context.Context) *conn {
 	return c
 }
 
-// expectBody records that the client of a request waits with its body for 100 Continue.
+// expectBody records that the body of a request is unread, if net/http would not wait for its client.
 func expectBody(r *http.Request) {
 	if c := connOf(r.Context()); c != nil {
-		c.unread.Store(r.ContentLength != 0 && r.Header.Get("Expect") != "")
+		c.unread.Store(r.ContentLength != 0 && (r.Close || r.Header.Get("Expect") != ""))
 	}
 }
 

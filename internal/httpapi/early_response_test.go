@@ -46,8 +46,12 @@ func TestEarlyResponse(t *testing.T) {
 		if tt.status == 400 {
 			method = "POST"
 		}
-		for _, header := range []string{fmt.Sprintf("Content-Length: %d", size), "Transfer-Encoding: chunked"} {
-			t.Run(name+", "+header[:7], func(t *testing.T) {
+		length := fmt.Sprintf("Content-Length: %d", size)
+		for how, header := range map[string]string{
+			"length": length, "chunked": "Transfer-Encoding: chunked",
+			"closed": "Connection: close\r\n" + length, "closed, chunked": "Connection: close\r\nTransfer-Encoding: chunked",
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
 				c, err := net.Dial("tcp", addr)
 				must.NoError(t, err)
