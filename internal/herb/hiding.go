@@ -11,7 +11,6 @@ import (
 type Hiding struct {
 	Columns []HiddenColumn `json:"columns,omitempty"`
 	Rows    []RowRule      `json:"rows,omitempty"`
-	Values  []HiddenValues `json:"values,omitempty"`
 }
 
 // HiddenColumn is a column that no field exposes.
@@ -27,30 +26,9 @@ type RowRule struct {
 	Values []string `json:"values"`
 }
 
-// HiddenValues are values of a column that are listed as missing. Column is empty for all columns
-// without an element of their own.
-type HiddenValues struct {
-	Column string   `json:"column,omitempty"`
-	Values []string `json:"values"`
-}
-
 // IsZero reports whether nothing is hidden.
 func (h *Hiding) IsZero() bool {
-	return h == nil || len(h.Columns)+len(h.Rows)+len(h.Values) == 0
-}
-
-// MissingValues returns a function that returns the values of a column that are listed as missing.
-func (h *Hiding) MissingValues() func(column string) []string {
-	byColumn := map[string][]string{}
-	for _, v := range h.Values {
-		byColumn[FoldColumn(v.Column)] = v.Values
-	}
-	return func(column string) []string {
-		if values, own := byColumn[FoldColumn(column)]; own {
-			return values
-		}
-		return byColumn[""]
-	}
+	return h == nil || len(h.Columns)+len(h.Rows) == 0
 }
 
 // FoldColumn returns the form of a column name by which columns of two files are the same.

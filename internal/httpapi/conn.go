@@ -162,7 +162,8 @@ func connOf(ctx context.Context) *conn {
 	return c
 }
 
-// expectBody records that the body of a request is unread, if net/http would not wait for its client.
+// expectBody records that the body of a request is unread, if net/http would not wait for its
+// client.
 func expectBody(r *http.Request) {
 	if c := connOf(r.Context()); c != nil {
 		c.unread.Store(r.ContentLength != 0 && (r.Close || r.Header.Get("Expect") != ""))

@@ -285,14 +285,6 @@ func (v *view) hiding(src Source) *herb.Hiding {
 	for _, c := range slices.Concat(src.Include, src.Included) {
 		h.Rows = append(h.Rows, herb.RowRule{Column: c.Column, Values: c.Values})
 	}
-	if len(src.Missing) > 0 {
-		h.Values = append(h.Values, herb.HiddenValues{Values: src.Missing})
-	}
-	for _, f := range v.fields {
-		if f.Missing != nil {
-			h.Values = append(h.Values, herb.HiddenValues{Column: cmp.Or(f.Origin, f.Column()), Values: f.Missing})
-		}
-	}
 	if h.IsZero() {
 		return nil
 	}

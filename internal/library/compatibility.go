@@ -30,7 +30,6 @@ const (
 	ColumnExposed     ChangeKind = "column_exposed"
 	FieldRefilled     ChangeKind = "field_refilled"
 	RowsExposed       ChangeKind = "rows_exposed"
-	ValuesExposed     ChangeKind = "values_exposed"
 	SourceExposed     ChangeKind = "source_exposed"
 )
 

@@ -57,17 +57,6 @@ func exposures(live, next herb.Dataset, shared HiddenFields) (changes []Change, 
 			add(RowsExposed, "", "rows become public that the live version leaves out by the values of column %q", rule.Column)
 		}
 	}
-	before, after := hidden.MissingValues(), own.MissingValues()
-	for _, c := range columnReports(next) {
-		if !containsAll(after(c.Column), before(c.Column)) {
-			add(ValuesExposed, c.Field, "values of field %q become public that the live version lists as missing", c.Field)
-		}
-	}
-	for _, v := range hidden.Values {
-		if v.Column != "" && len(exposed[herb.FoldColumn(v.Column)]) == 0 {
-			still.Values = append(still.Values, v)
-		}
-	}
 	return changes, still
 }
 
@@ -124,10 +113,6 @@ func exposedColumns(d herb.Dataset) map[string][]string {
 		}
 	}
 	return fields
-}
-
-func containsAll(set, values []string) bool {
-	return !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(set, v) })
 }
 
 // hidingOf returns what a version hides. A version of an earlier release has it in its report and
@@ -215,7 +200,6 @@ func rememberHidden(live herb.Dataset, next *herb.Dataset, shared HiddenFields) 
 			all.Columns = append(all.Columns, c)
 		}
 	}
-	all.Values = slices.Concat(own.Values, still.Values)
 	if all.IsZero() {
 		return
 	}

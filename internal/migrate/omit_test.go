@@ -210,9 +210,9 @@ func TestOmissions_inTarget(t *testing.T) {
 			if i%3 == 0 {
 				to = newCluster(t)
 			}
-			mustMigrate(t, g.Place, to, Options{})
-			_, err := Backup(t.Context(), g.Place, folder+"/", nil, "test", Options{})
+			_, err := Backup(t.Context(), g.Place, folder+"/", nil, "test", Options{}) // adds to the audit log
 			must.NoError(t, err)
+			mustMigrate(t, g.Place, to, Options{})
 			skipped := tt.apply(t, g, filepath.Join(g.Folder, store.VersionsDir))
 			skipped[0].Omitted = OmittedNothing
 			for _, check := range []bool{true, false} {

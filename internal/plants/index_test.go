@@ -251,8 +251,8 @@ func TestIndex_otherLog(t *testing.T) {
 	}
 }
 
-// TestIndex_otherRelease opens segments whose indexes another release has built: this program builds
-// its own beside them, and that release finds its own again.
+// TestIndex_otherRelease opens segments whose indexes another release has built: this program
+// builds its own beside them, and that release finds its own again.
 func TestIndex_otherRelease(t *testing.T) {
 	t.Parallel()
 	log, dir := indexed(t, 1000)

@@ -52,11 +52,7 @@ func (s *randomStaff) descriptor(names []string) string {
 			fields = append(fields, fmt.Sprintf(`{"name":%q,"herbarium":{}}`, name))
 		}
 	}
-	schema := fmt.Sprintf(`"missingValues":["","cell-%d-%d-"],`, s.random.IntN(len(s.names)), s.random.IntN(3))
-	if s.random.IntN(2) == 0 {
-		schema = ""
-	}
-	schema += fmt.Sprintf(`"fields":[{"name":"status","herbarium":{}},%s]`, strings.Join(append(fields, `{"name":"none"}`), ","))
+	schema := fmt.Sprintf(`"fields":[{"name":"status","herbarium":{}},%s]`, strings.Join(append(fields, `{"name":"none"}`), ","))
 	include := []string{"", `"include":{"status":["public"]},`, `"include":{"status":["public","draft"]},`, `"include":{"status":["draft"]},`}[s.random.IntN(4)]
 	access := []string{"open", "open", "open", "key"}[s.random.IntN(4)]
 	return descriptor(fmt.Sprintf(`"herbarium":{%s"access":%q},"schema":{%s}`, include, access, schema))

@@ -89,8 +89,8 @@ func createInstallation(t *testing.T, i *installation) (r recording) {
 	return r
 }
 
-// checkEqual sends the recorded requests and expects the same responses. The entity tags of filtered
-// listings and single records contain the text rules, because those decide what is found.
+// checkEqual sends the recorded requests and expects the same responses. The entity tags of
+// filtered listings and single records contain the text rules, because those decide what is found.
 func (r recording) checkEqual(t *testing.T, n *node) {
 	t.Helper()
 	for _, want := range r.Responses {
