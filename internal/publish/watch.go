@@ -130,7 +130,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		case <-w.wake:
 		case <-timer.C:
 		}
-		if began := time.Now(); !began.Before(checkAt) && !began.Before(scanAt) {
+		if began := time.Now(); !began.Before(later(earlier(checkAt, rescanAt), scanAt)) {
 			state := stateOf(w.folders)
 			checkAt = began.Add(max(w.intervals.poll, checkShare*time.Since(began)))
 			if state != w.state || w.isOutdated() || !began.Before(rescanAt) {
@@ -141,12 +141,19 @@ func (w *Watcher) Run(ctx context.Context) error {
 				scanAt, rescanAt = began.Add(scanShare*took), began.Add(max(w.intervals.rescan, checkShare*took))
 			}
 		}
-		next := later(checkAt, scanAt)
+		next := later(earlier(checkAt, rescanAt), scanAt)
 		if due := w.publishDue(ctx); !due.IsZero() && due.Before(next) {
 			next = due
 		}
 		timer.Reset(max(0, time.Until(next)))
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func later(a, b time.Time) time.Time {
