@@ -335,10 +335,10 @@ func (r recording) publishAndRollBack(t *testing.T, n *node, i *installation) {
 	if kept != 4 {
 		t.Errorf("%d recorded versions are kept after a publish; want 4", kept)
 	}
-	rollback, err := programtest.Send(t.Context(), client, http.MethodPost, n.URL+"/api/v1/"+ref+"/rollback?_allow_breaking=true", `{"to":"`+version+`"}`,
+	rollback, err := programtest.Send(t.Context(), client, http.MethodPost, n.URL+"/api/v1/"+ref+"/rollback?_allow_exposure=true", `{"to":"`+version+`"}`,
 		"X-API-Key", key, "Content-Type", "application/json")
 	if err != nil || rollback.Status != http.StatusOK {
-		t.Errorf("rolling back: %v %d %s", err, rollback.Status, rollback.Body)
+		t.Fatalf("rolling back: %v %d %s", err, rollback.Status, rollback.Body)
 	}
 	n.eventuallyExports(ref, live)
 }
