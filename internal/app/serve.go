@@ -160,7 +160,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		Pages:          pages,
 		TrustedProxies: c.TrustedProxies,
 		Health:         health.Health,
-		Starting:       starting.step,
+		Starting:       starting.await,
 		Admission:      lanes,
 		RequestTimeout: c.RequestTimeout,
 		Log:            opts.Log,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"herbarium/internal/herb"
 )
@@ -14,10 +15,11 @@ type startup struct {
 	concealed bool                   // names and numbers of datasets are not public
 	current   atomic.Pointer[string] // what the server is doing; nil once it serves requests
 	left      atomic.Int64           // sources that have not been published yet
+	ended     chan struct{}          // closed when the server serves requests
 }
 
 func newStartup(concealed bool) *startup {
-	s := &startup{concealed: concealed}
+	s := &startup{concealed: concealed, ended: make(chan struct{})}
 	s.set("preparing the data folder")
 	return s
 }
@@ -34,8 +36,27 @@ func (s *startup) publishing(ref herb.Ref, done, total int) {
 	s.set(fmt.Sprintf("publishing %s, source %d of %d", ref, done+1, total))
 }
 
-// end sets that the server serves requests.
-func (s *startup) end() { s.current.Store(nil) }
+// end sets that the server serves requests. It is called once.
+func (s *startup) end() {
+	s.current.Store(nil)
+	close(s.ended)
+}
+
+// startWait is how long a request waits for a server that starts.
+const startWait = 2 * time.Second
+
+// await waits until the server serves requests, for up to startWait, and returns step.
+func (s *startup) await(ctx context.Context) string {
+	if s.step() == "" {
+		return ""
+	}
+	select {
+	case <-s.ended:
+	case <-ctx.Done():
+	case <-time.After(startWait):
+	}
+	return s.step()
+}
 
 // step returns what the server is doing, safe to show to clients; empty once it serves requests.
 func (s *startup) step() string {

@@ -195,7 +195,7 @@ func TestPublish_layout(t *testing.T) {
 	e := newEnvironment(t)
 	file := write(t, "shop/prices.csv", "Prices,,\n\ncode,price,stock\na,1.50,2\nb,2,3\n,,\nc,3,4\n\nSource: shop\nNote: no tax\n")
 	code, out, errOut := e.run(t, "publish", file)
-	const kept = "; use --header none to keep all, or --header 3 to keep those below it"
+	const kept = "; set header=none to keep all, or header=3 to keep those below it"
 	for _, want := range []string{"note: header: line 3 names the columns\n", "note: left out: 4 lines: 1 (above the table: Prices,,), 6 (no value), 9 (footnote: Source: shop) and 1 more, which the report lists" + kept} {
 		if code != 0 || !strings.Contains(errOut, want) {
 			t.Errorf("exit code %d, no %q in\n%s%s", code, want, out, errOut)

@@ -78,9 +78,9 @@ type Options struct {
 	Stall          time.Duration  // how long a client of a streamed body may stop reading; 0 means DefaultStall
 	RequestTimeout time.Duration  // until a response is ready or an export starts; 0 means DefaultRequestTimeout
 	UploadStall    time.Duration  // how long a client may stop sending a file; 0 means DefaultUploadStall
-	// Starting returns what the server does before it serves requests other than probes, safe to
-	// show to clients, and empty once it serves them; nil: it serves them at once.
-	Starting func() string
+	// Starting waits briefly until the server serves requests other than probes. It returns what
+	// the server still does before, safe to show to clients, or empty; nil: it serves them at once.
+	Starting func(ctx context.Context) string
 }
 
 // Defaults of Options.
@@ -128,7 +128,7 @@ func New(opts Options) (*API, error) {
 	opts.RequestTimeout = cmp.Or(opts.RequestTimeout, DefaultRequestTimeout)
 	opts.UploadStall = cmp.Or(opts.UploadStall, DefaultUploadStall)
 	if opts.Starting == nil {
-		opts.Starting = func() string { return "" }
+		opts.Starting = func(context.Context) string { return "" }
 	}
 	_, base, err := opts.ParsePublicURL()
 	if err != nil {

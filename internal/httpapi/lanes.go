@@ -26,14 +26,15 @@ import (
 const startRetry = 2 * time.Second
 
 // admit gives a request its deadline and its ticket, to which the queries of the returned context
-// report. A GET enters its lane. While the server starts, requests are rejected: the live versions
-// may be older than the files and the access that the operator has set. The caller releases the
-// ticket and calls cancel at the end of the request.
+// report. A GET enters its lane. While the server starts, requests wait briefly, so that a node
+// that restarts fails none, and are rejected then: the live versions may be older than the files
+// and the access that the operator has set. The caller releases the ticket and calls cancel at the
+// end of the request.
 func (w *response) admit(r *http.Request) (ctx context.Context, cancel context.CancelFunc, err error) {
 	w.ticket = w.api.opts.Admission.NewTicket(admission.ClientOf(w.address))
 	w.client = r.Context()
 	ctx, cancel = context.WithDeadline(w.client, w.start.Add(w.api.opts.RequestTimeout))
-	if step := w.api.opts.Starting(); step != "" {
+	if step := w.api.opts.Starting(ctx); step != "" {
 		err = &herb.Error{Code: herb.CodeUnavailable, Message: "the server is starting: " + step + "; try again", RetryAfter: startRetry}
 	} else if w.route.method == http.MethodGet {
 		err = w.ticket.Enter(ctx, admission.Cheap)

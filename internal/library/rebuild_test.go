@@ -314,6 +314,7 @@ func TestCluster_releases(t *testing.T) {
 			t.Errorf("%d and %d rebuilds", b.Health().Rebuilt, b2.Health().Rebuilt)
 		}
 		rebuilt := store.RebuiltFile(d.Version, segment.CurrentIndex())
+		synctest.Wait() // the copy of the catalogue is saved
 		for _, n := range []*node{b, b2} {
 			if files := n.files(t); len(files) != 1 || files[strings.TrimSuffix(rebuilt, ".segment")] == 0 {
 				t.Errorf("the cache has %v", files)

@@ -373,7 +373,7 @@ func TestOpen_Rejects(t *testing.T) {
 		{name: "unquoted commas like row names", in: "name,address\nBob,1 Main St,X\nAl,2 High St,Y\n", want: []string{"line 2:", "3 values"}},
 		{name: "a header that splits", file: "a.csv", in: "one,two,three\n1,2,3,4\n1,2,3\n1,2\n1,2,3,4\n", want: []string{"line 2: there are 4 values"}},
 		{name: "decimal commas like row names", in: "name,price\nfern,3,50\nmoss,4,20\n", want: []string{"line 2:", "3 values"}},
-		{name: "one column of text with commas", in: "Street address\n1 Main St,Springfield\n2 High St,York\n", o: rows.Options{Header: rows.HeaderPresent}, want: []string{"line 2:", "--header N"}},
+		{name: "one column of text with commas", in: "Street address\n1 Main St,Springfield\n2 High St,York\n", o: rows.Options{Header: rows.HeaderPresent}, want: []string{"line 2:", "header=N"}},
 		{name: "row names, short record", file: "a.tsv", in: "a\tb\n" + longRowNames(), want: []string{"line 202:", "row names"}},
 		{name: "comment with several values", in: "# x\nid,name,z\n1,fern,2\n#more, text\n2,moss,2\n", want: []string{"line 4:", "comment=#"}},
 		{name: "doubled quotes not allowed", in: "a\n\"x\"\"y\"\n", o: rows.Options{NoDoubleQuote: true}, want: []string{"line 2:", "closing quote"}},
