@@ -121,6 +121,9 @@ func (p *Publisher) republish(ctx context.Context, s ingest.Source) (retry bool)
 func (w *Watcher) Run(ctx context.Context) error {
 	defer w.work.Wait()
 	var checkAt, scanAt, rescanAt time.Time // earliest check and scan, latest scan
+	nextCheck := func() time.Time {
+		return slices.MaxFunc([]time.Time{scanAt, slices.MinFunc([]time.Time{checkAt, rescanAt}, time.Time.Compare)}, time.Time.Compare)
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -130,7 +133,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		case <-w.wake:
 		case <-timer.C:
 		}
-		if began := time.Now(); !began.Before(later(earlier(checkAt, rescanAt), scanAt)) {
+		if began := time.Now(); !began.Before(nextCheck()) {
 			state := stateOf(w.folders)
 			checkAt = began.Add(max(w.intervals.poll, checkShare*time.Since(began)))
 			if state != w.state || w.isOutdated() || !began.Before(rescanAt) {
@@ -141,26 +144,12 @@ func (w *Watcher) Run(ctx context.Context) error {
 				scanAt, rescanAt = began.Add(scanShare*took), began.Add(max(w.intervals.rescan, checkShare*took))
 			}
 		}
-		next := later(earlier(checkAt, rescanAt), scanAt)
+		next := nextCheck()
 		if due := w.publishDue(ctx); !due.IsZero() && due.Before(next) {
 			next = due
 		}
 		timer.Reset(max(0, time.Until(next)))
 	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // signal makes Run start the publishes that are due.
