@@ -19,7 +19,7 @@ import "./cells.js";
 import "./chips.js";
 import "./resize.js";
 import "./columns.js";
-import "./charts.js";
+import "./distributions.js";
 import "./keys.js";
 
 export { announce, listing, morph, showTip, visit };
