@@ -65,63 +65,13 @@ type GroupSort struct {
 	Desc    bool
 }
 
-// MeasureKind is what a measure computes.
-type MeasureKind string
-
-// The kinds of measures. Missing values are ignored by all but MeasureCount.
-const (
-	MeasureCount      MeasureKind = "count"    // records
-	MeasureFilled     MeasureKind = "filled"   // records that have a value
-	MeasureDistinct   MeasureKind = "distinct" // distinct values; for lists, distinct elements
-	MeasureSum        MeasureKind = "sum"      // exact, with as many decimals as the value with the most
-	MeasureMean       MeasureKind = "mean"     // rounded to MeanDigits
-	MeasureMedian     MeasureKind = "median"   // exact; the mean of the two middle values if there are two
-	MeasurePercentile MeasureKind = "p"        // nearest rank, a value that occurs
-	MeasureMin        MeasureKind = "min"
-	MeasureMax        MeasureKind = "max"
-)
-
-// MeanDigits is the maximum number of significant digits of a mean, which is rounded half to even.
-const MeanDigits = 15
-
-// measureKinds lists the kinds that apply to a field, as messages write them.
-var measureKinds = []MeasureKind{
-	MeasureFilled, MeasureDistinct, MeasureSum, MeasureMean, MeasureMedian, MeasurePercentile, MeasureMin, MeasureMax,
-}
-
-// appliesTo reports whether a kind of measure applies to fields of a type.
-func (k MeasureKind) appliesTo(t herb.Type) bool {
-	switch k {
-	case MeasureFilled, MeasureDistinct:
-		return true
-	case MeasureMin, MeasureMax:
-		return t != herb.TypeList && t != herb.TypeBoolean
-	default:
-		return t == herb.TypeNumber
-	}
-}
-
-// IsComputed reports whether a measure is a computed number, rather than one of the values of the
-// field. Numbers are in plain decimal notation in either case, whatever the notation of the field.
-func (k MeasureKind) IsComputed() bool {
-	return k != MeasureMin && k != MeasureMax && k != MeasurePercentile
-}
-
-// Measure is a value that is computed for each group.
-type Measure struct {
-	Name    string // as in the request
-	Kind    MeasureKind
-	Field   int // position; -1 for MeasureCount
-	Percent int // of MeasurePercentile, from 0 to 100
-}
-
 // ValueFields returns the fields of a record of measures: conditions and sorts on measures compare
 // its values as those of any other record.
 func (r *AggregateRequest) ValueFields() []herb.Field {
 	fields := make([]herb.Field, len(r.Measures))
 	for i, m := range r.Measures {
 		f := herb.Field{Type: herb.TypeNumber}
-		if !m.Kind.IsComputed() && r.Request.fields[m.Field].Type != herb.TypeNumber {
+		if m.Field >= 0 && m.Kind.ResultType(r.Request.fields[m.Field].Type) != herb.TypeNumber {
 			f = r.Request.fields[m.Field]
 			f.Searchable, f.Notation.Missing = false, nil
 		}
@@ -131,16 +81,12 @@ func (r *AggregateRequest) ValueFields() []herb.Field {
 	return fields
 }
 
-// Units returns the currency and percent signs of fields that measures leave out, by the name of
-// the field.
+// Units returns the units of measures, which their values leave out, by the name of the field.
 func (r *AggregateRequest) Units() map[string]string {
 	units := map[string]string{}
 	for _, m := range r.Measures[:r.Returned] {
-		if m.Field < 0 || m.Kind == MeasureFilled || m.Kind == MeasureDistinct {
-			continue
-		}
-		if f := r.Request.fields[m.Field]; f.Notation.Affix != "" {
-			units[f.Name] = f.Notation.Affix
+		if unit := m.Unit(r.Request.fields); unit != "" {
+			units[r.Request.fields[m.Field].Name] = unit
 		}
 	}
 	return units

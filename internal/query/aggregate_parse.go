@@ -169,7 +169,7 @@ func (r *AggregateRequest) addMeasure(name, param string) (int, error) {
 				text.Suggestion(clip(kind), measureNames()), strings.Join(measureNames(), ", "))
 		}
 		use := fieldUse{
-			func(f herb.Field) bool { return f.Filterable && m.Kind.appliesTo(f.Type) },
+			func(f herb.Field) bool { return m.Kind.AppliesTo(&f) },
 			"field %q in " + strconv.Quote(clip(name)), "has no " + kind, "fields with a " + kind,
 		}
 		var err error
@@ -179,26 +179,6 @@ func (r *AggregateRequest) addMeasure(name, param string) (int, error) {
 	}
 	r.Measures = append(r.Measures, m)
 	return len(r.Measures) - 1, nil
-}
-
-// parsePercent parses the name of a percentile, from p0 to p100.
-func parsePercent(s string) (percent int, ok bool) {
-	digits, ok := strings.CutPrefix(s, string(MeasurePercentile))
-	percent, err := strconv.Atoi(digits)
-	return percent, ok && err == nil && onlyDigits(digits) && percent <= 100 && strconv.Itoa(percent) == digits
-}
-
-// measureNames returns the kinds of measures as requests write them.
-func measureNames() []string {
-	names := []string{string(MeasureCount)}
-	for _, k := range measureKinds {
-		if k == MeasurePercentile {
-			names = append(names, "p90:field")
-		} else {
-			names = append(names, string(k)+":field")
-		}
-	}
-	return names
 }
 
 // setSort parses a comma-separated list of labels and measures, each with a - before it if its

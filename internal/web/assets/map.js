@@ -1,6 +1,7 @@
 // The map: points or cells on a canvas above the coast, which is the SVG of the server. A unit of the view is a tenth of a
 // degree, and y increases to the south, as in the SVG.
 
+import { withRange } from "./address.js";
 import { listing, visit } from "./app.js";
 import { listen } from "./map-input.js";
 import { cellAt, clearCanvas, colorsOf, countInView, drawBox, drawCells, drawPlaces, drawPoints, levelsOf, nearest } from "./map-draw.js";
@@ -197,11 +198,7 @@ function select({ x0, y0, x1, y1 }) {
   const digits = Math.min(6, Math.max(1, Math.ceil(Math.log10(k * 10))));
   const degrees = (v) => String(Number((v / 10).toFixed(digits)));
   const query = listing();
-  const range = (field, from, to) => {
-    for (const op of ["gt", "gte", "lt", "lte"]) query.delete(`${field}[${op}]`);
-    query.set(`${field}[gte]`, degrees(from));
-    query.set(`${field}[lte]`, degrees(to));
-  };
+  const range = (field, from, to) => withRange(query, field, degrees(from), degrees(to), true);
   range(map.dataset.x, (Math.min(x0, x1) - dx) / k, (Math.max(x0, x1) - dx) / k);
   range(map.dataset.y, (dy - Math.max(y0, y1)) / k, (dy - Math.min(y0, y1)) / k);
   visit(`${location.pathname}?${query}`);

@@ -179,7 +179,7 @@ func (s *State) bucketHref(field int, b query.Bucket, last bool) string {
 		upper = query.OpLte
 	}
 	name := s.fields[field].Name
-	return s.Href(s.withoutFilters(field, query.OpGte, query.OpGt, query.OpLte, query.OpLt).With(
+	return s.Href(s.withoutFilters(field, query.RangeOps()...).With(
 		query.Param{Name: query.FilterParam(name, query.OpGte), Value: b.From},
 		query.Param{Name: query.FilterParam(name, upper), Value: b.To}))
 }

@@ -96,9 +96,9 @@ func (f Filter) ByWords() bool {
 // setInput shows a condition in its input. It returns false if there is none.
 func (f *Filter) setInput(c condition) bool {
 	switch {
-	case f.Mode == ModeRange && (c.op == query.OpGte || c.op == query.OpGt):
+	case f.Mode == ModeRange && c.op.IsLower():
 		f.FromName, f.From = c.Name, f.input(c.Value)
-	case f.Mode == ModeRange && (c.op == query.OpLte || c.op == query.OpLt):
+	case f.Mode == ModeRange && c.op.IsUpper():
 		f.ToName, f.To = c.Name, f.input(c.Value)
 	case c.op == query.OpPrefix && f.Type == herb.TypeText:
 		f.Prefix = c.Value
@@ -216,7 +216,10 @@ type Chip struct {
 }
 
 // Condition is a condition in words, such as "is any of" and "Paris, Mumbai".
-type Condition struct{ Relation, Value string }
+type Condition struct {
+	Relation, Value string
+	Short           string // the relation as titles write it: a sign for ranges of numbers and dates
+}
 
 // NewChips returns the filters of a listing in the order of the URL, those to edit last, and the
 // link that removes them all.
@@ -235,7 +238,7 @@ func NewChips(s *State, invalid []InvalidParam) (chips []Chip, clear string) {
 		switch {
 		case isFilter && !s.fields[i].Filterable, !isFilter && messages[p.Name] != "":
 			chips = append(chips, Chip{
-				Name: p.Name, Heading: p.Name, Conditions: []Condition{{"=", herb.Clip(p.Value, maxChipValue)}}, Invalid: true,
+				Name: p.Name, Heading: p.Name, Conditions: []Condition{{Relation: "=", Value: herb.Clip(p.Value, maxChipValue)}}, Invalid: true,
 				Remove: s.Href(s.AnyPage().Without(p.Name)),
 			})
 		case isFilter && !slices.Contains(seen, i):
@@ -284,7 +287,11 @@ func describe(c *Column, used []condition) (out []Condition) {
 		values[u.op] = append(values[u.op], formatOperand(c, u.Value))
 	}
 	if len(values[query.OpGte]) == 1 && len(values[query.OpLte]) == 1 {
-		out = append(out, Condition{"between", values[query.OpGte][0] + " – " + values[query.OpLte][0]})
+		between := newCondition("between", values[query.OpGte][0]+" – "+values[query.OpLte][0])
+		if query.HasRange(c.Type) {
+			between.Short = ""
+		}
+		out = append(out, between)
 		ops = slices.DeleteFunc(ops, func(op query.Op) bool { return op == query.OpGte || op == query.OpLte })
 	}
 	for _, op := range ops {
@@ -298,21 +305,29 @@ func describeOp(f *Column, op query.Op, values []string) Condition {
 	isEmpty := all == "" || op == query.OpEmpty && all == "true"
 	switch {
 	case op == query.OpEq && isEmpty, op == query.OpEmpty && isEmpty:
-		return Condition{Relation: "is empty"}
+		return newCondition("is empty", "")
 	case op == query.OpNe && isEmpty, op == query.OpEmpty:
-		return Condition{Relation: "is not empty"}
+		return newCondition("is not empty", "")
 	case op == query.OpEq && f.Type == herb.TypeList && len(values) == 1:
-		return Condition{"has", all}
+		return newCondition("has", all)
 	case op == query.OpEq && f.Type == herb.TypeList:
-		return Condition{"has any of", all}
+		return newCondition("has any of", all)
 	case op == query.OpEq && len(values) > 1:
-		return Condition{"is any of", all}
+		return newCondition("is any of", all)
 	case op == query.OpNe && f.Type == herb.TypeList:
-		return Condition{"has none of", all}
+		return newCondition("has none of", all)
 	case op == query.OpNe && len(values) > 1:
-		return Condition{"is none of", all}
+		return newCondition("is none of", all)
 	}
-	return Condition{cmp.Or(relations[op], string(op)), all}
+	condition := newCondition(cmp.Or(relations[op], string(op)), all)
+	if sign, ok := rangeSigns[op]; ok && query.HasRange(f.Type) {
+		condition.Short = sign
+	}
+	return condition
+}
+
+func newCondition(relation, value string) Condition {
+	return Condition{Relation: relation, Value: value, Short: relation}
 }
 
 // joinValues joins the first values, those that fit, and says how many more there are.
@@ -341,6 +356,9 @@ func formatOperand(c *Column, value string) string {
 	}
 	return value
 }
+
+// rangeSigns are the operators of ranges as signs, which are shorter than their words.
+var rangeSigns = map[query.Op]string{query.OpGt: ">", query.OpGte: "≥", query.OpLt: "<", query.OpLte: "≤"}
 
 // relations are the operators in words.
 var relations = map[query.Op]string{

@@ -209,12 +209,12 @@ func (s *State) filterRange(ps query.Params, field int, from, to string) query.P
 			return false
 		}
 		bound, valid := form.key(p.Value)
-		switch op {
-		case query.OpGte, query.OpGt:
+		switch {
+		case op.IsLower():
 			narrower := valid && bound >= low
 			hasFrom = hasFrom || narrower
 			return !narrower
-		case query.OpLte, query.OpLt:
+		case op.IsUpper():
 			narrower := valid && (!hasHigh || bound < high)
 			hasTo = hasTo || narrower
 			return !narrower

@@ -293,23 +293,14 @@ func bucketWidth(f *herb.Field, c *herb.ColumnReport, count float64) string {
 	return strconv.FormatFloat(plot.Step((high-low)/count), 'f', -1, 64)
 }
 
-// appliesTo reports whether a measure of a kind can be drawn for a field.
-func appliesTo(k query.MeasureKind, f *herb.Field) bool {
-	switch k {
-	case query.MeasureFilled, query.MeasureDistinct:
-		return f.Filterable
-	}
-	return f.Filterable && f.Type == herb.TypeNumber
+// canDraw reports whether a field has measures of a kind that are numbers: a chart has no axis for
+// the earliest date or the first text.
+func canDraw(k query.MeasureKind, f *herb.Field) bool {
+	return k.AppliesTo(f) && k.ResultType(f.Type) == herb.TypeNumber
 }
 
 // unit returns the sign of the values of the measure; empty if there is none.
-func (q *Question) unit() string {
-	switch q.Measure.Kind {
-	case query.MeasureCount, query.MeasureFilled, query.MeasureDistinct:
-		return ""
-	}
-	return q.fields[q.Measure.Field].Notation.Affix
-}
+func (q *Question) unit() string { return q.Measure.Unit(q.fields) }
 
 // number returns the number that a value of the measure represents.
 func (q *Question) number(value string) (n float64, ok bool) {

@@ -167,11 +167,11 @@ func (b *sentenceBuilder) measure() {
 	w.Choices = append(w.Choices, b.choice("number of rows", m.Kind == query.MeasureCount, func(q *Question) { q.Measure = count }))
 	for _, c := range chartMeasures {
 		field := m.Field
-		if field < 0 || !appliesTo(c.kind, &b.fields[field]) {
-			field = b.firstField(func(i int) bool { return appliesTo(c.kind, &b.fields[i]) && KindOf(b.dataset, i) == KindNumber })
+		if field < 0 || !canDraw(c.kind, &b.fields[field]) {
+			field = b.firstField(func(i int) bool { return canDraw(c.kind, &b.fields[i]) && KindOf(b.dataset, i) == KindNumber })
 		}
 		if field < 0 {
-			field = b.firstField(func(i int) bool { return appliesTo(c.kind, &b.fields[i]) })
+			field = b.firstField(func(i int) bool { return canDraw(c.kind, &b.fields[i]) })
 		}
 		if field < 0 {
 			continue
@@ -184,7 +184,7 @@ func (b *sentenceBuilder) measure() {
 		return
 	}
 	f := Word{ID: "field", Before: " of ", Text: Heading(b.fields[m.Field])}
-	f.Choices, f.More = b.offer(func(i int) bool { return appliesTo(m.Kind, &b.fields[i]) }, func(i int) Link {
+	f.Choices, f.More = b.offer(func(i int) bool { return canDraw(m.Kind, &b.fields[i]) }, func(i int) Link {
 		next := b.newMeasure(m.Kind, m.Percent, i)
 		return b.choice("", i == m.Field, func(q *Question) { q.Measure = next })
 	})

@@ -32,7 +32,7 @@ func NewWords(s *State, total int) Words {
 		seen = append(seen, i)
 		column := NewColumn(s.dataset, i)
 		for _, c := range describe(&column, s.conditions(i)) {
-			w.Conditions = append(w.Conditions, PlainText(herb.Clip(column.Heading, maxChipText)+" "+symbol(&column.Field, c.Relation)+" "+c.Value))
+			w.Conditions = append(w.Conditions, PlainText(herb.Clip(column.Heading, maxChipText)+" "+c.Short+" "+c.Value))
 		}
 	}
 	noun := rowsNoun(s.dataset)
@@ -66,25 +66,6 @@ func (w Words) Title(dataset string) string {
 		return w.String()
 	}
 	return dataset + ": " + w.String()
-}
-
-// symbol returns the sign for a relation of numbers and dates, which is shorter than its word.
-func symbol(f *herb.Field, relation string) string {
-	if query.HasRange(f.Type) {
-		switch relation {
-		case relations[query.OpGte]:
-			return "≥"
-		case relations[query.OpLte]:
-			return "≤"
-		case relations[query.OpGt]:
-			return ">"
-		case relations[query.OpLt]:
-			return "<"
-		case "between":
-			return ""
-		}
-	}
-	return relation
 }
 
 // rowsNoun returns what the rows of a dataset are, if its title is a plural such as "Earthquakes";

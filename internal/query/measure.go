@@ -1,0 +1,98 @@
+package query
+
+import (
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// MeasureKind is what a measure computes.
+type MeasureKind string
+
+// The kinds of measures. Missing values are ignored by all but MeasureCount.
+const (
+	MeasureCount      MeasureKind = "count"    // records
+	MeasureFilled     MeasureKind = "filled"   // records that have a value
+	MeasureDistinct   MeasureKind = "distinct" // distinct values; for lists, distinct elements
+	MeasureSum        MeasureKind = "sum"      // exact, with as many decimals as the value with the most
+	MeasureMean       MeasureKind = "mean"     // rounded to MeanDigits
+	MeasureMedian     MeasureKind = "median"   // exact; the mean of the two middle values if there are two
+	MeasurePercentile MeasureKind = "p"        // nearest rank, a value that occurs
+	MeasureMin        MeasureKind = "min"
+	MeasureMax        MeasureKind = "max"
+)
+
+// MeanDigits is the maximum number of significant digits of a mean, which is rounded half to even.
+const MeanDigits = 15
+
+// measureKinds lists the kinds that apply to a field, as messages write them.
+var measureKinds = []MeasureKind{
+	MeasureFilled, MeasureDistinct, MeasureSum, MeasureMean, MeasureMedian, MeasurePercentile, MeasureMin, MeasureMax,
+}
+
+// AppliesTo reports whether a field has measures of a kind.
+func (k MeasureKind) AppliesTo(f *herb.Field) bool {
+	if !f.Filterable {
+		return false
+	}
+	switch k {
+	case MeasureFilled, MeasureDistinct:
+		return true
+	case MeasureMin, MeasureMax:
+		return f.Type != herb.TypeList && f.Type != herb.TypeBoolean
+	default:
+		return f.Type == herb.TypeNumber
+	}
+}
+
+// ResultType returns the type of the values of a measure of a field.
+func (k MeasureKind) ResultType(field herb.Type) herb.Type {
+	if k.IsComputed() {
+		return herb.TypeNumber
+	}
+	return field
+}
+
+// IsComputed reports whether a measure is a computed number, rather than one of the values of the
+// field. Numbers are in plain decimal notation in either case, whatever the notation of the field.
+func (k MeasureKind) IsComputed() bool {
+	return k != MeasureMin && k != MeasureMax && k != MeasurePercentile
+}
+
+// Measure is a value that is computed for each group.
+type Measure struct {
+	Name    string // as in the request
+	Kind    MeasureKind
+	Field   int // position; -1 for MeasureCount
+	Percent int // of MeasurePercentile, from 0 to 100
+}
+
+// Unit returns the currency or percent sign of the values; empty if they have none.
+func (m Measure) Unit(fields []herb.Field) string {
+	switch m.Kind {
+	case MeasureCount, MeasureFilled, MeasureDistinct:
+		return ""
+	}
+	return fields[m.Field].Notation.Affix
+}
+
+// parsePercent parses the name of a percentile, from p0 to p100.
+func parsePercent(s string) (percent int, ok bool) {
+	digits, ok := strings.CutPrefix(s, string(MeasurePercentile))
+	percent, err := strconv.Atoi(digits)
+	return percent, ok && err == nil && onlyDigits(digits) && percent <= 100 && strconv.Itoa(percent) == digits
+}
+
+// measureNames returns the kinds of measures as requests write them.
+func measureNames() []string {
+	names := []string{string(MeasureCount)}
+	for _, k := range measureKinds {
+		if k == MeasurePercentile {
+			names = append(names, "p90:field")
+		} else {
+			names = append(names, string(k)+":field")
+		}
+	}
+	return names
+}
