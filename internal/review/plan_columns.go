@@ -7,7 +7,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/describe"
-	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/source"
 )
 
@@ -129,7 +129,7 @@ func (f *facts) declare(field, schema object, position int, edit ColumnEdit) {
 		notation := f.notation(position, edit.Type)
 		maps.Copy(field, describe.DeclareType(edit.Type, notation))
 		for _, word := range notation.Missing {
-			if edit.Type.IsScalar() && !profile.IsSign([]byte(word)) { // words such as "no date" do not fit a declared type
+			if edit.Type.IsScalar() && !kind.IsMissing([]byte(word)) { // words such as "no date" do not fit a declared type
 				missing = append(missing, word)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"herbarium/internal/ingest/charset"
+	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
@@ -183,7 +184,7 @@ func (s sample) isAligned(r reading) bool {
 		return s.areNumbers(others)
 	}
 	for i := range others[0].Cells {
-		if k, n := layout.ColumnKind(others, i); n > 0 && k != layout.Text && (i > 0 || !r.rowNames) {
+		if k, n := layout.ColumnKind(others, i); n > 0 && k != kind.Text && (i > 0 || !r.rowNames) {
 			return true
 		}
 	}
@@ -196,7 +197,7 @@ func (s sample) areNumbers(records []layout.Row) bool {
 	thousands := true
 	for _, r := range records {
 		for i, c := range r.Cells {
-			if layout.KindOf(c) != layout.Number {
+			if kind.Of(c) != kind.Number {
 				return false
 			}
 			digits, _, _ := bytes.Cut(c, []byte("."))
@@ -385,10 +386,10 @@ func (r *reading) hasRowNames() bool {
 		sequence = sequence && first <= 1 && name == strconv.Itoa(first+i)
 		last = last || rec.Width() == width
 		for _, c := range rec.Cells[1:] {
-			numbers = numbers && layout.KindOf(c)&(layout.Number|layout.Missing) != 0
+			numbers = numbers && kind.Of(c)&(kind.Number|kind.Missing) != 0
 			points = points || bytes.IndexByte(c, '.') >= 0
 		}
-		numbers = numbers && layout.KindOf(rec.Cells[0]) == layout.Text
+		numbers = numbers && kind.Of(rec.Cells[0]) == kind.Text
 	}
 	return last && (r.quotedNames == r.total || sequence || r.header > 1 && (r.dialect.Delimiter != ',' || numbers && points))
 }

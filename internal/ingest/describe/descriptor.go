@@ -10,7 +10,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
@@ -97,7 +97,7 @@ func schemaOf(t *ingest.Table, samples [][]string) object {
 		if s.From == s.Name {
 			s.From = ""
 		}
-		if slices.ContainsFunc(n.Missing, func(m string) bool { return !profile.IsSign([]byte(m)) }) {
+		if slices.ContainsFunc(n.Missing, func(m string) bool { return !kind.IsMissing([]byte(m)) }) {
 			f.Type, f.Notation = "any", herb.Notation{} // words such as "no date" do not fit a declared type
 		}
 		if len(samples[i]) > 0 {

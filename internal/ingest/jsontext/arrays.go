@@ -6,6 +6,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
+	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/layout"
 )
 
@@ -106,18 +107,18 @@ func (r *reader) sampleArrays(size int) (sampled []layout.Row) {
 }
 
 // sampledValue returns a value and the kind that it declares.
-func sampledValue(raw []byte) ([]byte, layout.Kind) {
+func sampledValue(raw []byte) ([]byte, kind.Kind) {
 	var text string
 	switch {
 	case len(raw) == 0 || raw[0] == 'n':
-		return nil, layout.Missing
+		return nil, kind.Missing
 	case raw[0] == '"':
 		_ = json.Unmarshal(raw, &text) // fails for invalid text, which reading reports
-		return []byte(text), layout.Text
+		return []byte(text), kind.Text
 	case raw[0] == 't' || raw[0] == 'f':
-		return raw, layout.Boolean
+		return raw, kind.Boolean
 	case raw[0] == '[' || raw[0] == '{':
-		return raw, layout.Other
+		return raw, kind.Other
 	}
-	return raw, layout.Number
+	return raw, kind.Number
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/kind"
 )
 
 // Limits of the rows that are held until it is known whether they are footnotes.
@@ -142,10 +143,10 @@ func uniqueRows(header, below []Row) (unique []Row) {
 	for _, h := range header {
 		names, isContrast := map[string]bool{}, false
 		for c, name := range h.Cells {
-			if h.kind(c) == Text {
+			if h.kind(c) == kind.Text {
 				names[string(bytes.TrimSpace(name))] = true
 				k, n := ColumnKind(others, c)
-				isContrast = isContrast || n > 0 && k != Text
+				isContrast = isContrast || n > 0 && k != kind.Text
 			}
 		}
 		isName := func(c []byte) bool { return names[string(bytes.TrimSpace(c))] }

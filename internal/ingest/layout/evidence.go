@@ -3,6 +3,8 @@ package layout
 import (
 	"iter"
 	"slices"
+
+	"herbarium/internal/ingest/kind"
 )
 
 // minScore is the score from which a header is accepted. Below its negative, the rows are evidently
@@ -34,16 +36,16 @@ const (
 // evidence examines the candidates of a sample.
 type evidence struct {
 	Sample
-	kinds  [][]Kind // by row and column
-	filled []int    // number of values of each row; 1 for text that was split at its delimiters
-	last   int      // number of rows above those at the end that may be footnotes
+	kinds  [][]kind.Kind // by row and column
+	filled []int         // number of values of each row; 1 for text that was split at its delimiters
+	last   int           // number of rows above those at the end that may be footnotes
 }
 
 func newEvidence(s Sample) *evidence {
-	e := &evidence{Sample: s, kinds: make([][]Kind, len(s.Rows)), filled: make([]int, len(s.Rows))}
+	e := &evidence{Sample: s, kinds: make([][]kind.Kind, len(s.Rows)), filled: make([]int, len(s.Rows))}
 	width := commonWidth(s.Rows)
 	for i, r := range s.Rows {
-		e.kinds[i] = make([]Kind, min(len(r.Cells), maxColumns))
+		e.kinds[i] = make([]kind.Kind, min(len(r.Cells), maxColumns))
 		for c := range e.kinds[i] {
 			e.kinds[i][c] = r.kind(c)
 		}
@@ -67,9 +69,9 @@ func commonWidth(all []Row) (best int) {
 	return best
 }
 
-func (e *evidence) kind(row, column int) Kind {
+func (e *evidence) kind(row, column int) kind.Kind {
 	if column >= len(e.kinds[row]) {
-		return Missing
+		return kind.Missing
 	}
 	return e.kinds[row][column]
 }
@@ -94,7 +96,7 @@ func (e *evidence) firstRecord() int {
 			return 0
 		case e.filled[i] > 2 && i > 0 && r.Gap && i+1 < len(e.Rows):
 			return i
-		case e.filled[i] > 1 || slices.ContainsFunc(e.kinds[i], func(k Kind) bool { return k&(Text|Missing) == 0 }):
+		case e.filled[i] > 1 || slices.ContainsFunc(e.kinds[i], func(k kind.Kind) bool { return k&(kind.Text|kind.Missing) == 0 }):
 			return 0
 		}
 	}
@@ -206,13 +208,13 @@ func (e *evidence) leftOutCost(row, first, width int, below []int) float64 {
 	isNumeric, fits := true, 0
 	for c := range e.kinds[row] {
 		k := e.kind(row, c)
-		isNumeric = isNumeric && k != Text
-		if typed, kind, _ := e.dominantKind(below, c); typed && kind == k {
+		isNumeric = isNumeric && k != kind.Text
+		if typed, dominant, _ := e.dominantKind(below, c); typed && dominant == k {
 			fits++
 		}
 	}
 	switch {
-	case isNumeric && row > 0 && n == 1 && e.kind(row, 0) == Number && e.kind(row-1, 0) == Number:
+	case isNumeric && row > 0 && n == 1 && e.kind(row, 0) == kind.Number && e.kind(row-1, 0) == kind.Number:
 		cost += leftOut // a column of numbers is data
 	case 2*fits > n && n > 1:
 		cost += leftOut * share // it looks like a record
@@ -240,20 +242,20 @@ func (e *evidence) isApart(from, first int) bool {
 // dominantKind returns the most frequent kind of the values of a column other than text, and the
 // number n of its values. typed is true if there are at least two values and four fifths of them
 // have that kind.
-func (e *evidence) dominantKind(below []int, column int) (typed bool, kind Kind, n int) {
+func (e *evidence) dominantKind(below []int, column int) (typed bool, dominant kind.Kind, n int) {
 	var count [256]int
 	for _, i := range below {
-		if k := e.kind(i, column); k != Missing {
+		if k := e.kind(i, column); k != kind.Missing {
 			count[k]++
 			n++
 		}
 	}
-	for _, k := range []Kind{Number, Date, Boolean, Other} {
-		if count[k] > count[kind] || kind == 0 && count[k] > 0 {
-			kind = k
+	for _, k := range []kind.Kind{kind.Number, kind.Date, kind.Boolean, kind.Other} {
+		if count[k] > count[dominant] || dominant == 0 && count[k] > 0 {
+			dominant = k
 		}
 	}
-	return n > 1 && 5*count[kind] >= 4*n, kind, n
+	return n > 1 && 5*count[dominant] >= 4*n, dominant, n
 }
 
 // contradiction returns the cost of the first records that do not fit the typed columns, such as
@@ -264,9 +266,9 @@ func (e *evidence) contradiction(below []int) (cost float64) {
 	for n := range min(first, len(below)) {
 		typed, others, values := 0, 0, 0
 		row, rest := below[n], below[n+1:]
-		names := Text | e.sequenceKinds(e.Rows[row], rest)
+		names := kind.Text | e.sequenceKinds(e.Rows[row], rest)
 		for c := range e.kinds[row] {
-			if isTyped, _, count := e.dominantKind(rest, c); isTyped && e.kind(row, c) != Missing {
+			if isTyped, _, count := e.dominantKind(rest, c); isTyped && e.kind(row, c) != kind.Missing {
 				values = max(values, count)
 				if typed++; e.kind(row, c)&names != 0 {
 					others++

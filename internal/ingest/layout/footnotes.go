@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+
+	"herbarium/internal/ingest/kind"
 )
 
 // minRecords is the minimum number of records above a footnote.
@@ -46,7 +48,7 @@ func newFootnoteDetector(sample []Row, columns int) *footnoteDetector {
 	}
 	records := slices.DeleteFunc(slices.Clone(sample), func(r Row) bool { return r.Filled() < 2 })
 	k, n := ColumnKind(records, f.first)
-	f.isTyped = n > 0 && k != Text
+	f.isTyped = n > 0 && k != kind.Text
 	for _, r := range records {
 		if text := r.cell(f.first); labelPattern.Match(text) || isSentence(text) {
 			f.longest[labelPattern.Match(text)] = max(f.longest[labelPattern.Match(text)], len(text))
@@ -78,7 +80,7 @@ func (f *footnoteDetector) mayBeFootnote(row Row, isBelow bool) bool {
 	case n > 1 && (f.spaced || !row.isSplitText()):
 		return false
 	}
-	return row.isRule() || KindOf(row.cell(f.first)) == Text
+	return row.isRule() || kind.Of(row.cell(f.first)) == kind.Text
 }
 
 // index returns the index of the first footnote, or of the blank rows above it, in the last rows of
@@ -110,7 +112,7 @@ func (f *footnoteDetector) points(r Row, gap bool) (n int) {
 	}
 	isProse := isSentence(text)
 	if r.Filled() > 1 { // it was split; numbers make it a record, such as a total
-		hasNumber := slices.ContainsFunc(r.Cells, func(c []byte) bool { return KindOf(c)&(Text|Missing) == 0 })
+		hasNumber := slices.ContainsFunc(r.Cells, func(c []byte) bool { return kind.Of(c)&(kind.Text|kind.Missing) == 0 })
 		isProse = isSentence(bytes.Join(r.Cells, nil)) && !hasNumber
 		if !isProse && !isLabeled {
 			return 0
@@ -163,7 +165,7 @@ func (r Row) isSplitText() bool {
 			return false
 		}
 	}
-	return r.isSpaced() && KindOf(r.Cells[0]) == Text
+	return r.isSpaced() && kind.Of(r.Cells[0]) == kind.Text
 }
 
 // isThousands reports whether a number was split between two values.

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"herbarium/internal/ingest/kind"
 )
 
 // joinedNames joins the rows from first to end. The row that it returns has what is compared with
@@ -74,15 +76,15 @@ func mayGroup(header []Row) bool {
 
 // areNames reports whether a row of a header that ends at an index has nothing but names.
 func (e *evidence) areNames(row, end int) bool {
-	kinds := Text | Missing | e.sequenceKinds(e.Rows[row], e.below(end, e.Rows[row]))
-	return !slices.ContainsFunc(e.kinds[row], func(k Kind) bool { return k&kinds == 0 })
+	kinds := kind.Text | kind.Missing | e.sequenceKinds(e.Rows[row], e.below(end, e.Rows[row]))
+	return !slices.ContainsFunc(e.kinds[row], func(k kind.Kind) bool { return k&kinds == 0 })
 }
 
 // contrasts reports whether a name in a row is above values of another kind, or the row clearly
 // differs from the texts below it.
 func (e *evidence) contrasts(row Row, below []int) bool {
 	for c := range min(len(row.Cells), maxColumns) {
-		if typed, _, _ := e.dominantKind(below, c); typed && row.kind(c) == Text {
+		if typed, _, _ := e.dominantKind(below, c); typed && row.kind(c) == kind.Text {
 			return true
 		}
 	}
@@ -100,15 +102,15 @@ func (e *evidence) isLabel(row int, below []int) bool {
 	typed, texts, rows, recurring, known := 0, 0, 0, 0, 0
 	distinct, filled := map[string]bool{}, 0
 	for c := range e.kinds[row] {
-		isTyped, kind, n := e.dominantKind(below, c)
+		isTyped, dominant, n := e.dominantKind(below, c)
 		got := e.kind(row, c)
-		if got == Missing {
+		if got == kind.Missing {
 			continue
 		}
 		distinct[string(e.Rows[row].cell(c))] = true
 		filled++
 		switch {
-		case isTyped && got == kind:
+		case isTyped && got == dominant:
 			return false
 		case isTyped:
 			typed++
@@ -126,7 +128,7 @@ func (e *evidence) isLabel(row int, below []int) bool {
 	switch {
 	case texts == 0 && filled < e.typicalWidth(below):
 		return typed > 0
-	case recurring > 1 && known == 0 && e.kind(row, 0) == Missing && n == len(below):
+	case recurring > 1 && known == 0 && e.kind(row, 0) == kind.Missing && n == len(below):
 		return true
 	}
 	return typed > 1 && rows >= manyRecords && len(distinct) == filled

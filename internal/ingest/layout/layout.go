@@ -22,8 +22,9 @@ package layout
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
+
+	"herbarium/internal/ingest/kind"
 )
 
 // Row is a row of a sheet, a record of a delimited text, or a JSON array.
@@ -32,8 +33,8 @@ type Row struct {
 	Gap       bool // a blank line or row is above it
 	Blank     bool // it has nothing but delimiters
 	Cells     [][]byte
-	Kinds     []Kind // of the cells, as the file declares them; nil: it declares none
-	Invalid   error  // why the row cannot be a record; it may be a footnote
+	Kinds     []kind.Kind // of the cells, as the file declares them; nil: it declares none
+	Invalid   error       // why the row cannot be a record; it may be a footnote
 }
 
 // Clone returns a copy that remains valid when the next row is read.
@@ -56,18 +57,18 @@ func (r Row) cell(i int) []byte {
 
 // kind returns the kind of the value in a column. A declared kind takes precedence, except for
 // text, because workbooks often store numbers and dates as text.
-func (r Row) kind(i int) Kind {
+func (r Row) kind(i int) kind.Kind {
 	if i < len(r.Kinds) {
 		switch k := r.Kinds[i]; k {
-		case Number, Code:
-			return Number
-		case Date, Datetime:
-			return Date
-		case Boolean, Other:
+		case kind.Number, kind.Code:
+			return kind.Number
+		case kind.Date, kind.Datetime:
+			return kind.Date
+		case kind.Boolean, kind.Other:
 			return k
 		}
 	}
-	return KindOf(r.cell(i))
+	return kind.Of(r.cell(i))
 }
 
 // Filled returns the number of values that are not blank.
@@ -121,56 +122,14 @@ func (r Row) equals(other Row) bool {
 
 func isFilled(cell []byte) bool { return len(bytes.TrimSpace(cell)) > 0 }
 
-// Kind is a kind of values, or a set of several kinds.
-type Kind uint8
-
-// The kinds of values.
-const (
-	Text Kind = 1 << iota
-	Number
-	Code // number with a zero-padded format
-	Date
-	Datetime
-	Boolean
-	Other   // anything else that is not text, such as errors, times of day and arrays
-	Missing // no value, or a marker of one
-)
-
-// KindOf returns what a value appears to be, in a wide sense: only the layout depends on it. A date
-// has at least three numbers, such as a year, a month and a day. Datetimes are dates.
-func KindOf(v []byte) Kind {
-	const separators, maxTyped = "-/:. T", 100
-	if v = bytes.TrimSpace(v); len(v) > maxTyped {
-		return Text
-	}
-	if len(bytes.Trim(v, "-_=.*?:")) == 0 { // empty, a rule, or a sign for a missing value
-		return Missing
-	}
-	switch string(bytes.ToLower(v)) {
-	case "na", "n/a", "null", "none", "nan", `\n`, "#n/a", "[x]", "[z]", "[c]":
-		return Missing
-	case "true", "false":
-		return Boolean
-	}
-	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥%<>≤≥ "), ",", "")
-	if _, err := strconv.ParseFloat(digits, 64); err == nil && digits[len(digits)-1] <= '9' { // not infinity
-		return Number
-	}
-	isSeparator := func(r rune) bool { return strings.ContainsRune(separators, r) }
-	if len(bytes.Trim(v, "0123456789Z+"+separators)) == 0 && len(bytes.FieldsFunc(v, isSeparator)) >= 3 {
-		return Date
-	}
-	return Text
-}
-
 // ColumnKind returns the kind that all n values of a column have. If they differ, k is Text, and n
 // is the number of values above the first one that differs. See also evidence.dominantKind.
-func ColumnKind(table []Row, column int) (k Kind, n int) {
+func ColumnKind(table []Row, column int) (k kind.Kind, n int) {
 	for _, r := range table {
-		switch got := KindOf(r.cell(column)); {
-		case got == Missing:
+		switch got := kind.Of(r.cell(column)); {
+		case got == kind.Missing:
 		case n > 0 && got != k:
-			return Text, n
+			return kind.Text, n
 		default:
 			k = got
 			n++

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"herbarium/internal/ingest/kind"
 )
 
 // headerScore returns the mean evidence that the values of a row are names of the columns below.
@@ -33,21 +35,21 @@ func (e *evidence) headerScore(names Row, joined []string, below []int) float64 
 
 // nameScore returns the evidence that a value is the name of the column below, and the weight of
 // the column. kinds are those that sequenceKinds returns.
-func (e *evidence) nameScore(names Row, c int, below []int, kinds Kind, isPart bool) (score, weight float64) {
+func (e *evidence) nameScore(names Row, c int, below []int, kinds kind.Kind, isPart bool) (score, weight float64) {
 	const null = `\N` // of MySQL and PostgreSQL
 	var count [256]int
 	n := 0
 	for _, i := range below {
-		if k := e.kind(i, c); k != Missing {
+		if k := e.kind(i, c); k != kind.Missing {
 			count[k]++
 			n++
 		}
 	}
 	name, k := names.cell(c), names.kind(c)
-	switch texts := count[Text]; {
+	switch texts := count[kind.Text]; {
 	case string(name) == null:
 		return -contrast, 1
-	case len(name) == 0 || k == Missing:
+	case len(name) == 0 || k == kind.Missing:
 		if len(below) == 0 || c == 0 && n == len(below) { // row labels often have no name
 			return 0, float64(min(n, 1))
 		}
@@ -56,13 +58,13 @@ func (e *evidence) nameScore(names Row, c int, below []int, kinds Kind, isPart b
 		return 0, 1
 	case k&kinds != 0: // a year above years is a value
 		return sequence * confidence(n) * (1 - 2*e.shareOfSequence(c, below, name)), 1
-	case k != Text && n == 0:
+	case k != kind.Text && n == 0:
 		return -contrast / 2, 1
-	case k != Text && count[k] > 0:
+	case k != kind.Text && count[k] > 0:
 		return -contrast * confidence(n) * float64(count[k]) / float64(n), 1
-	case k == Date && 2*count[Number] > n:
+	case k == kind.Date && 2*count[kind.Number] > n:
 		return contrast / 4 * confidence(n), 1
-	case k != Text:
+	case k != kind.Text:
 		return -0.5, 1
 	case n == 0:
 		return nameLikeness(name), 0.5
@@ -79,11 +81,11 @@ func (e *evidence) shareOfSequence(c int, below []int, name []byte) float64 {
 	n, same := 0, 0
 	for _, i := range below {
 		k := e.kind(i, c)
-		if k == Missing {
+		if k == kind.Missing {
 			continue
 		}
 		n++
-		if value := e.Rows[i].cell(c); isYear(name) && isYear(value) || k == Date && KindOf(name) == Date || bytes.Equal(name, value) {
+		if value := e.Rows[i].cell(c); isYear(name) && isYear(value) || k == kind.Date && kind.Of(name) == kind.Date || bytes.Equal(name, value) {
 			same++
 		}
 	}
@@ -99,7 +101,7 @@ func (e *evidence) textEvidence(name []byte, c int, below []int, isPart bool) fl
 	form, code, n, equal, codes, long := formOf(name), shapeOf(name), 0, 0, 0, 0
 	forms := map[string]int{}
 	for _, i := range below {
-		if e.kind(i, c) != Text {
+		if e.kind(i, c) != kind.Text {
 			continue
 		}
 		n++
@@ -205,9 +207,9 @@ func signs(text []byte, runs bool) string {
 // sequenceKinds returns the kinds of values, other than text, that name the columns in a row:
 // years, at least three dates in ascending order, numbers that are consecutive, or at least five
 // ascending ones. Most rows below have no such sequence.
-func (e *evidence) sequenceKinds(row Row, below []int) (kinds Kind) {
+func (e *evidence) sequenceKinds(row Row, below []int) (kinds kind.Kind) {
 	if isSequence(dates(row)) && !e.mostBelow(below, func(r Row) bool { return isSequence(dates(r)) }) {
-		kinds |= Date
+		kinds |= kind.Date
 	}
 	names := numbers(row)
 	isAlike := func(r Row) bool { return areYears(numbers(r)) }
@@ -221,7 +223,7 @@ func (e *evidence) sequenceKinds(row Row, below []int) (kinds Kind) {
 		return kinds
 	}
 	if !e.mostBelow(below, isAlike) && (len(below) > 1 || areYears(names) || names[0] == 0) {
-		kinds |= Number
+		kinds |= kind.Number
 	}
 	return kinds
 }
@@ -229,7 +231,7 @@ func (e *evidence) sequenceKinds(row Row, below []int) (kinds Kind) {
 // hasRowLabel reports whether the first value of a row is a text, as labels of rows are.
 func hasRowLabel(r Row) bool {
 	first := slices.IndexFunc(r.Cells, isFilled)
-	return first >= 0 && r.kind(first) == Text
+	return first >= 0 && r.kind(first) == kind.Text
 }
 
 // mostBelow reports whether more than half of the rows below satisfy a test.
@@ -246,7 +248,7 @@ func (e *evidence) mostBelow(below []int, test func(Row) bool) bool {
 // dates returns the dates in a row.
 func dates(r Row) (found []string) {
 	for c := range r.Cells[:min(len(r.Cells), maxColumns)] {
-		if r.kind(c) == Date {
+		if r.kind(c) == kind.Date {
 			found = append(found, string(r.cell(c)))
 		}
 	}
@@ -260,7 +262,7 @@ func isSequence(names []string) bool {
 // numbers returns the numbers in a row, nil if one of them is not a natural number.
 func numbers(r Row) (found []int) {
 	for c := range r.Cells[:min(len(r.Cells), maxColumns)] {
-		if r.kind(c) != Number {
+		if r.kind(c) != kind.Number {
 			continue
 		}
 		n, err := strconv.Atoi(string(r.cell(c)))

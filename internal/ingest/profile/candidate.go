@@ -121,29 +121,6 @@ func quote(value []byte, where string) string {
 
 func clip(s string) string { return herb.Clip(s, 60) }
 
-// IsSign reports whether a value means a missing one in columns of scalar types: NA, null and the
-// like in any case, or a run of one of the characters ? * - and the point.
-func IsSign(v []byte) bool {
-	switch v[0] {
-	case '?', '*', '-', '.':
-		return len(v) <= maxRun && len(bytes.Trim(v, string(v[:1]))) == 0
-	case '\\':
-		return string(v) == `\N`
-	case '#':
-		return bytes.EqualFold(v, []byte("#N/A"))
-	case 'n', 'N':
-		for _, word := range [...]string{"na", "n/a", "nan", "null", "none"} {
-			if len(v) == len(word) && strings.EqualFold(string(v), word) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// maxRun is the length of a run of one character that means a missing value.
-const maxRun = 20
-
 // isInfinity reports whether a value is missing in columns that are declared numbers, because
 // floating-point columns have it.
 func isInfinity(v []byte) bool {

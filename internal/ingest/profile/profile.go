@@ -21,6 +21,7 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/kind"
 	"herbarium/internal/text"
 )
 
@@ -180,7 +181,7 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 		c.blank++
 		return
 	}
-	if IsSign(v) && addNamed(&c.signs, v, maxSigns, where) {
+	if kind.IsMissing(v) && addNamed(&c.signs, v, maxSigns, where) {
 		c.missing++
 		return
 	}

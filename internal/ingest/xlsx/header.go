@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
@@ -76,7 +77,7 @@ func (r *reader) setColumns(names []string) {
 	for _, name := range names {
 		r.columns = append(r.columns, rows.Column{Name: name})
 	}
-	r.named, r.kinds = len(names), make([]layout.Kind, len(names))
+	r.named, r.kinds = len(names), make([]kind.Kind, len(names))
 }
 
 // mergedCells returns the ranges of merged cells at the start of the sheet. They follow the rows in
@@ -134,7 +135,7 @@ func isTable(sampled []layout.Row) bool {
 	for i, r := range sampled {
 		if r.Filled() > 1 {
 			wide++
-		} else if i > 0 && r.Kinds[len(r.Kinds)-1] != layout.Text {
+		} else if i > 0 && r.Kinds[len(r.Kinds)-1] != kind.Text {
 			other++
 		}
 	}

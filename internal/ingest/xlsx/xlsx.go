@@ -20,6 +20,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
@@ -106,9 +107,9 @@ type reader struct {
 	merges  []layout.Merge // nil: not read
 	line    int            // number of the row returned last
 	columns []rows.Column
-	kinds   []layout.Kind // of the values of each column
-	named   int           // columns of the header
-	beyond  string        // the first cell right of the header
+	kinds   []kind.Kind // of the values of each column
+	named   int         // columns of the header
+	beyond  string      // the first cell right of the header
 	notes   []string
 }
 
@@ -186,11 +187,11 @@ func (r *reader) Next() ([][]byte, error) {
 
 // columnType returns the type that the cells of a column declare. Text declares none, because
 // spreadsheets often store numbers and dates as text, and neither do mixed cells.
-func columnType(kinds layout.Kind) herb.Type {
-	return map[layout.Kind]herb.Type{
-		layout.Number: herb.TypeNumber, layout.Code: herb.TypeText, layout.Boolean: herb.TypeBoolean,
-		layout.Date: herb.TypeDate, layout.Datetime: herb.TypeDateTime,
-	}[kinds&^layout.Missing]
+func columnType(kinds kind.Kind) herb.Type {
+	return map[kind.Kind]herb.Type{
+		kind.Number: herb.TypeNumber, kind.Code: herb.TypeText, kind.Boolean: herb.TypeBoolean,
+		kind.Date: herb.TypeDate, kind.Datetime: herb.TypeDateTime,
+	}[kinds&^kind.Missing]
 }
 
 func (r *reader) Columns() []rows.Column { return r.columns }
