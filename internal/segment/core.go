@@ -54,7 +54,7 @@ func (c *Core) Program() string { return c.file.Meta.Program }
 func (c *Core) Verify() error { return c.file.Verify() }
 
 // DropPages releases the pages of the file from memory. They are read again on demand.
-func (c *Core) DropPages() { file.DropPages(c.file.Data) }
+func (c *Core) DropPages() { c.file.DropPages(c.file.Data) }
 
 // Fields returns the fields of the records.
 func (c *Core) Fields() []herb.Field { return c.file.Meta.Fields }

@@ -30,3 +30,17 @@ type Progress = build.Progress
 func Create(ctx context.Context, path string, fields []herb.Field, records iter.Seq2[herb.Record, error], opts Options) (int, error) {
 	return build.Create(ctx, path, fields, records, opts)
 }
+
+// InMemory builds a segment of a few thousand records in memory. Verify and Release have the same
+// effect as those of a mapped file; the garbage collector frees its memory.
+func InMemory(ctx context.Context, fields []herb.Field, records []herb.Record) (*Reader, error) {
+	content, err := build.InMemory(ctx, fields, records)
+	if err != nil {
+		return nil, err
+	}
+	f, err := file.OpenMemory(content)
+	if err != nil {
+		return nil, err
+	}
+	return newReader(f)
+}

@@ -38,13 +38,22 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	r, err := newReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	r.DropPages() // reading the headers of thousands of sections loads most of a file
+	return r, nil
+}
+
+// newReader returns a reader of a file, which it closes after an error.
+func newReader(f *file.File) (*Reader, error) {
 	r := &Reader{Core: Core{file: f}, pool: bitmap.Pool{Records: f.Meta.Records}}
 	r.references.Store(1)
 	if err := f.Guard(r.open); err != nil {
 		_ = f.Close() // return the first error
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	r.DropPages() // reading the headers of thousands of sections loads most of a file
 	return r, nil
 }
 

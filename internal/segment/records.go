@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 )
 
@@ -55,7 +54,7 @@ func (c *Core) Each(ctx context.Context, f func(record []byte) error) error {
 					return err
 				}
 			}
-			file.DropPages(c.records.Data[c.records.Starts.At(part):c.records.Starts.At(n)])
+			c.file.DropPages(c.records.Data[c.records.Starts.At(part):c.records.Starts.At(n)])
 			return nil
 		})
 		if err != nil {

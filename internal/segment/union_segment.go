@@ -3,7 +3,6 @@ package segment
 import (
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/column"
-	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 )
@@ -82,7 +81,7 @@ func (s *segmentMatches) dropRead(number uint32) {
 	}
 	s.read = at
 	if at-s.kept >= forgetBytes {
-		file.DropPages(records.Data[s.kept:at])
+		s.r.file.DropPages(records.Data[s.kept:at])
 		s.kept = at
 	}
 }

@@ -79,18 +79,17 @@ const (
 // only when it is complete and synced. After an error, or when ctx is canceled, it leaves no files
 // behind.
 func Create(ctx context.Context, path string, fields []herb.Field, records iter.Seq2[herb.Record, error], opts Options) (n int, err error) {
-	opts.Memory = cmp.Or(opts.Memory, 128<<20)
 	opts.FS = cmp.Or[filesystem.FS](opts.FS, filesystem.OS{})
-	opts.Indexes = cmp.Or(opts.Indexes, DefaultIndexes())
-	if opts.Progress == nil {
-		opts.Progress = func(Progress) {}
-	}
+	opts = opts.withDefaults()
 	dir, named := path+PartSuffix, false
 	if err := opts.FS.Mkdir(dir, 0o700); err != nil {
 		return 0, err
 	}
 	b := &builder{opts: opts, fields: fields, tmp: newTempDir(ctx, opts.FS, dir, opts.Memory, len(fields))}
-	err = recovered(func() error {
+	err = recovered(func() (err error) {
+		if b.w, err = file.NewWriter(opts.FS, filepath.Join(dir, segmentFile)); err != nil {
+			return err
+		}
 		if err := b.build(records); err != nil {
 			return err
 		}
@@ -115,6 +114,15 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 
 const segmentFile = "segment"
 
+func (o Options) withDefaults() Options {
+	o.Memory = cmp.Or(o.Memory, 128<<20)
+	o.Indexes = cmp.Or(o.Indexes, DefaultIndexes())
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	return o
+}
+
 // builder is a build in progress.
 type builder struct {
 	opts    Options
@@ -133,9 +141,7 @@ type builder struct {
 // build writes the complete file. It fails if the build is canceled, so also after any error of a
 // spill file.
 func (b *builder) build(records iter.Seq2[herb.Record, error]) error {
-	if err := b.begin(); err != nil {
-		return err
-	}
+	b.begin()
 	if err := b.read(records); err != nil {
 		return err
 	}
@@ -145,11 +151,8 @@ func (b *builder) build(records iter.Seq2[herb.Record, error]) error {
 	return b.tmp.err()
 }
 
-// begin creates the file and the builders of its sections.
-func (b *builder) begin() (err error) {
-	if b.w, err = file.NewWriter(b.opts.FS, filepath.Join(b.tmp.dir, segmentFile)); err != nil {
-		return err
-	}
+// begin creates the builders of the sections.
+func (b *builder) begin() {
 	b.starts = b.tmp.newSpillFile()
 	b.words = newWordsBuilder(b.tmp, b.fields, b.opts.Memory/2, b.opts.Indexes)
 	lists := 0
@@ -167,7 +170,6 @@ func (b *builder) begin() (err error) {
 		b.columns = append(b.columns, c)
 	}
 	b.w.Begin(file.TagRecords, file.NoField)
-	return nil
 }
 
 // workers is the number of batches that are prepared concurrently, and later of fields that are

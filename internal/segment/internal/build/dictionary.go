@@ -21,11 +21,12 @@ type dictionary struct {
 }
 
 const (
-	entryHead  = 4 + 4 // fixed, because nearly every word of every record is compared with an entry
-	entryAlign = 4
-	blockBits  = 16 // of a place: the position of an entry in its block, in units of its alignment
-	blockSize  = entryAlign << blockBits
-	placeBits  = 40 // of a slot
+	entryHead      = 4 + 4 // fixed, because nearly every word of every record is compared with an entry
+	entryAlign     = 4
+	blockBits      = 16 // of a place: the position of an entry in its block, in units of its alignment
+	blockSize      = entryAlign << blockBits
+	firstBlockSize = 1 << 12 // each block is twice as large as the one before, up to blockSize
+	placeBits      = 40      // of a slot
 )
 
 func newDictionary(t *tables) dictionary {
@@ -44,7 +45,8 @@ func (d *dictionary) add(name []byte) (place uint64) {
 	need := entryHead + len(name) + entryAlign
 	last := len(d.blocks) - 1
 	if last < 0 || len(d.blocks[last])+need > cap(d.blocks[last]) {
-		d.blocks = append(d.blocks, newTable[byte](d.tables, max(blockSize, need))[:0])
+		size := min(firstBlockSize<<len(d.blocks), blockSize)
+		d.blocks = append(d.blocks, newTable[byte](d.tables, max(size, need))[:0])
 		last++
 	}
 	b := d.blocks[last]

@@ -40,9 +40,9 @@ func (v *invertedIndex) addPair(id, record uint32, field int) {
 	}
 	block := v.used / pairsBlock
 	if block == len(v.pairs) {
-		v.pairs = append(v.pairs, make([]uint64, pairsBlock))
+		v.pairs = append(v.pairs, make([]uint64, 0, min(pairsBlock, v.limit)))
 	}
-	v.pairs[block][v.used%pairsBlock] = uint64(id)<<32 | uint64(record)
+	v.pairs[block] = append(v.pairs[block][:v.used%pairsBlock], uint64(id)<<32|uint64(record))
 	v.used++
 }
 

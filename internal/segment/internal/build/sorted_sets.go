@@ -34,7 +34,12 @@ func newSortedSets(tmp *tempDir, records int) *sortedSets {
 // add adds the next of the sorted rows.
 func (s *sortedSets) add(record uint32) {
 	for s.parts < column.PrefixSets && s.added == s.parts*s.records/column.PrefixSets {
-		_ = s.prefix.AddBits(s.dense) // the spill file keeps the error
+		// The spill file keeps the errors.
+		if s.added == 0 { // the first prefixes of a small file
+			_ = s.prefix.End(nil)
+		} else {
+			_ = s.prefix.AddBits(s.dense)
+		}
 		s.parts++
 	}
 	s.added++

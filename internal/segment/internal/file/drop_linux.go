@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// DropPages advises the system to release the pages of mapped bytes. They are read again on demand.
-func DropPages(b []byte) {
+// dropPages advises the system to release the pages of mapped bytes. They are read again on demand.
+func dropPages(b []byte) {
 	page := os.Getpagesize()
 	if off := int(uintptr(unsafe.Pointer(&b[0])) % uintptr(page)); off > 0 {
 		b = b[min(page-off, len(b)):]

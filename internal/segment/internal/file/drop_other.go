@@ -2,5 +2,5 @@
 
 package file
 
-// DropPages does nothing: package syscall has no madvise for this system.
-func DropPages([]byte) {}
+// dropPages does nothing: package syscall has no madvise for this system.
+func dropPages([]byte) {}

@@ -18,9 +18,10 @@ import (
 // because a file may be larger than memory.
 const dropStep = 16 << 20
 
-// File is a mapped segment with a valid frame.
+// File is a segment with a valid frame, mapped or in memory.
 type File struct {
 	Data     []byte
+	inMemory bool // Data is on the heap
 	Sections []Section
 	Meta     Meta
 	contents map[sectionName][]byte
@@ -42,12 +43,22 @@ func Open(path string) (*File, error) {
 // ROFF may be read.
 func OpenCore(path string) (*File, error) { return openFile(path, (*File).checkCore) }
 
+// OpenMemory validates the frame of a segment in memory.
+func OpenMemory(content []byte) (*File, error) {
+	return openFrame(&File{Data: content, inMemory: true}, (*File).checkSections)
+}
+
 // openFile maps a file and calls check with its frame.
 func openFile(path string, check func(*File) error) (*File, error) {
 	file, err := openMap(path)
 	if err != nil {
 		return nil, err
 	}
+	return openFrame(file, check)
+}
+
+// openFrame reads the frame of a file and calls check with it. It closes the file after an error.
+func openFrame(file *File, check func(*File) error) (*File, error) {
 	if err := file.Guard(func() error {
 		if err := file.readFrame(); err != nil {
 			return err
@@ -152,7 +163,20 @@ func (f *File) Section(t Tag, field uint32) []byte { return f.contents[sectionNa
 func (f *File) Guard(read func() error) error { return guard.Run(f.Data, read) }
 
 // Close unmaps the file.
-func (f *File) Close() error { return unmapFile(f.Data) }
+func (f *File) Close() error {
+	if f.inMemory {
+		return nil
+	}
+	return unmapFile(f.Data)
+}
+
+// DropPages advises the system to release the pages of some bytes of a mapped file. They are read
+// again on demand.
+func (f *File) DropPages(b []byte) {
+	if !f.inMemory { // the system would replace them by zeros
+		dropPages(b)
+	}
+}
 
 // Verify reads the entire file and verifies its checksums.
 func (f *File) Verify() error {
@@ -167,7 +191,7 @@ func (f *File) Verify() error {
 			}
 			// Sections may be smaller than a memory page.
 			if end = s.Offset + s.Length; end-dropped >= dropStep {
-				DropPages(f.Data[dropped:end])
+				f.DropPages(f.Data[dropped:end])
 				dropped = end
 			}
 		}
@@ -182,7 +206,7 @@ func (f *File) Verify() error {
 func (f *File) checksum(s Section) (sum uint32) {
 	for part := range slices.Chunk(f.content(s), dropStep) {
 		sum = crc32.Update(sum, castagnoli(), part)
-		DropPages(part)
+		f.DropPages(part)
 	}
 	return sum
 }

@@ -65,7 +65,7 @@ type TableHead struct {
 
 // WriteTo implements io.WriterTo.
 func (h TableHead) WriteTo(w io.Writer) (written int64, err error) {
-	buf := bufio.NewWriterSize(w, 1<<12)
+	buf := bufio.NewWriterSize(w, min(1<<12, 8*(len(h.Sizes)+2)))
 	var num [8]byte
 	put := func(n uint64) {
 		written += 8

@@ -17,7 +17,8 @@ import (
 
 // Writer writes the frame of a segment and its sections in sequence.
 type Writer struct {
-	f        filesystem.File
+	f        filesystem.File // nil in memory
+	memory   bytes.Buffer    // content of a segment in memory
 	w        *bufio.Writer
 	at       uint64
 	crc      uint32
@@ -31,10 +32,25 @@ func NewWriter(fs filesystem.FS, path string) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{f: f, w: bufio.NewWriterSize(f, 1<<20)}
-	header, _ := binary.Append([]byte(Magic), binary.LittleEndian, []uint32{FormatVersion, 0})
-	_, err = w.Write(header)
-	return w, err
+	return w, w.writeHeader()
 }
+
+// NewMemoryWriter returns a writer of a segment in memory. It does not fail.
+func NewMemoryWriter() *Writer {
+	w := &Writer{}
+	w.w = bufio.NewWriterSize(&w.memory, 1<<10)
+	_ = w.writeHeader()
+	return w
+}
+
+func (w *Writer) writeHeader() error {
+	header, _ := binary.Append([]byte(Magic), binary.LittleEndian, []uint32{FormatVersion, 0})
+	_, err := w.Write(header)
+	return err
+}
+
+// Content returns the bytes of a segment in memory after Finish.
+func (w *Writer) Content() []byte { return bytes.Clone(w.memory.Bytes()) }
 
 // Write appends to the current section. After an error, it returns that error.
 func (w *Writer) Write(p []byte) (int, error) {
@@ -107,7 +123,10 @@ func (w *Writer) finish(m Meta) error {
 	if _, err := w.Write(append(toc, encodeFooter(toc, offset)...)); err != nil {
 		return err
 	}
-	return errors.Join(w.w.Flush(), w.f.Sync(), w.f.Close())
+	if err := w.w.Flush(); err != nil || w.f == nil {
+		return err
+	}
+	return errors.Join(w.f.Sync(), w.f.Close())
 }
 
 // Close closes the file, unless Finish did so.
