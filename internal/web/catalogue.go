@@ -93,13 +93,13 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	datasets, meta, err := p.datasetsOnPage(r, params, c.selectAndSort(live), datasetsPerPage)
+	found, meta, err := p.datasetsOnPage(r, params, c.selectAndSort(live), datasetsPerPage)
 	if err != nil {
 		return err
 	}
 	c.Meta = meta
-	for i := range datasets {
-		h := view.NewHead(&datasets[i], p.datasetPath(datasets[i].Ref), "", "")
+	for i := range found {
+		h := view.NewHead(&found[i], p.datasetPath(found[i].Ref), "", "")
 		if e, ok := rejected[h.Ref]; ok {
 			h.Rejected = &e
 		}

@@ -161,14 +161,14 @@ func (p *Pages) documentHead(w http.ResponseWriter, r *http.Request, v datasetVi
 }
 
 // addExamples adds the report and values of the first rows to the documentation of columns.
-func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error {
+func addExamples(ctx context.Context, v datasetView, docs []columnDoc) error {
 	const examples, maxExample = 3, 48
 	req, err := query.Parse("", v.Fields)
 	if err != nil {
 		return err
 	}
 	found, err := v.list(ctx, req, func(_, field int) int {
-		if field < len(columns) {
+		if field < len(docs) {
 			return maxExample * utf8.UTFMax
 		}
 		return 0
@@ -177,8 +177,8 @@ func addExamples(ctx context.Context, v datasetView, columns []columnDoc) error 
 		return err
 	}
 	defer found.release()
-	for i := range columns {
-		c := &columns[i]
+	for i := range docs {
+		c := &docs[i]
 		c.Report = view.ColumnReport(&v.Dataset, i)
 		for _, row := range found.rows {
 			if v := herb.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples && !slices.Contains(c.Examples, v) {

@@ -130,12 +130,12 @@ func (p *Pages) nearDatasets(ctx context.Context, live []herb.LiveVersion, ref h
 	for _, n := range found[:min(len(found), most)] {
 		versions = append(versions, n.LiveVersion)
 	}
-	datasets, err := p.opts.Library.Datasets(ctx, versions, false)
+	similar, err := p.opts.Library.Datasets(ctx, versions, false)
 	if err != nil {
 		return nil
 	}
-	for i := range datasets {
-		d := &datasets[i]
+	for i := range similar {
+		d := &similar[i]
 		links = append(links, view.Link{Label: view.Title(d), Detail: d.Ref.String(), Href: p.datasetPath(d.Ref)})
 	}
 	return links

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -113,7 +112,9 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		"GET /datasets/{namespace}":                   page(p.redirectToCatalogue),
 		"GET " + strings.TrimRight(pathDatasets, "/"): page(p.redirectToCatalogue),
 	}
-	maps.Copy(handlers, p.publishHandlers())
+	for pattern, handler := range p.publishHandlers() {
+		handlers[pattern] = handler
+	}
 	return handlers
 }
 

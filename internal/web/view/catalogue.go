@@ -23,16 +23,16 @@ func readableName(name string) string {
 
 // FirstColumns returns the headings of the first columns of a dataset, for the catalogue, and the
 // number of the others.
-func FirstColumns(d *herb.Dataset) (columns struct {
+func FirstColumns(d *herb.Dataset) (first struct {
 	Names []string
 	More  int
 }) {
 	const most = 6
 	for _, f := range d.Fields[:min(len(d.Fields), most)] {
-		columns.Names = append(columns.Names, herb.Clip(PlainText(Heading(f)), 30))
+		first.Names = append(first.Names, herb.Clip(PlainText(Heading(f)), 30))
 	}
-	columns.More = len(d.Fields) - len(columns.Names)
-	return columns
+	first.More = len(d.Fields) - len(first.Names)
+	return first
 }
 
 // SparkLabel says what the small chart of a dataset shows: a map, or the distribution of a column

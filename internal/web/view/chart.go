@@ -16,9 +16,11 @@ const (
 	ChartValues  = 5  // parts of a proportion bar, besides the rest
 	chartHeight  = 30
 	partsWidth   = 100
-	longText     = 120 // characters; longer values are not a set of values
-	maxBound     = 60  // characters of the smallest and the largest value
+	maxBound     = 60 // characters of the smallest and the largest value
 )
+
+// longText is the length of values in characters above which they are not a set of values.
+const longText = 120
 
 // Chart is the distribution of a column over the rows of a listing, in its header. The distribution
 // over all rows is drawn behind it.
@@ -200,15 +202,17 @@ func newBars(buckets []query.Bucket) (bars []Bar) {
 // covers reports whether a bucket lies within the entered range. Without a range, every bucket
 // does.
 func (f *Filter) covers(b query.Bucket) bool {
-	low, okLow := f.key(f.From)
-	high, okHigh := f.key(f.To)
-	from, _ := f.key(b.From)
-	to, _ := f.key(b.To)
+	low, okLow := boundKey(&f.Field, f.From)
+	high, okHigh := boundKey(&f.Field, f.To)
+	from, _ := boundKey(&f.Field, b.From)
+	to, _ := boundKey(&f.Field, b.To)
 	return !(okLow && to <= low) && !(okHigh && from > high)
 }
 
-func (f *Filter) key(bound string) (string, bool) {
-	canonical, status := text.Bound(&f.Field, bound)
+// boundKey returns the sort key of the end of a range; ok is false if it is not a value of the
+// field.
+func boundKey(f *herb.Field, bound string) (key string, ok bool) {
+	canonical, status := text.Bound(f, bound)
 	if status != text.Valid {
 		return "", false
 	}

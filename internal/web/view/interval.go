@@ -199,16 +199,16 @@ func (s *State) filterGroup(ps query.Params, q *Question, b query.By, label stri
 // filterRange returns the parameters with a range of a field, from a value up to but not including
 // another. Narrower ends of a range that the field is filtered by stay.
 func (s *State) filterRange(ps query.Params, field int, from, to string) query.Params {
-	form := Filter{Column: Column{Field: s.fields[field]}}
-	low, _ := form.key(from)
-	high, hasHigh := form.key(to)
+	f := &s.fields[field]
+	low, _ := boundKey(f, from)
+	high, hasHigh := boundKey(f, to)
 	hasFrom, hasTo := false, false
 	ps = slices.DeleteFunc(slices.Clone(ps), func(p query.Param) bool {
 		i, op, ok := query.ResolveFilter(p.Name, s.fields)
 		if !ok || i != field {
 			return false
 		}
-		bound, valid := form.key(p.Value)
+		bound, valid := boundKey(f, p.Value)
 		switch {
 		case op.IsLower():
 			narrower := valid && bound >= low

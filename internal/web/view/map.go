@@ -14,9 +14,7 @@ import (
 type Pair struct {
 	Latitude, Longitude int  // positions of the fields
 	WKT                 bool // both are one field with well-known text
-	Link                     // to the map of the pair
-
-	points bool // all geometries are points, as far as is known
+	Points              bool // all geometries are points, as far as is known
 }
 
 // MapPairs returns the pairs of coordinates of a dataset: that of its descriptor, or else those
@@ -34,7 +32,7 @@ func MapPairs(d *herb.Dataset) (pairs []Pair) {
 	for i, f := range d.Fields {
 		if stem, ok := coordinateStem(f.Name, "latitude", "lat"); ok && withinDegrees(d, i, -90, 90) {
 			if longitude, ok := longitudes[stem]; ok {
-				pairs = append(pairs, newPair(d, i, longitude))
+				pairs = append(pairs, Pair{Latitude: i, Longitude: longitude})
 			}
 		}
 	}
@@ -66,7 +64,7 @@ func planePairs(d *herb.Dataset) (pairs []Pair) {
 		stem, ok := coordinateStem(f.Name, "y")
 		x, hasX := xs[stem]
 		if _, hasZ := zs[stem]; ok && hasX && !hasZ && ys[stem] == i && areDegrees(d, x, i) {
-			pairs = append(pairs, newPair(d, i, x))
+			pairs = append(pairs, Pair{Latitude: i, Longitude: x})
 		}
 	}
 	return pairs
@@ -104,10 +102,6 @@ func PairIndex(s *State, pairs []Pair) int {
 	return max(0, slices.IndexFunc(pairs, func(p Pair) bool { return s.fields[p.Latitude].Name == s.Map }))
 }
 
-func newPair(d *herb.Dataset, latitude, longitude int) Pair {
-	return Pair{Latitude: latitude, Longitude: longitude, Link: Link{Label: Heading(d.Fields[latitude]) + ", " + Heading(d.Fields[longitude])}}
-}
-
 // declaredPair returns the pair of coordinates in the descriptor of a dataset.
 func declaredPair(d *herb.Dataset) (p Pair, ok bool) {
 	var parts struct {
@@ -125,7 +119,7 @@ func declaredPair(d *herb.Dataset) (p Pair, ok bool) {
 	if !isCoordinate(d, latitude) || !isCoordinate(d, longitude) {
 		return p, false
 	}
-	return newPair(d, latitude, longitude), true
+	return Pair{Latitude: latitude, Longitude: longitude}, true
 }
 
 // isCoordinate reports whether the field at a position, if there is one, can be an axis of a map.

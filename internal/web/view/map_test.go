@@ -76,7 +76,7 @@ func TestMapPairs(t *testing.T) {
 	} {
 		var got []string
 		for _, p := range view.MapPairs(tt.d) {
-			got = append(got, p.Label)
+			got = append(got, view.Heading(tt.d.Fields[p.Latitude])+", "+view.Heading(tt.d.Fields[p.Longitude]))
 		}
 		if got := strings.Join(got, "; "); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

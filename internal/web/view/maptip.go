@@ -18,7 +18,7 @@ type tipField struct {
 
 // tipFields returns the fields of the tip of a point: the one that names the rows, and two that say
 // most about them.
-func tipFields(s *State, pairs []Pair) []tipField {
+func tipFields(s *State, pairs []PairLink) []tipField {
 	naming := NamingColumn(s.dataset)
 	title := tipField{Name: s.fields[naming].Name}
 	if s.fields[naming].Type != herb.TypeText {

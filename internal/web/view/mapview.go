@@ -22,7 +22,7 @@ const MapPoints = 20_000
 // 360 if the field has them so, so that filters by a range of longitudes select the rows in that
 // part of the map.
 type Map struct {
-	Pairs      []Pair
+	Pairs      []PairLink
 	X, Y       string // names of the fields
 	Tip        string // what a tip shows of a row: JSON of []tipField
 	Total      int    // rows that match
@@ -43,6 +43,22 @@ type Map struct {
 	Call       query.Params // of the API call for the cells that are drawn
 	Open       int          // position of the open record in the listing, from 0; -1: none
 	PageLength int
+}
+
+// PairLink is a pair of coordinates with the link to its map.
+type PairLink struct {
+	Pair
+	Link
+}
+
+func newPairLink(s *State, p Pair, current bool) PairLink {
+	other := *s
+	other.Map = s.fields[p.Latitude].Name
+	label := Heading(s.fields[p.Latitude])
+	if !p.WKT {
+		label += ", " + Heading(s.fields[p.Longitude])
+	}
+	return PairLink{p, Link{Label: label, Href: other.Href(s.AnyPage()), Current: current}}
 }
 
 // MaxRows returns how many rows a map of geometries shows.
@@ -142,13 +158,11 @@ func mapRange(f *herb.Field, facet query.Facet, low, high float64) [2]float64 {
 // table.
 func NewMap(s *State, pairs []Pair, pair int, q *query.GridRequest, grid query.Grid, base string, places []Place) *Map {
 	m := &Map{
-		Pairs: pairs, X: s.fields[q.X].Name, Y: s.fields[q.Y].Name, Zoomed: s.Bounds != "",
+		X: s.fields[q.X].Name, Y: s.fields[q.Y].Name, Zoomed: s.Bounds != "",
 		Total: grid.Total, Located: grid.Inside, West: -1800, Open: -1, PageLength: q.Request.PerPage, Levels: newLevels(grid.Cells),
 	}
 	for i := range pairs {
-		other := *s
-		other.Map = s.fields[pairs[i].Latitude].Name
-		pairs[i].Href, pairs[i].Current = other.Href(s.AnyPage()), i == pair
+		m.Pairs = append(m.Pairs, newPairLink(s, pairs[i], i == pair))
 	}
 	if s.Record > 0 {
 		m.Open = q.Request.Offset() + s.Record - 1
@@ -225,7 +239,7 @@ func (m *Map) setSources(s *State, q *query.GridRequest, base string) {
 	}
 	m.Call = cells.WithValue(query.ParamBounds, formatNumbers(",", b.MinX, b.MinY, b.MaxX, b.MaxY)).
 		WithValue(query.ParamColumns, strconv.Itoa(q.Columns)).WithValue(query.ParamRows, strconv.Itoa(q.Rows))
-	if m.Total > MapPoints || wkt && !slices.ContainsFunc(m.Pairs, func(p Pair) bool { return p.points && s.fields[p.Latitude].Name == m.X }) {
+	if m.Total > MapPoints || wkt && !slices.ContainsFunc(m.Pairs, func(p PairLink) bool { return p.Points && s.fields[p.Latitude].Name == m.X }) {
 		return
 	}
 	fields := slices.Compact([]string{m.X, m.Y}) // one, if it has geometries

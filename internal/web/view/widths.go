@@ -14,9 +14,7 @@ import (
 // The widths of columns in pixels. Tables have a fixed layout: browsers lay out a page without
 // measuring its cells, and columns do not move while you type.
 const (
-	rowNumberWidth = 56 // of the first column; grid.css repeats it
-	minWidth       = 48 // that a user may choose
-	maxWidth       = 1200
+	rowNumberWidth = 56  // of the first column; grid.css repeats it
 	leastWidth     = 124 // of the chart in the header
 	mostWidth      = 260 // unless the column has the longest texts
 	longTextWidth  = 320
@@ -24,6 +22,12 @@ const (
 
 	cellPadding = 20
 	fontSize    = 13
+)
+
+// The widths of columns that a user may choose, in pixels.
+const (
+	minWidth = 48
+	maxWidth = 1200
 )
 
 // ColumnWidth is the width of a column that a user has chosen.

@@ -16,9 +16,7 @@ func wktPairs(d *herb.Dataset) (pairs []Pair) {
 		if f.Type != herb.TypeText || c == nil || wktKind(c.Min) == "" || wktKind(c.Max) == "" {
 			continue
 		}
-		pairs = append(pairs, Pair{
-			Latitude: i, Longitude: i, WKT: true, points: wktKind(c.Min) == wktPoint && wktKind(c.Max) == wktPoint, Link: Link{Label: Heading(f)},
-		})
+		pairs = append(pairs, Pair{Latitude: i, Longitude: i, WKT: true, Points: wktKind(c.Min) == wktPoint && wktKind(c.Max) == wktPoint})
 	}
 	return pairs
 }
