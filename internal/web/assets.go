@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/distributions"
+	"herbarium/internal/web/view/format"
 )
 
 // files contains Swagger UI compressed, and only those of its files that are served.
@@ -144,8 +146,8 @@ func (p *Pages) parseTemplates() map[string]*template.Template {
 	constant := func(s string) func() string { return func() string { return s } }
 	funcs := template.FuncMap{
 		"asset": p.assets().path, "cataloguehref": p.catalogueHref, "base": constant(p.base), "sitename": constant(siteName), "version": constant(p.opts.Version),
-		"age": func(t time.Time) string { return view.Age(time.Now(), t) }, "clip": herb.Clip, "count": herb.Count, "exact": view.EscapeExact, "filesize": view.FileSize, "minus": func(a, b int) int { return a - b }, "percent": view.Percent, "plain": view.MarkdownText, "plural": herb.Plural,
-		"columns": view.FirstColumns, "sparklabel": view.SparkLabel, "describe": view.Describe, "descriptor": view.ReadDescriptor, "title": func(d *herb.Dataset) string { return view.PlainText(view.Title(d)) },
+		"age": func(t time.Time) string { return format.Age(time.Now(), t) }, "clip": herb.Clip, "count": herb.Count, "exact": format.EscapeExact, "filesize": format.FileSize, "minus": func(a, b int) int { return a - b }, "percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
+		"columns": datasets.FirstColumns, "sparklabel": distributions.SparkLabel, "describe": datasets.Describe, "descriptor": datasets.ReadDescriptor, "title": func(d *herb.Dataset) string { return format.PlainText(datasets.Title(d)) },
 	}
 	partials := template.Must(template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html"))
 	sets := map[string]*template.Template{}

@@ -8,27 +8,32 @@ import (
 	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/filters"
+	"herbarium/internal/web/view/maps"
+	"herbarium/internal/web/view/state"
+	"herbarium/internal/web/view/tables"
 )
 
 // rowsPage is a view of the rows of a dataset: the table, the map or the chart.
 type rowsPage struct {
-	Head    view.Head
-	Invalid []view.InvalidParam // the rows are shown without them; one without a name: the query as a whole is invalid
-	State   *view.State         // of the rows that are shown
+	Head    datasets.Head
+	Invalid []state.InvalidParam // the rows are shown without them; one without a name: the query as a whole is invalid
+	State   *state.State         // of the rows that are shown
 
-	Words   view.Words // which rows are shown
-	Search  string     // as requested, like the chips
-	Chips   []view.Chip
+	Words   state.Words // which rows are shown
+	Search  string      // as requested, like the chips
+	Chips   []filters.Chip
 	Clear   string // link without any filter
-	Filters view.FieldMenu
-	Columns view.FieldMenu
-	Order   view.Order
-	Table   *view.Table // nil: no rows
-	Map     *view.Map   // nil: the view is not the map
-	Chart   *chartView  // nil: the view is not the chart
-	Pager   *view.Pager
-	Record  *view.Record
+	Filters filters.FieldMenu
+	Columns filters.FieldMenu
+	Order   tables.Order
+	Table   *tables.Table // nil: no rows
+	Map     *maps.Map     // nil: the view is not the map
+	Chart   *chartView    // nil: the view is not the chart
+	Pager   *tables.Pager
+	Record  *tables.Record
 
 	URL         string // of the API call
 	Readable    string // its path and query, without escapes where that is unambiguous
@@ -44,7 +49,7 @@ func (p *Pages) browseMap(w http.ResponseWriter, r *http.Request, v datasetView)
 	if v.Denied != nil { // the description without values may have no coordinates
 		return p.requestKey(w, r, &v, r.URL.RawQuery, v.Denied)
 	}
-	pairs := view.MapPairs(&v.Dataset)
+	pairs := columns.MapPairs(&v.Dataset)
 	if len(pairs) == 0 {
 		return herb.Errorf(herb.CodeNotFound, "dataset %s has no map, because it has no fields with latitudes and longitudes", v.Ref)
 	}
@@ -52,7 +57,7 @@ func (p *Pages) browseMap(w http.ResponseWriter, r *http.Request, v datasetView)
 }
 
 // serveRows serves the map of one of the pairs of coordinates, or the table if there are none.
-func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView, pairs []view.Pair) error {
+func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView, pairs []columns.Pair) error {
 	s, canonical, parseErr := p.parseState(v)
 	tab, template, title := "table", "browser", ""
 	if pairs != nil {
@@ -75,7 +80,7 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 		return err
 	}
 	if lost != nil {
-		page.Invalid, rejected = append(page.Invalid, view.InvalidParam{Name: view.ParamRow, Message: herb.MessageOf(lost)}), lost
+		page.Invalid, rejected = append(page.Invalid, state.InvalidParam{Name: state.ParamRow, Message: herb.MessageOf(lost)}), lost
 	}
 	if rejected == nil && p.notModified(w, r, v) {
 		return nil
@@ -102,9 +107,9 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	}
 	page.setCall(p, r, v)
 	page.Head.Preview = p.previewHref(v, page.State)
-	l := p.layout(r, title+page.Words.Title(view.Title(&v.Dataset)), view.Describe(&v.Dataset))
+	l := p.layout(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setPreview(&l, page.State, &page.Head, page.Words.String())
-	l.Images, l.Framed = view.HasImages(&v.Dataset), true
+	l.Images, l.Framed = columns.HasImages(&v.Dataset), true
 	if pairs == nil && v.Pinned == "" {
 		l.Canonical = l.Origin + pathDatasets + v.Ref.String()
 	}
@@ -113,7 +118,7 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 
 // parse parses the listing of a state. If the listing is rejected, the page shows the rows without
 // the invalid parameters.
-func (page *rowsPage) parse(s view.State, parseErr error, order herb.Order) (req *query.Request, rejected, err error) {
+func (page *rowsPage) parse(s state.State, parseErr error, order herb.Order) (req *query.Request, rejected, err error) {
 	page.State = &s
 	if req, err = s.Request(order); err == nil {
 		err = parseErr
@@ -123,7 +128,7 @@ func (page *rowsPage) parse(s view.State, parseErr error, order herb.Order) (req
 	}
 	rejected = err
 	if s.Listing, page.Invalid = s.ValidListing(); page.Invalid == nil {
-		page.Invalid = []view.InvalidParam{{Message: herb.MessageOf(rejected)}}
+		page.Invalid = []state.InvalidParam{{Message: herb.MessageOf(rejected)}}
 	}
 	req, err = s.Request(order)
 	return req, rejected, err
@@ -151,13 +156,13 @@ func matchTag(w http.ResponseWriter, r *http.Request, tag string) bool {
 
 // setControls sets the bar above the rows. Chips and inputs show the state as requested, so that
 // invalid parameters can be corrected; links lead to the state as shown.
-func (page *rowsPage) setControls(ctx context.Context, s *view.State, v datasetView) error {
-	page.Search, page.Filters = s.Listing.Get(query.ParamSearch), view.NewFilterMenu(page.State)
-	page.Chips, page.Clear = view.NewChips(s, page.Invalid)
+func (page *rowsPage) setControls(ctx context.Context, s *state.State, v datasetView) error {
+	page.Search, page.Filters = s.Listing.Get(query.ParamSearch), filters.NewFilterMenu(page.State)
+	page.Chips, page.Clear = filters.NewChips(s, page.Invalid)
 	if page.Invalid != nil {
 		return nil
 	}
-	var forms []*view.Filter
+	var forms []*filters.Filter
 	for _, chip := range page.Chips {
 		if chip.Open && chip.Form != nil {
 			forms = append(forms, chip.Form)
@@ -174,22 +179,22 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 		return nil, err
 	}
 	s, rows := page.State, found.rows
-	table := view.NewTable(s, req, rows)
-	page.Columns, page.Order = view.NewColumnMenu(s), view.NewOrder(s, req, table.Headers)
+	table := tables.NewTable(s, req, rows)
+	page.Columns, page.Order = filters.NewColumnMenu(s), tables.NewOrder(s, req, table.Headers)
 	page.Head.SetListing(s, found.Total)
-	page.Words = view.NewWords(s, found.Total)
-	page.Pager = view.NewPager(s, req.Meta(found.Total), len(rows))
+	page.Words = state.NewWords(s, found.Total)
+	page.Pager = tables.NewPager(s, req.Meta(found.Total), len(rows))
 	if len(rows) > 0 {
 		page.Table = table
-		page.Record = view.NewRecord(s, req, rows, found.Records, found.Total)
+		page.Record = tables.NewRecord(s, req, rows, found.Records, found.Total)
 	}
 	return found.release, nil
 }
 
 // setMap counts the rows of a listing in the cells of a map that shows all of them.
-func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *query.Request, pairs []view.Pair) error {
-	at := view.PairIndex(page.State, pairs)
-	q, err := v.mapRequest(ctx, page.State, pairs[at], req, view.MapColumns)
+func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *query.Request, pairs []columns.Pair) error {
+	at := maps.PairIndex(page.State, pairs)
+	q, err := v.mapRequest(ctx, page.State, pairs[at], req, maps.MapColumns)
 	if err != nil {
 		return err
 	}
@@ -197,18 +202,18 @@ func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *
 	if err != nil {
 		return err
 	}
-	page.Map = view.NewMap(page.State, pairs, at, q, grid, page.Head.Path, p.places())
+	page.Map = maps.NewMap(page.State, pairs, at, q, grid, page.Head.Path, p.places())
 	return nil
 }
 
 // mapRequest returns the request for the cells of a map that shows all rows of a listing, or the
 // part that the state names.
-func (v datasetView) mapRequest(ctx context.Context, s *view.State, pair view.Pair, req *query.Request, columns int) (*query.GridRequest, error) {
+func (v datasetView) mapRequest(ctx context.Context, s *state.State, pair columns.Pair, req *query.Request, columns int) (*query.GridRequest, error) {
 	latitude, longitude, err := v.mapRanges(ctx, pair, req)
 	if err != nil {
 		return nil, err
 	}
-	return view.NewMapRequest(&v.Dataset, pair, latitude, longitude, req, columns, s.Bounds), nil
+	return maps.NewMapRequest(&v.Dataset, pair, latitude, longitude, req, columns, s.Bounds), nil
 }
 
 // setCall sets the API call of the view: the listing of its rows, or the counts of a map. The
@@ -220,9 +225,9 @@ func (page *rowsPage) setCall(p *Pages, r *http.Request, v datasetView) {
 		if page.ShowsCounts = page.Map.Points == ""; page.ShowsCounts {
 			path, params = gridPath, page.Map.Call
 		} else {
-			page.NoScript = view.Join(p.base+gridPath, view.ReadableQuery(page.Map.Call))
+			page.NoScript = state.Join(p.base+gridPath, state.ReadableQuery(page.Map.Call))
 		}
 	}
-	page.URL = view.Join(p.origin(r)+path, params.Encode())
-	page.Readable = view.Join(p.base+path, view.ReadableQuery(params))
+	page.URL = state.Join(p.origin(r)+path, params.Encode())
+	page.Readable = state.Join(p.base+path, state.ReadableQuery(params))
 }

@@ -14,7 +14,9 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/state"
+	"herbarium/internal/web/view/tables"
 )
 
 // catalogue is the front page: the list of datasets.
@@ -26,7 +28,7 @@ type catalogue struct {
 	Sort      string // datasets in the order of their names are grouped by namespace
 	Total     int    // datasets
 	Rows      int    // of all datasets
-	Datasets  []view.Head
+	Datasets  []datasets.Head
 	Meta      query.Meta         // of the datasets that match
 	HasKey    bool               // the browser has a key
 	Publish   bool               // the visitor may publish a dataset
@@ -34,17 +36,17 @@ type catalogue struct {
 
 	Matches *library.RecordMatches // rows of all datasets that match the search; nil: no search
 	Found   []foundDataset         // the first datasets with matching rows, and some of these
-	Links   []view.Link            // to the next datasets with matching rows, with their number
+	Links   []state.Link           // to the next datasets with matching rows, with their number
 }
 
 // foundDataset is a dataset with rows that match a search.
 type foundDataset struct {
-	view.Link
+	state.Link
 	Rows []foundRow
 }
 
 type foundRow struct {
-	view.FoundRow
+	tables.FoundRow
 	Href string // of the record
 }
 
@@ -99,7 +101,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	}
 	c.Meta = meta
 	for i := range found {
-		h := view.NewHead(&found[i], p.datasetPath(found[i].Ref), "", "")
+		h := datasets.NewHead(&found[i], p.datasetPath(found[i].Ref), "", "")
 		if e, ok := rejected[h.Ref]; ok {
 			h.Rejected = &e
 		}
@@ -142,7 +144,7 @@ func (c *catalogue) Href(sort string, page int) string {
 	if page > 1 {
 		ps = ps.WithValue(query.ParamPage, strconv.Itoa(page))
 	}
-	return view.Join(c.base+pathCatalogue, ps.Encode())
+	return state.Join(c.base+pathCatalogue, ps.Encode())
 }
 
 // Prev returns the URL of the previous page, which exists.
@@ -168,7 +170,7 @@ func (p *Pages) datasetsOnPage(r *http.Request, params query.Params, live []herb
 
 // catalogueHref returns the link to the datasets that match a parameter.
 func (p *Pages) catalogueHref(param, value string) string {
-	return view.Join(p.base+pathCatalogue, query.Params{{Name: param, Value: value}}.Encode())
+	return state.Join(p.base+pathCatalogue, query.Params{{Name: param, Value: value}}.Encode())
 }
 
 // searchRows counts the matching rows of all datasets that the visitor may read. The last word may
@@ -191,8 +193,8 @@ func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 	const inline = 4 // datasets whose first matches are shown
 	for i, d := range found.Datasets[:min(len(found.Datasets), shown)] {
 		dataset := herb.Dataset{Ref: d.Ref, Title: d.Title}
-		link := view.Link{
-			Label: view.Title(&dataset), Detail: herb.Count(d.Total), Href: view.Join(p.datasetPath(d.Ref), query.Params{{Name: query.ParamSearch, Value: search}}.Encode()),
+		link := state.Link{
+			Label: datasets.Title(&dataset), Detail: herb.Count(d.Total), Href: state.Join(p.datasetPath(d.Ref), query.Params{{Name: query.ParamSearch, Value: search}}.Encode()),
 		}
 		if i >= inline {
 			c.Links = append(c.Links, link)
@@ -234,8 +236,8 @@ func (p *Pages) findRows(r *http.Request, ref herb.Ref, search string) (rows []f
 	}
 	defer found.release()
 	for i, row := range found.rows {
-		href := view.Join(p.datasetPath(ref), query.Params{{Name: query.ParamSearch, Value: search}, {Name: view.ParamRecord, Value: strconv.Itoa(i + 1)}}.Encode())
-		rows = append(rows, foundRow{view.NewFoundRow(&v.Dataset, req.Search, row), href})
+		href := state.Join(p.datasetPath(ref), query.Params{{Name: query.ParamSearch, Value: search}, {Name: state.ParamRecord, Value: strconv.Itoa(i + 1)}}.Encode())
+		rows = append(rows, foundRow{tables.NewFoundRow(&v.Dataset, req.Search, row), href})
 	}
 	return rows, nil
 }

@@ -11,14 +11,18 @@ import (
 	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/charts"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/plot"
+	"herbarium/internal/web/view/state"
+	"herbarium/internal/web/view/tables"
 )
 
 // chartView is the chart of a rowsPage.
 type chartView struct {
-	*view.Answer
-	Suggestions []view.Suggestion
+	*charts.Answer
+	Suggestions []charts.Suggestion
 	CSV, SVG    string // addresses of files
 	FileName    string // of them, without an extension
 }
@@ -44,7 +48,7 @@ func (p *Pages) chart(w http.ResponseWriter, r *http.Request, v datasetView) err
 	}
 	if invalid != nil {
 		rejected = cmp.Or(rejected, invalid)
-		page.Invalid = append(page.Invalid, view.InvalidParam{Message: herb.MessageOf(invalid)})
+		page.Invalid = append(page.Invalid, state.InvalidParam{Message: herb.MessageOf(invalid)})
 	}
 	if rejected == nil && p.notModified(w, r, v) {
 		return nil
@@ -61,29 +65,29 @@ func (p *Pages) chart(w http.ResponseWriter, r *http.Request, v datasetView) err
 	}
 	defer release()
 	page.Head.SetListing(page.State, total)
-	page.Pager = view.NewPager(page.State, req.Meta(total), 0)
+	page.Pager = tables.NewPager(page.State, req.Meta(total), 0)
 	page.setChart(p, r, v, q, answer)
 	page.Head.Preview = p.previewHref(v, page.State)
-	l := p.layout(r, answer.Title+": "+view.NewWords(page.State, total).Title(view.Title(&v.Dataset)), view.Describe(&v.Dataset))
+	l := p.layout(r, answer.Title+": "+state.NewWords(page.State, total).Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setPreview(&l, page.State, &page.Head, answer.Title)
 	l.Framed = true
 	return cmp.Or(p.render(w, "chart", l, &page), rejected)
 }
 
 // parseQuestion parses the question of a state. If it is invalid, the state gets the default one.
-func parseQuestion(s *view.State) (q *view.Question, invalid, err error) {
-	if q, err = s.ParseQuestion(); herb.CodeOf(err) != herb.CodeInvalid {
+func parseQuestion(s *state.State) (q *charts.Question, invalid, err error) {
+	if q, err = charts.ParseQuestion(s); herb.CodeOf(err) != herb.CodeInvalid {
 		return q, nil, err
 	}
 	invalid, s.Question = err, nil
-	q, err = s.ParseQuestion()
+	q, err = charts.ParseQuestion(s)
 	return q, invalid, err
 }
 
 // answerQuestion computes the aggregates of a question. The caller releases their memory after the
 // page was rendered.
-func answerQuestion(ctx context.Context, v datasetView, s *view.State, q *view.Question, path string) (a *view.Answer, total int, release func(), err error) {
-	var found view.Aggregates
+func answerQuestion(ctx context.Context, v datasetView, s *state.State, q *charts.Question, path string) (a *charts.Answer, total int, release func(), err error) {
+	var found charts.Aggregates
 	run := func(into *query.Aggregate, r *query.AggregateRequest) {
 		if err == nil {
 			*into, err = v.Aggregate(ctx, r)
@@ -92,7 +96,7 @@ func answerQuestion(ctx context.Context, v datasetView, s *view.State, q *view.Q
 	run(&found.All, q.AllRequest())
 	if len(q.By) > 0 {
 		run(&found.Groups, q.GroupsRequest(true))
-		if tooMany := herb.CodeOf(err) == herb.CodeInvalid || found.Groups.Groups > view.MaxIntervals+1; q.By[0].HasIntervals() && tooMany {
+		if tooMany := herb.CodeOf(err) == herb.CodeInvalid || found.Groups.Groups > charts.MaxIntervals+1; q.By[0].HasIntervals() && tooMany {
 			err = nil
 			run(&found.Groups, q.GroupsRequest(false))
 			slices.Reverse(found.Groups.Rows)
@@ -109,19 +113,19 @@ func answerQuestion(ctx context.Context, v datasetView, s *view.State, q *view.Q
 	if release, err = query.Reserve(ctx, inPage*(len(found.Groups.Rows)+len(found.Series.Rows)+len(found.Cells.Rows)/4)); err != nil {
 		return nil, 0, nil, err
 	}
-	return view.NewAnswer(s, q, found, path), found.All.Total, release, nil
+	return charts.NewAnswer(s, q, found, path), found.All.Total, release, nil
 }
 
 // setChart sets the chart and the API call for its values.
-func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, q *view.Question, answer *view.Answer) {
+func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, q *charts.Question, answer *charts.Answer) {
 	call, base := q.Call(page.State), p.datasetPath(v.Ref)
 	page.Chart = &chartView{
-		Answer: answer, FileName: herb.Clip(answer.Title, 120), Suggestions: view.NewSuggestions(page.State, base+"/chart.svg", v.Version),
-		CSV: view.Join(base+"/aggregate.csv", call.Encode()), SVG: page.State.ImageHref(base + "/chart.svg"),
+		Answer: answer, FileName: herb.Clip(answer.Title, 120), Suggestions: charts.NewSuggestions(page.State, base+"/chart.svg", v.Version),
+		CSV: state.Join(base+"/aggregate.csv", call.Encode()), SVG: page.State.ImageHref(base + "/chart.svg"),
 	}
 	path := pathAPI + v.Ref.String() + "/aggregate"
-	page.URL = view.Join(p.origin(r)+path, call.Encode())
-	page.Readable = view.Join(p.base+path, view.ReadableQuery(call))
+	page.URL = state.Join(p.origin(r)+path, call.Encode())
+	page.Readable = state.Join(p.base+path, state.ReadableQuery(call))
 }
 
 // chartImage is the SVG file of a chart.
@@ -160,7 +164,7 @@ func (p *Pages) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) 
 	if err != nil {
 		return err
 	}
-	q, err := s.ParseQuestion()
+	q, err := charts.ParseQuestion(&s)
 	if err != nil {
 		return err
 	}
@@ -180,7 +184,7 @@ func (p *Pages) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) 
 	if len(answer.Figures) > 0 {
 		image.Figure = answer.Figures[0].Figure
 	}
-	image.Source = view.PlainText(view.Title(&v.Dataset)) + ", " + herb.Plural(total, "row", "rows")
+	image.Source = format.PlainText(datasets.Title(&v.Dataset)) + ", " + herb.Plural(total, "row", "rows")
 	if image.Small {
 		image.Figure = answer.Small()
 	}

@@ -9,7 +9,8 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/state"
 )
 
 func (p *Pages) datasetPath(ref herb.Ref) string { return p.base + pathDatasets + ref.String() }
@@ -25,8 +26,8 @@ func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, datasetV
 }
 
 // parseState reads the state of the table of a dataset from the URL.
-func (p *Pages) parseState(v datasetView) (s view.State, canonical bool, err error) {
-	s, canonical, err = view.ParseState(p.datasetPath(v.Ref), v.Query, &v.Dataset)
+func (p *Pages) parseState(v datasetView) (s state.State, canonical bool, err error) {
+	s, canonical, err = state.ParseState(p.datasetPath(v.Ref), v.Query, &v.Dataset)
 	s.Version = v.Pinned
 	if p.imageFolder(v) != "" {
 		s.Files = s.Path + "/files/"
@@ -35,8 +36,8 @@ func (p *Pages) parseState(v datasetView) (s view.State, canonical bool, err err
 }
 
 // head returns the head of a page of a dataset.
-func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (view.Head, error) {
-	h := view.NewHead(&v.Dataset, p.datasetPath(v.Ref), v.Pinned, tab)
+func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (datasets.Head, error) {
+	h := datasets.NewHead(&v.Dataset, p.datasetPath(v.Ref), v.Pinned, tab)
 	h.Unlocked = h.Locked && v.Denied == nil
 	if v.Version != v.Live {
 		versions, err := p.opts.History(r.Context(), v.Ref)
@@ -47,7 +48,7 @@ func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab 
 		h.Older = fmt.Sprintf("Version %d of %d", len(versions)-at, len(versions))
 	}
 	if p.maySeePublish(r, v.Ref) {
-		h.Publish = view.Join(p.base+pathPublish, query.Params{{Name: fieldNamespace, Value: v.Ref.Namespace}, {Name: fieldDataset, Value: v.Ref.Name}}.Encode())
+		h.Publish = state.Join(p.base+pathPublish, query.Params{{Name: fieldNamespace, Value: v.Ref.Namespace}, {Name: fieldDataset, Value: v.Ref.Name}}.Encode())
 		httpapi.SetPrivate(w.Header())
 		var err error
 		if h.Done, err = p.takeDone(w, r, v); err != nil {
@@ -65,7 +66,7 @@ func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab 
 // renderDocument writes a page of a dataset that is read like a document. Its template and its path
 // have the name of its tab.
 func (p *Pages) renderDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab, label string, data any) error {
-	l := p.layout(r, view.Title(&v.Dataset)+": "+label, view.Describe(&v.Dataset))
+	l := p.layout(r, datasets.Title(&v.Dataset)+": "+label, datasets.Describe(&v.Dataset))
 	l.Framed = true
 	if v.Pinned == "" {
 		l.Canonical = p.origin(r) + pathDatasets + v.Ref.String() + "/" + tab

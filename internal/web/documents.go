@@ -12,23 +12,27 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/charts"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/state"
 )
 
 // documentPage is a page that describes a dataset: About, which has everything, or API.
 type documentPage struct {
-	Head        view.Head
-	State       *view.State // of the rows that the visitor comes from
-	URL         string      // of their listing
-	Rows        int         // in the listing; -1: not counted
+	Head        datasets.Head
+	State       *state.State // of the rows that the visitor comes from
+	URL         string       // of their listing
+	Rows        int          // in the listing; -1: not counted
 	Operators   []query.Op
 	Columns     []columnDoc // the first ones
 	Hidden      bool        // reports and values are not shown, because the browser has no valid key
 	Description template.HTML
-	Descriptor  view.Descriptor
-	Report      *herb.Report  // nil: there is none, or it is hidden
-	Quality     *view.Quality // nil: there is no report
-	Charts      []pinnedChart // that the publisher has chosen
+	Descriptor  datasets.Descriptor
+	Report      *herb.Report      // nil: there is none, or it is hidden
+	Quality     *datasets.Quality // nil: there is no report
+	Charts      []pinnedChart     // that the publisher has chosen
 }
 
 // columnDoc is a column with some of its values.
@@ -48,11 +52,11 @@ func (p *Pages) about(w http.ResponseWriter, r *http.Request, v datasetView) err
 	if err != nil {
 		return err
 	}
-	if page.Description, err = view.Markdown(v.Description); err != nil {
+	if page.Description, err = format.Markdown(v.Description); err != nil {
 		return err
 	}
 	if !page.Hidden {
-		page.Descriptor, page.Report, page.Quality = view.ParseDescriptor(v.Descriptor), v.Report, view.NewQuality(&v.Dataset)
+		page.Descriptor, page.Report, page.Quality = datasets.ParseDescriptor(v.Descriptor), v.Report, datasets.NewQuality(&v.Dataset)
 	}
 	if !page.Hidden {
 		release, err := page.addCharts(r.Context(), p, v)
@@ -66,7 +70,7 @@ func (p *Pages) about(w http.ResponseWriter, r *http.Request, v datasetView) err
 
 // pinnedChart is a chart of the description, and the link to its page.
 type pinnedChart struct {
-	*view.Answer
+	*charts.Answer
 	Href string
 }
 
@@ -80,13 +84,13 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 		}
 	}
 	path := p.datasetPath(v.Ref)
-	for _, chart := range view.PinnedCharts(&v.Dataset) {
-		s, _, err := view.ParseState(path+"/chart", query.Split(chart.Encode()), &v.Dataset)
+	for _, chart := range charts.PinnedCharts(&v.Dataset) {
+		s, _, err := state.ParseState(path+"/chart", query.Split(chart.Encode()), &v.Dataset)
 		if err != nil {
 			return release, err
 		}
 		s.Version = v.Pinned
-		q, err := s.ParseQuestion()
+		q, err := charts.ParseQuestion(&s)
 		if herb.CodeOf(err) == herb.CodeInvalid { // published before charts were checked
 			continue
 		}
@@ -114,7 +118,7 @@ func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error
 	if page.State.Listing.Get(query.ParamPerPage) == "" {
 		call = call.Without(query.ParamPerPage)
 	}
-	page.URL, page.Operators = view.Join(p.origin(r)+pathAPI+v.Ref.String()+"/data", call.Encode()), query.Ops()
+	page.URL, page.Operators = state.Join(p.origin(r)+pathAPI+v.Ref.String()+"/data", call.Encode()), query.Ops()
 	return p.renderDocument(w, r, v, "api", "API", &page)
 }
 
@@ -137,7 +141,7 @@ func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetVie
 // documentHead returns the head of a page that describes a dataset. Its views and files keep the
 // filters of the rows that the visitor comes from. rows is their number; -1: not counted, because
 // the visitor may not read them.
-func (p *Pages) documentHead(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (h view.Head, s *view.State, rows int, err error) {
+func (p *Pages) documentHead(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (h datasets.Head, s *state.State, rows int, err error) {
 	if h, err = p.head(w, r, v, tab); err != nil {
 		return h, nil, -1, err
 	}
@@ -179,7 +183,7 @@ func addExamples(ctx context.Context, v datasetView, docs []columnDoc) error {
 	defer found.release()
 	for i := range docs {
 		c := &docs[i]
-		c.Report = view.ColumnReport(&v.Dataset, i)
+		c.Report = columns.ColumnReport(&v.Dataset, i)
 		for _, row := range found.rows {
 			if v := herb.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples && !slices.Contains(c.Examples, v) {
 				c.Examples = append(c.Examples, strings.Clone(v)) // without the rest of the value
@@ -191,7 +195,7 @@ func addExamples(ctx context.Context, v datasetView, docs []columnDoc) error {
 
 // versionsPage lists the versions of a dataset.
 type versionsPage struct {
-	Head     view.Head
+	Head     datasets.Head
 	Versions []library.VersionInfo
 	Hidden   bool   // publish reports are not shown, because they quote values and the browser has no valid key
 	Live     string // the live version

@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/datasets"
 )
 
 // doneCookie holds what a publisher has just done with a dataset, until a page has shown it.
@@ -56,7 +56,7 @@ var versionName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,100}$`)
 
 // takeDone returns what was done with the dataset of a page, and removes it; nil if there is
 // nothing to tell, or another version is live by now.
-func (p *Pages) takeDone(w http.ResponseWriter, r *http.Request, v datasetView) (*view.Done, error) {
+func (p *Pages) takeDone(w http.ResponseWriter, r *http.Request, v datasetView) (*datasets.Done, error) {
 	value := p.takeDoneCookie(w, r, p.datasetPath(v.Ref))
 	if value == "" {
 		return nil, nil
@@ -66,7 +66,7 @@ func (p *Pages) takeDone(w http.ResponseWriter, r *http.Request, v datasetView) 
 
 // takeUnreadableDone is takeDone for the page to choose a file. The cookie names the dataset, which
 // the visitor may publish, but not read.
-func (p *Pages) takeUnreadableDone(w http.ResponseWriter, r *http.Request) (*view.Done, error) {
+func (p *Pages) takeUnreadableDone(w http.ResponseWriter, r *http.Request) (*datasets.Done, error) {
 	parts := strings.SplitN(p.takeDoneCookie(w, r, p.base+pathPublish), "/", 4)
 	if len(parts) != 4 {
 		return nil, nil
@@ -97,12 +97,12 @@ func (p *Pages) takeDoneCookie(w http.ResponseWriter, r *http.Request, path stri
 
 // newDone returns what a cookie tells about a dataset that the visitor may publish; nil if it is
 // malformed or about another version than the live one.
-func (p *Pages) newDone(r *http.Request, ref herb.Ref, live, value string) (*view.Done, error) {
+func (p *Pages) newDone(r *http.Request, ref herb.Ref, live, value string) (*datasets.Done, error) {
 	parts := strings.Split(value, "/")
 	if len(parts) != 3 || parts[1] != live {
 		return nil, nil
 	}
-	d := &view.Done{Ref: ref, Path: p.datasetPath(ref), Live: live}
+	d := &datasets.Done{Ref: ref, Path: p.datasetPath(ref), Live: live}
 	switch parts[0] {
 	case donePublished:
 		d.Message = "Published."

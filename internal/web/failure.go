@@ -12,17 +12,18 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/text"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/state"
 )
 
 // failurePage is a page about an error.
 type failurePage struct {
 	Status           int
 	Heading, Message string
-	Dataset, Link    string      // link to the dataset of the path, and its text; empty: there is none
-	Key              string      // link to the form for a key; empty: a key does not help
-	Retry            bool        // the request may succeed later
-	Near             []view.Link // datasets with a similar name
+	Dataset, Link    string       // link to the dataset of the path, and its text; empty: there is none
+	Key              string       // link to the form for a key; empty: a key does not help
+	Retry            bool         // the request may succeed later
+	Near             []state.Link // datasets with a similar name
 }
 
 // Failure writes an error page.
@@ -66,7 +67,7 @@ func (p *Pages) Missing(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return redirect(w, view.Join(p.datasetPath(ref), params.Without(query.ParamAPIKey).Encode()))
+	return redirect(w, state.Join(p.datasetPath(ref), params.Without(query.ParamAPIKey).Encode()))
 }
 
 // refOfPath returns the dataset that a path names, as /datasets/garden/catalog or as
@@ -113,7 +114,7 @@ func (p *Pages) describeMissing(r *http.Request, page *failurePage) {
 }
 
 // nearDatasets returns links to the datasets whose names are most similar to that of a path.
-func (p *Pages) nearDatasets(ctx context.Context, live []herb.LiveVersion, ref herb.Ref) (links []view.Link) {
+func (p *Pages) nearDatasets(ctx context.Context, live []herb.LiveVersion, ref herb.Ref) (links []state.Link) {
 	const most = 5
 	type near struct {
 		herb.LiveVersion
@@ -136,7 +137,7 @@ func (p *Pages) nearDatasets(ctx context.Context, live []herb.LiveVersion, ref h
 	}
 	for i := range similar {
 		d := &similar[i]
-		links = append(links, view.Link{Label: view.Title(d), Detail: d.Ref.String(), Href: p.datasetPath(d.Ref)})
+		links = append(links, state.Link{Label: datasets.Title(d), Detail: d.Ref.String(), Href: p.datasetPath(d.Ref)})
 	}
 	return links
 }

@@ -14,7 +14,7 @@ import (
 	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/columns"
 )
 
 // maxImage is the maximum size of an image in bytes.
@@ -39,7 +39,7 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) erro
 	folder, name := p.imageFolder(v), r.PathValue("path")
 	missing := herb.Errorf(herb.CodeNotFound, "no such image %q; images that rows name are served from the folder of the dataset's source file, up to %d MiB",
 		name, maxImage>>20)
-	if folder == "" || !view.IsImagePath(name) {
+	if folder == "" || !columns.IsImagePath(name) {
 		return missing
 	}
 	if named, err := v.namesImage(r.Context(), name); err != nil || !named {
@@ -71,7 +71,7 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) erro
 
 // namesImage reports whether a column of images has a path as a value.
 func (v datasetView) namesImage(ctx context.Context, path string) (bool, error) {
-	for i := range view.ImageFields(&v.Dataset) {
+	for i := range columns.ImageFields(&v.Dataset) {
 		fields := slices.Clone(v.Fields)
 		fields[i].Filterable = true // the page shows the column whether it is filterable or not
 		req, err := query.Parse(query.Params{

@@ -7,12 +7,17 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/distributions"
+	"herbarium/internal/web/view/filters"
+	"herbarium/internal/web/view/maps"
+	"herbarium/internal/web/view/state"
+	"herbarium/internal/web/view/tables"
 )
 
 // fragment returns a handler of a part of a page, which the script requests with the query of the
 // page and inserts into it. template is the name of its template, and build returns the data.
-func (p *Pages) fragment(template string, build func(context.Context, *view.State, datasetView) (any, error)) httpapi.PageHandler {
+func (p *Pages) fragment(template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
 	return p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
 			return v.Denied
@@ -34,17 +39,17 @@ func (p *Pages) fragment(template string, build func(context.Context, *view.Stat
 }
 
 // buildFields builds the lists of columns that contain a text, for the menus of a page.
-func buildFields(_ context.Context, s *view.State, _ datasetView) (any, error) {
-	return struct{ Columns, Filters view.FieldMenu }{view.NewColumnMenu(s), view.NewFilterMenu(s)}, nil
+func buildFields(_ context.Context, s *state.State, _ datasetView) (any, error) {
+	return struct{ Columns, Filters filters.FieldMenu }{filters.NewColumnMenu(s), filters.NewFilterMenu(s)}, nil
 }
 
 // buildFacets builds the values of the filters that the query names.
-func buildFacets(ctx context.Context, s *view.State, v datasetView) (any, error) {
+func buildFacets(ctx context.Context, s *state.State, v datasetView) (any, error) {
 	const maxForms = 8 // that one request counts
-	var forms []*view.Filter
+	var forms []*filters.Filter
 	for _, name := range s.Facets[:min(len(s.Facets), maxForms)] {
 		if i := herb.FieldIndex(v.Fields, name); v.Fields[i].Filterable {
-			form := view.NewFilter(s, i)
+			form := filters.NewFilter(s, i)
 			forms = append(forms, &form)
 		}
 	}
@@ -52,7 +57,7 @@ func buildFacets(ctx context.Context, s *view.State, v datasetView) (any, error)
 }
 
 // countValues sets the values of filters. The counts of a field ignore the filter of that field.
-func countValues(ctx context.Context, s *view.State, v datasetView, forms []*view.Filter) error {
+func countValues(ctx context.Context, s *state.State, v datasetView, forms []*filters.Filter) error {
 	if len(forms) == 0 {
 		return nil
 	}
@@ -61,12 +66,12 @@ func countValues(ctx context.Context, s *view.State, v datasetView, forms []*vie
 		return err
 	}
 	for _, form := range forms {
-		if form.Mode != view.ModeValues {
+		if form.Mode != columns.ModeValues {
 			continue
 		}
-		top := view.FilterValues
+		top := filters.FilterValues
 		if s.More {
-			top = view.MoreFilterValues
+			top = filters.MoreFilterValues
 		}
 		found, err := v.Facets(ctx, &query.FacetRequest{
 			Request: req, Fields: []int{form.Index}, Top: top, Offset: s.Offset, Containing: s.Values, IgnoreOwnFilter: true,
@@ -84,11 +89,11 @@ func selectRows(listing query.Params, fields []herb.Field) (*query.Request, erro
 	return query.Of(listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder)).Listing(fields, herb.Order{})
 }
 
-func buildCharts(ctx context.Context, s *view.State, v datasetView) (any, error) {
+func buildCharts(ctx context.Context, s *state.State, v datasetView) (any, error) {
 	return countColumns(ctx, s, v, s.Counted)
 }
 
-func addCharts(ctx context.Context, s *view.State, v datasetView, t *view.Table) error {
+func addCharts(ctx context.Context, s *state.State, v datasetView, t *tables.Table) error {
 	var columns []int
 	for _, h := range t.Headers {
 		columns = append(columns, h.Index)
@@ -101,17 +106,17 @@ func addCharts(ctx context.Context, s *view.State, v datasetView, t *view.Table)
 }
 
 // countColumns returns the charts of columns, as many as one request may count.
-func countColumns(ctx context.Context, s *view.State, v datasetView, columns []int) ([]view.Chart, error) {
+func countColumns(ctx context.Context, s *state.State, v datasetView, columns []int) ([]distributions.Chart, error) {
 	req, err := selectRows(s.Listing, v.Fields)
 	if err != nil {
 		return nil, err
 	}
 	filtered := len(req.Conditions) > 0 || req.Search != nil
-	charts := make([]view.Chart, min(len(columns), query.MaxFacetFields))
-	var counted []*view.Chart
+	charts := make([]distributions.Chart, min(len(columns), query.MaxFacetFields))
+	var counted []*distributions.Chart
 	var fields []int
 	for k := range charts {
-		charts[k] = view.NewChart(s, columns[k])
+		charts[k] = distributions.NewChart(s, columns[k])
 		if charts[k].Filtered = filtered; charts[k].Kind == "" {
 			counted, fields = append(counted, &charts[k]), append(fields, columns[k])
 		}
@@ -149,7 +154,7 @@ func countAll(ctx context.Context, v datasetView, fields []int) ([]query.Facet, 
 // countFields returns the facets of the rows of a request, for charts.
 func countFields(ctx context.Context, v datasetView, req *query.Request, fields []int) ([]query.Facet, error) {
 	found, err := v.Facets(ctx, &query.FacetRequest{
-		Request: req, Fields: fields, Top: view.ChartValues, Buckets: view.ChartBuckets, Scale: query.ScaleAuto, AllEdges: true, IgnoreOwnFilter: true,
+		Request: req, Fields: fields, Top: distributions.ChartValues, Buckets: distributions.ChartBuckets, Scale: query.ScaleAuto, AllEdges: true, IgnoreOwnFilter: true,
 	})
 	return found.Fields, err
 }
@@ -166,7 +171,7 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 	}
 	var image any
 	template, err := "spark", error(nil)
-	pairs, column := view.MapPairs(&v.Dataset), view.SparkColumn(&v.Dataset)
+	pairs, column := columns.MapPairs(&v.Dataset), distributions.SparkColumn(&v.Dataset)
 	switch {
 	case len(pairs) > 0:
 		template = "sparkmap"
@@ -174,10 +179,10 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 	case column >= 0:
 		var facets []query.Facet
 		if facets, err = countAll(r.Context(), v, []int{column}); err == nil {
-			image = view.NewSpark(facets[0])
+			image = distributions.NewSpark(facets[0])
 		}
 	default:
-		image = []view.Bar(nil)
+		image = []distributions.Bar(nil)
 	}
 	if err != nil {
 		return err
@@ -190,17 +195,17 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 }
 
 // sparkDots returns the small map of all rows.
-func (v datasetView) sparkDots(ctx context.Context, pair view.Pair) (dots view.SparkDots, err error) {
+func (v datasetView) sparkDots(ctx context.Context, pair columns.Pair) (dots maps.SparkDots, err error) {
 	all, err := selectRows(nil, v.Fields)
 	if err != nil {
 		return dots, err
 	}
-	q, err := v.mapRequest(ctx, &view.State{}, pair, all, view.SparkColumns)
+	q, err := v.mapRequest(ctx, &state.State{}, pair, all, maps.SparkColumns)
 	if err != nil {
 		return dots, err
 	}
 	grid, err := v.mapGrid(ctx, pair, q)
-	return view.NewSparkDots(q, grid), err
+	return maps.NewSparkDots(q, grid), err
 }
 
 // cacheImage lets caches store an image without revalidation if its URL names the version that it

@@ -6,7 +6,7 @@ import (
 
 	"herbarium/internal/query"
 	"herbarium/internal/web/share"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/maps"
 )
 
 // coasts are the coast for previews, coarse and detailed.
@@ -29,7 +29,7 @@ func readCoasts() coasts {
 // land returns the coast for a part of the world: twice, if it begins at Greenwich.
 func (c coasts) land(b query.Bounds) []share.Land {
 	land := c.coarse
-	if view.IsFine(b) {
+	if maps.IsFine(b) {
 		land = c.fine
 	}
 	if b.MaxX <= 180 {
@@ -42,7 +42,7 @@ func (c coasts) land(b query.Bounds) []share.Land {
 
 // readPlaces reads the names of places from the asset, which is a script for maps in the browser.
 // It panics if it is invalid.
-func readPlaces() (places []view.Place) {
+func readPlaces() (places []maps.Place) {
 	script, err := files.ReadFile("assets/places.js")
 	if err != nil {
 		panic(err)
@@ -53,7 +53,7 @@ func readPlaces() (places []view.Place) {
 		panic(err)
 	}
 	for _, row := range rows {
-		var p view.Place
+		var p maps.Place
 		for i, part := range []any{&p.Name, &p.X, &p.Y} {
 			if err := json.Unmarshal(row[i], part); err != nil {
 				panic(err)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/maps"
 )
 
 // putTrips adds a dataset with two pairs of coordinates.
@@ -174,7 +174,7 @@ func TestMap_call(t *testing.T) {
 	s := newSite(t, nil)
 	putTrips(s)
 	fields := []herb.Field{field("lat", herb.TypeNumber), field("lon", herb.TypeNumber)}
-	many := make([]herb.Record, view.MapPoints+1)
+	many := make([]herb.Record, maps.MapPoints+1)
 	for i := range many {
 		many[i] = herb.Record{"10", strconv.Itoa(i % 300)}
 	}

@@ -9,7 +9,9 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/state"
 )
 
 // node is a node of a JSON-LD document.
@@ -84,7 +86,7 @@ func dcatPages(address string, m query.Meta) node {
 
 func dcatDataset(origin, service string, d *herb.Dataset) node {
 	page, data := origin+pathDatasets+d.Ref.String(), origin+pathAPI+d.Ref.String()+"/data"
-	about := view.ReadDescriptor(d)
+	about := datasets.ReadDescriptor(d)
 	rights := "PUBLIC"
 	if d.Access == herb.AccessKey {
 		rights = "RESTRICTED"
@@ -100,8 +102,8 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 		return n
 	}
 	n := node{
-		"@id": page + "#dataset", "@type": "dcat:Dataset", "dct:identifier": d.Ref.String(), "dct:title": view.PlainText(view.Title(d)),
-		"dct:description": view.PlainText(view.Describe(d)), "dcat:landingPage": node{"@id": page},
+		"@id": page + "#dataset", "@type": "dcat:Dataset", "dct:identifier": d.Ref.String(), "dct:title": format.PlainText(datasets.Title(d)),
+		"dct:description": format.PlainText(datasets.Describe(d)), "dcat:landingPage": node{"@id": page},
 		"dct:accessRights": node{"@id": "http://publications.europa.eu/resource/authority/access-right/" + rights},
 		"dcat:distribution": []node{
 			distribution("json", "JSON, in pages", data, "application/json"),
@@ -145,8 +147,8 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 
 // dcatLicense returns the address of a license, or a license document with its name if the address
 // is not known.
-func dcatLicense(l *view.Link) node {
-	if address := view.LicenseAddress(l); address != "" {
+func dcatLicense(l *state.Link) node {
+	if address := datasets.LicenseAddress(l); address != "" {
 		return node{"@id": address}
 	}
 	return node{"@type": "dct:LicenseDocument", "dct:title": l.Label}

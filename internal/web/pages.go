@@ -14,7 +14,8 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/maps"
 )
 
 // Options of the pages. Library, History, SourceErrors and Folder are required.
@@ -36,7 +37,7 @@ type Pages struct {
 	assets    func() *assets
 	templates func() map[string]*template.Template // by page
 	coasts    func() coasts
-	places    func() []view.Place
+	places    func() []maps.Place
 	csrf      *http.CrossOriginProtection
 }
 
@@ -168,7 +169,7 @@ type layout struct {
 const siteName = "Herbarium"
 
 func (p *Pages) layout(r *http.Request, title, description string) layout {
-	return layout{Title: view.PlainText(title), Description: herb.Clip(view.PlainText(description), 300), Origin: p.origin(r), Theme: themeOf(r)}
+	return layout{Title: format.PlainText(title), Description: herb.Clip(format.PlainText(description), 300), Origin: p.origin(r), Theme: themeOf(r)}
 }
 
 // themeOf returns the theme that the user has selected, which the script stores in a cookie; empty:

@@ -12,7 +12,13 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/share"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/charts"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/distributions"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/maps"
+	"herbarium/internal/web/view/state"
 )
 
 // previewFile is the name of the image of a view, which other sites show beside a link to it.
@@ -20,7 +26,7 @@ const previewFile = "/preview.png"
 
 // previewHref returns the address of the preview of a state; empty if there is none: everybody may
 // see it. It names the version, so that caches keep it.
-func (p *Pages) previewHref(v datasetView, s *view.State) string {
+func (p *Pages) previewHref(v datasetView, s *state.State) string {
 	if v.Access == herb.AccessKey {
 		return ""
 	}
@@ -29,11 +35,11 @@ func (p *Pages) previewHref(v datasetView, s *view.State) string {
 
 // setPreview adds the preview of a view to its page, with the address of the view: sites fetch the
 // page again from there.
-func (p *Pages) setPreview(l *layout, s *view.State, h *view.Head, alt string) {
+func (p *Pages) setPreview(l *layout, s *state.State, h *datasets.Head, alt string) {
 	site := strings.TrimSuffix(l.Origin, p.base)
 	l.Address = site + s.URL()
 	if h.Preview != "" {
-		l.Preview, l.PreviewAlt = site+h.Preview, view.PlainText(alt)
+		l.Preview, l.PreviewAlt = site+h.Preview, format.PlainText(alt)
 	}
 }
 
@@ -94,7 +100,7 @@ func cachedBody(w http.ResponseWriter, tag string, make func() ([]byte, error)) 
 const drawSteps = 1 << 18
 
 // drawPreview draws the preview of a view.
-func (p *Pages) drawPreview(r *http.Request, v datasetView, s *view.State, tab string) ([]byte, error) {
+func (p *Pages) drawPreview(r *http.Request, v datasetView, s *state.State, tab string) ([]byte, error) {
 	ctx := r.Context()
 	card, err := p.newCard(ctx, v, s, tab)
 	if err != nil {
@@ -116,12 +122,12 @@ func (p *Pages) drawPreview(r *http.Request, v datasetView, s *view.State, tab s
 }
 
 // newCard builds the preview of a view.
-func (p *Pages) newCard(ctx context.Context, v datasetView, s *view.State, tab string) (*share.Card, error) {
+func (p *Pages) newCard(ctx context.Context, v datasetView, s *state.State, tab string) (*share.Card, error) {
 	req, err := s.Request(v.Order)
 	if err != nil {
 		return nil, err
 	}
-	title := view.PlainText(view.Title(&v.Dataset))
+	title := format.PlainText(datasets.Title(&v.Dataset))
 	if !share.CanDraw(title) {
 		title = v.Name
 	}
@@ -130,7 +136,7 @@ func (p *Pages) newCard(ctx context.Context, v datasetView, s *view.State, tab s
 	if err != nil {
 		return nil, err
 	}
-	words := view.NewWords(s, found.Total)
+	words := state.NewWords(s, found.Total)
 	card.Heading, card.Detail = words.Rows, describeCard(&v.Dataset, words)
 	switch tab {
 	case "map":
@@ -146,10 +152,10 @@ func (p *Pages) newCard(ctx context.Context, v datasetView, s *view.State, tab s
 
 // describeCard returns what the rows of a preview have in common, or what the dataset is. Filters
 // that the font of previews cannot show are counted.
-func describeCard(d *herb.Dataset, words view.Words) string {
+func describeCard(d *herb.Dataset, words state.Words) string {
 	if len(words.Conditions) == 0 {
-		if about := view.MarkdownText(d.Description); about != "" && share.CanDraw(about) {
-			return herb.Clip(view.PlainText(about), 120)
+		if about := format.MarkdownText(d.Description); about != "" && share.CanDraw(about) {
+			return herb.Clip(format.PlainText(about), 120)
 		}
 		return herb.Plural(len(d.Fields), "column", "columns")
 	}
@@ -161,8 +167,8 @@ func describeCard(d *herb.Dataset, words view.Words) string {
 }
 
 // newCardMap returns the rows of a map, in front of all rows; nil if the dataset has no map.
-func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *view.State, req *query.Request) (*share.Map, error) {
-	pairs := view.MapPairs(&v.Dataset)
+func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *state.State, req *query.Request) (*share.Map, error) {
+	pairs := columns.MapPairs(&v.Dataset)
 	if len(pairs) == 0 {
 		return nil, nil
 	}
@@ -170,8 +176,8 @@ func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *view.State, re
 	if err != nil {
 		return nil, err
 	}
-	pair := pairs[view.PairIndex(s, pairs)]
-	q, err := v.mapRequest(ctx, s, pair, all, view.PreviewColumns)
+	pair := pairs[maps.PairIndex(s, pairs)]
+	q, err := v.mapRequest(ctx, s, pair, all, maps.PreviewColumns)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +192,7 @@ func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *view.State, re
 }
 
 // dots returns the numbers of rows of a listing in the cells of a map, and the highest of them.
-func (v datasetView) dots(ctx context.Context, pair view.Pair, q query.GridRequest, req *query.Request) (dots []share.Dot, highest int, err error) {
+func (v datasetView) dots(ctx context.Context, pair columns.Pair, q query.GridRequest, req *query.Request) (dots []share.Dot, highest int, err error) {
 	q.Request = req
 	grid, err := v.mapGrid(ctx, pair, &q)
 	cell := (q.Bounds.MaxX - q.Bounds.MinX) / float64(q.Columns)
@@ -198,8 +204,8 @@ func (v datasetView) dots(ctx context.Context, pair view.Pair, q query.GridReque
 }
 
 // setCardChart sets the chart of a preview. Its title becomes the heading.
-func setCardChart(ctx context.Context, v datasetView, s *view.State, card *share.Card, words view.Words) error {
-	q, err := s.ParseQuestion()
+func setCardChart(ctx context.Context, v datasetView, s *state.State, card *share.Card, words state.Words) error {
+	q, err := charts.ParseQuestion(s)
 	if err != nil {
 		return err
 	}
@@ -212,7 +218,7 @@ func setCardChart(ctx context.Context, v datasetView, s *view.State, card *share
 	if figure := answer.Fit(share.FigureWidth, share.FigureHeight); figure.Height > 0 {
 		card.Figure = &figure
 	}
-	if title := view.PlainText(answer.Title); share.CanDraw(title) {
+	if title := format.PlainText(answer.Title); share.CanDraw(title) {
 		detail := card.Detail
 		card.Heading, card.Detail = title, words.Rows
 		if len(words.Conditions) > 0 {
@@ -223,7 +229,7 @@ func setCardChart(ctx context.Context, v datasetView, s *view.State, card *share
 }
 
 // newCardColumns returns the distributions of a few columns: the filtered ones first.
-func newCardColumns(ctx context.Context, v datasetView, s *view.State) (columns []share.Column, err error) {
+func newCardColumns(ctx context.Context, v datasetView, s *state.State) (columns []share.Column, err error) {
 	const most = 3
 	var candidates []int
 	for _, p := range s.Listing {
@@ -247,8 +253,8 @@ func newCardColumns(ctx context.Context, v datasetView, s *view.State) (columns 
 
 // newCardColumn returns the distribution of a column; ok is false if it says nothing, or not in
 // characters that the font of previews has.
-func newCardColumn(d *herb.Dataset, c view.Chart) (column share.Column, ok bool) {
-	column.Name = view.PlainText(view.Heading(d.Fields[c.Index]))
+func newCardColumn(d *herb.Dataset, c distributions.Chart) (column share.Column, ok bool) {
+	column.Name = format.PlainText(columns.Heading(d.Fields[c.Index]))
 	if !share.CanDraw(column.Name) {
 		column.Name = ""
 	}
@@ -272,7 +278,7 @@ func newCardColumn(d *herb.Dataset, c view.Chart) (column share.Column, ok bool)
 
 // newCardValues returns the most frequent values of all rows, with their shares of the matching
 // ones.
-func newCardValues(c view.Chart) (values []share.Bar) {
+func newCardValues(c distributions.Chart) (values []share.Bar) {
 	const most = 4
 	all, counts := c.Parts, map[string]int{}
 	if c.Ghosts != nil {
@@ -294,7 +300,7 @@ func newCardValues(c view.Chart) (values []share.Bar) {
 		if part.Href == "" || len(values) == most || !share.CanDraw(part.Value) {
 			continue
 		}
-		bar := share.Bar{Label: view.PlainText(part.Value), Share: float64(counts[part.Value]) / float64(highest), Behind: float64(part.Count) / float64(highestAll)}
+		bar := share.Bar{Label: format.PlainText(part.Value), Share: float64(counts[part.Value]) / float64(highest), Behind: float64(part.Count) / float64(highestAll)}
 		if c.Chosen {
 			bar.Share = float64(counts[part.Value]) / float64(highestAll)
 		}

@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/format"
 )
 
 // Uploads receives files and changes which version of a dataset is live.
@@ -150,7 +150,7 @@ func (p *Pages) publishForm(w http.ResponseWriter, r *http.Request) error {
 func (p *Pages) renderPublish(w http.ResponseWriter, r *http.Request, fields url.Values, rejection error) error {
 	page := publishPage{
 		Head: publishHead{Step: 1}, Path: p.base + pathPublish, Namespace: fields.Get(fieldNamespace), Dataset: fields.Get(fieldDataset),
-		Table: fields.Get(fieldTable), MaxSize: view.FileSize(p.opts.Uploads.MaxSize()),
+		Table: fields.Get(fieldTable), MaxSize: format.FileSize(p.opts.Uploads.MaxSize()),
 	}
 	var err error
 	if rejection != nil {

@@ -15,14 +15,16 @@ import (
 	"herbarium/internal/library"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/state"
 )
 
 // publishHead is the head of the pages of a publish.
 type publishHead struct {
-	Line string     // what is published
-	Step int        // 1: choose a file, 2: review it, 3: live
-	Done *view.Done // with a dataset that the visitor may not read; nil: nothing
+	Line string         // what is published
+	Step int            // 1: choose a file, 2: review it, 3: live
+	Done *datasets.Done // with a dataset that the visitor may not read; nil: nothing
 }
 
 // reviewPage is the review of a draft.
@@ -36,7 +38,7 @@ type reviewPage struct {
 	Refresh  int           // seconds until the page has more to show; 0: it is complete
 	Progress *progressView // nil: the review is complete
 	Shown    []reviewColumn
-	Pages    []view.Link // to other columns; empty: all are shown
+	Pages    []state.Link // to other columns; empty: all are shown
 	FileRows []fileRow
 	First    int // position of the first shown column
 
@@ -51,7 +53,7 @@ const shownColumns = 60
 func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
 	page := &reviewPage{
 		Review: r, Path: p.draftPath(r.Draft.ID), Start: p.base + pathPublish, Dataset: p.datasetPath(r.Draft.Ref), Progress: newProgressView(r.Progress),
-		Head: publishHead{Step: 2, Line: cmp.Or(r.Draft.Name, "pasted table") + " · " + view.FileSize(r.Draft.Size)},
+		Head: publishHead{Step: 2, Line: cmp.Or(r.Draft.Name, "pasted table") + " · " + format.FileSize(r.Draft.Size)},
 	}
 	if _, table, ok := strings.Cut(r.Format, ", "); ok {
 		page.Head.Line += " · " + table
@@ -62,7 +64,7 @@ func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
 	page.First = max(0, min(from, len(r.Columns)-1)) / shownColumns * shownColumns
 	for at := 0; len(r.Columns) > shownColumns && at < len(r.Columns); at += shownColumns {
 		last := min(at+shownColumns, len(r.Columns))
-		page.Pages = append(page.Pages, view.Link{
+		page.Pages = append(page.Pages, state.Link{
 			Label: fmt.Sprintf("%s–%s", herb.Count(at+1), herb.Count(last)), Href: page.Path + "?" + paramColumn + "=" + strconv.Itoa(at), Current: at == page.First,
 		})
 	}
@@ -115,7 +117,9 @@ func (page *reviewPage) Locked() bool { return page.Access == herb.AccessKey }
 func (page *reviewPage) Edited() bool { return !isUnedited(page.Draft.Edits) }
 
 // DefaultTitle returns what pages call the dataset without a title.
-func (page *reviewPage) DefaultTitle() string { return view.Title(&herb.Dataset{Ref: page.Draft.Ref}) }
+func (page *reviewPage) DefaultTitle() string {
+	return datasets.Title(&herb.Dataset{Ref: page.Draft.Ref})
+}
 
 // Publishable reports whether the draft can be published as it is.
 func (page *reviewPage) Publishable() bool {
@@ -227,7 +231,7 @@ func exceptions(c *review.Column) string {
 	const most = 3
 	var quoted []string
 	for _, e := range c.Others[:min(len(c.Others), most)] {
-		quoted = append(quoted, "“"+herb.Clip(view.PlainText(e.Value), 40)+"”")
+		quoted = append(quoted, "“"+herb.Clip(format.PlainText(e.Value), 40)+"”")
 	}
 	words := herb.Plural(c.Rest, "value is not a ", "values are not ") + string(c.Almost)
 	if c.Rest != 1 {

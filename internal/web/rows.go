@@ -6,7 +6,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/state"
+	"herbarium/internal/web/view/tables"
 )
 
 // pageRows is the rows of a page with the start of their values, as far as the page shows them. The
@@ -48,7 +49,7 @@ func (v datasetView) list(ctx context.Context, req *query.Request, limit func(ro
 
 // openRow opens the record that a state names by its content hash, if it does. lost is not nil if
 // no row of the listing has that content.
-func openRow(ctx context.Context, v datasetView, s *view.State) (lost, err error) {
+func openRow(ctx context.Context, v datasetView, s *state.State) (lost, err error) {
 	const maxPages = 10 // of rows with the same filters, which a link chooses to be few
 	if s.Row == "" {
 		return nil, nil
@@ -67,7 +68,7 @@ func openRow(ctx context.Context, v datasetView, s *view.State) (lost, err error
 		if err != nil {
 			return nil, err
 		}
-		if at := slices.IndexFunc(found.Records, func(record []byte) bool { return view.RowHash(record) == s.Row }); at >= 0 {
+		if at := slices.IndexFunc(found.Records, func(record []byte) bool { return state.RowHash(record) == s.Row }); at >= 0 {
 			s.OpenRow(req.Offset() + at)
 			return nil, nil
 		}
@@ -81,10 +82,10 @@ func openRow(ctx context.Context, v datasetView, s *view.State) (lost, err error
 // valueLimits returns how much of each value the page of a state shows, in bytes: more of the open
 // record than of the others, and nothing of columns that are not shown.
 func (page *rowsPage) valueLimits(req *query.Request) func(row, field int) int {
-	columns := view.DecodeLimits(page.State, req)
+	columns := tables.DecodeLimits(page.State, req)
 	return func(row, field int) int {
 		if row == page.State.Record-1 {
-			return view.MaxRecordValue
+			return tables.MaxRecordValue
 		}
 		return columns[field]
 	}

@@ -9,7 +9,8 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/state"
 )
 
 // keyCookie holds a key. The path of the cookie is that of a dataset, so that a browser can hold
@@ -58,13 +59,13 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v *datasetVie
 		return rejection
 	}
 	var form struct {
-		Head          *view.Head // nil: the key of the site
+		Head          *datasets.Head // nil: the key of the site
 		Message, Back string
 	}
 	l := p.layout(r, "Enter a key", "Enter a key to see what it gives access to.")
 	if v != nil {
-		head := view.NewHead(&v.Dataset, p.datasetPath(v.Ref), "", "table")
-		l = p.layout(r, "Key required: "+view.Title(&v.Dataset), view.Describe(&v.Dataset))
+		head := datasets.NewHead(&v.Dataset, p.datasetPath(v.Ref), "", "table")
+		l = p.layout(r, "Key required: "+datasets.Title(&v.Dataset), datasets.Describe(&v.Dataset))
 		l.Framed, form.Head = true, &head
 	}
 	form.Back = back
@@ -130,7 +131,7 @@ func (p *Pages) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) e
 		return redirect(w, p.base+pathCatalogue)
 	}
 	params, _ := query.ParseParams(back) // a malformed query is dropped
-	return redirect(w, view.Join(p.datasetPath(ref), params.Encode()))
+	return redirect(w, state.Join(p.datasetPath(ref), params.Encode()))
 }
 
 // rejections returns the errors of sources that could not be published and that the visitor may

@@ -7,14 +7,15 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/maps"
 )
 
 // maxGeometry is how many bytes of a geometry are read.
 const maxGeometry = 16 << 10
 
 // geometries calls use with the position of each row of a listing whose column has a geometry, and
-// returns the number of rows of the listing. It reads the first view.MapPoints rows: there is no
+// returns the number of rows of the listing. It reads the first maps.MapPoints rows: there is no
 // index of geometries.
 func (v datasetView) geometries(ctx context.Context, field int, req *query.Request, use func(longitude, latitude float64)) (total int, err error) {
 	stream, err := v.Stream(ctx, req)
@@ -36,10 +37,10 @@ func (v datasetView) geometries(ctx context.Context, field int, req *query.Reque
 		if err != nil {
 			return 0, err
 		}
-		if longitude, latitude, ok := view.ParseWKT(row[field]); ok {
+		if longitude, latitude, ok := columns.ParseWKT(row[field]); ok {
 			use(longitude, latitude)
 		}
-		if n++; n == view.MapPoints {
+		if n++; n == maps.MapPoints {
 			break
 		}
 		if n%pace == 0 {
@@ -53,7 +54,7 @@ func (v datasetView) geometries(ctx context.Context, field int, req *query.Reque
 }
 
 // mapRanges returns the ranges of the latitudes and longitudes of the rows of a listing.
-func (v datasetView) mapRanges(ctx context.Context, pair view.Pair, req *query.Request) (latitude, longitude query.Facet, err error) {
+func (v datasetView) mapRanges(ctx context.Context, pair columns.Pair, req *query.Request) (latitude, longitude query.Facet, err error) {
 	if !pair.WKT {
 		found, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{pair.Latitude, pair.Longitude}})
 		if err != nil {
@@ -81,7 +82,7 @@ func (v datasetView) mapRanges(ctx context.Context, pair view.Pair, req *query.R
 }
 
 // mapGrid counts the rows of a listing in the cells of a map.
-func (v datasetView) mapGrid(ctx context.Context, pair view.Pair, q *query.GridRequest) (grid query.Grid, err error) {
+func (v datasetView) mapGrid(ctx context.Context, pair columns.Pair, q *query.GridRequest) (grid query.Grid, err error) {
 	if !pair.WKT {
 		return v.Grid(ctx, q)
 	}

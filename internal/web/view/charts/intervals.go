@@ -1,0 +1,234 @@
+package charts
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/plot"
+	"herbarium/internal/web/view/state"
+)
+
+// parseTime returns the time that a value of a date or datetime field represents.
+func parseTime(f *herb.Field, value string) (time.Time, bool) {
+	canonical, status := text.Canonical(f, value)
+	layout := time.DateOnly
+	if f.Type == herb.TypeDateTime {
+		layout = text.DateTimeLayout
+	}
+	t, err := time.Parse(layout, canonical)
+	return t, status == text.Valid && err == nil
+}
+
+// parseLabel returns the start of the interval with a label.
+func parseLabel(g query.Grain, label string, zone *time.Location) (time.Time, bool) {
+	if zone == nil {
+		zone = time.UTC
+	}
+	if g == query.GrainQuarter {
+		year, quarter := 0, 0
+		if n, _ := fmt.Sscanf(label, "%d-Q%d", &year, &quarter); n != 2 {
+			return time.Time{}, false
+		}
+		return time.Date(year, time.Month(3*quarter-2), 1, 0, 0, 0, 0, zone), true
+	}
+	layout := map[query.Grain]string{query.GrainYear: "2006", query.GrainMonth: "2006-01", query.GrainHour: "2006-01-02T15:04Z07:00"}[g]
+	if layout == "" {
+		layout = time.DateOnly
+	}
+	t, err := time.ParseInLocation(layout, label, zone)
+	return t, err == nil
+}
+
+// groupLabel returns the label of a group as readers write it.
+func (q *Question) groupLabel(b query.By, label string) string {
+	if label == "" {
+		return "empty"
+	}
+	if b.Width != "" {
+		next := b.Interval(herb.TypeNumber, label).Next
+		return format.GroupNumber(&herb.Field{}, label) + " – " + format.GroupNumber(&herb.Field{}, next)
+	}
+	t, ok := parseLabel(b.Grain, label, q.req.Zone)
+	if b.Grain == "" || !ok {
+		return cmp.Or(strings.Trim(format.PlainText(herb.Clip(label, state.MaxChipText)), "\uFEFF"), "blank")
+	}
+	switch b.Grain {
+	case query.GrainQuarter:
+		return label[len(label)-2:] + " " + t.Format("2006")
+	case query.GrainMonth:
+		return t.Format("Jan 2006")
+	case query.GrainWeek:
+		return "week of " + t.Format("2 Jan 2006")
+	case query.GrainDay:
+		return t.Format("2 Jan 2006")
+	case query.GrainHour:
+		return t.Format("2 Jan 2006 15:04")
+	}
+	return label
+}
+
+// newGroup returns the position of a group on the axis. ok is false for the group of missing values
+// of a field with intervals, which has none.
+func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
+	g.Label = q.groupLabel(b, label)
+	switch {
+	case !b.HasIntervals():
+		return g, true
+	case label == "":
+		return g, false
+	case b.Width != "":
+		width, _ := strconv.ParseFloat(b.Width, 64) // validated before
+		lower, err := strconv.ParseFloat(label, 64)
+		g.At, g.Next, g.Label = lower, lower+width, format.GroupNumber(&herb.Field{}, label)
+		switch k := math.Round(lower / width); {
+		case math.Mod(k, 10) == 0:
+			g.Rank = 2
+		case math.Mod(k, 5) == 0:
+			g.Rank = 1
+		}
+		return g, err == nil
+	}
+	t, ok := parseLabel(b.Grain, label, q.req.Zone)
+	g.At, g.Next = float64(t.Unix()), float64(b.Grain.Next(t).Unix())
+	g.Short, g.Rank = timeTick(b.Grain, t)
+	if b.Grain == query.GrainWeek {
+		g.Label = t.Format("2 Jan 2006")
+	}
+	return g, ok
+}
+
+// timeTick returns the label of a time on an axis whose first label names the year, and its
+// importance.
+func timeTick(g query.Grain, t time.Time) (label string, rank int) {
+	years := 0
+	for _, n := range []int{5, 10, 50, 100} {
+		if t.Year()%n == 0 {
+			years++
+		}
+	}
+	isJanuary := t.Month() == time.January
+	months := 0
+	switch {
+	case isJanuary:
+		months = 3 + years
+	case t.Month() == time.July:
+		months = 2
+	case t.Month()%3 == 1:
+		months = 1
+	}
+	year := t.Format("2006")
+	switch g {
+	case query.GrainYear:
+		return year, years
+	case query.GrainQuarter:
+		if isJanuary {
+			return year, 1 + years
+		}
+		return "Q" + strconv.Itoa(int(t.Month()-1)/3+1), 0
+	case query.GrainMonth:
+		if isJanuary {
+			return year, months
+		}
+		return t.Format("Jan"), months
+	case query.GrainWeek:
+		if t.Day() <= 7 {
+			return t.Format("2 Jan"), 1 + months
+		}
+		return t.Format("2 Jan"), 0
+	case query.GrainDay:
+		switch {
+		case t.Day() == 1 && isJanuary:
+			return year, 2 + months
+		case t.Day() == 1:
+			return t.Format("Jan"), 2 + months
+		case t.Day() == 15:
+			return t.Format("2 Jan"), 1
+		}
+		return t.Format("2 Jan"), 0
+	}
+	switch {
+	case t.Hour() == 0 && t.Day() == 1:
+		return t.Format("2 Jan"), 3 + months
+	case t.Hour() == 0:
+		return t.Format("2 Jan"), 2
+	case t.Hour() == 12:
+		return t.Format("15:04"), 1
+	}
+	return t.Format("15:04"), 0
+}
+
+// filterGroup returns the parameters of a listing of the rows of a group.
+func filterGroup(s *state.State, ps query.Params, q *Question, b query.By, label string) query.Params {
+	f := &s.Fields[b.Field]
+	switch {
+	case label == "" && (f.Type.IsScalar() || len(f.Notation.Missing) > 0):
+		return ps.With(query.Param{Name: query.FilterParam(f.Name, query.OpEmpty), Value: "true"})
+	case b.Width != "" && label != "":
+		interval := b.Interval(herb.TypeNumber, label)
+		return filterRange(s, ps, b.Field, text.Localize(f, interval.From), text.Localize(f, interval.Next))
+	case b.Grain != "" && label != "":
+		start, _ := parseLabel(b.Grain, label, q.req.Zone) // a label of the API
+		next := b.Grain.Next(start)
+		layout := time.DateOnly
+		if f.Type == herb.TypeDateTime {
+			layout = time.RFC3339
+		}
+		to := ""
+		if next.Year() <= 9999 {
+			to = next.Format(layout)
+		}
+		return filterRange(s, ps, b.Field, start.Format(layout), to)
+	}
+	isEqual := func(p query.Param) bool {
+		i, op, ok := query.ResolveFilter(p.Name, s.Fields)
+		return ok && i == b.Field && op == query.OpEq
+	}
+	if f.Type == herb.TypeList && slices.ContainsFunc(ps, isEqual) { // another value would be an alternative
+		return ps.With(query.Param{Name: query.FilterParam(f.Name, query.OpIn), Value: label})
+	}
+	return slices.DeleteFunc(slices.Clone(ps), isEqual).With(query.Param{Name: s.EqParam(b.Field), Value: label})
+}
+
+// filterRange returns the parameters with a range of a field, from a value up to but not including
+// another. Narrower ends of a range that the field is filtered by stay.
+func filterRange(s *state.State, ps query.Params, field int, from, to string) query.Params {
+	f := &s.Fields[field]
+	low, _ := columns.BoundKey(f, from)
+	high, hasHigh := columns.BoundKey(f, to)
+	hasFrom, hasTo := false, false
+	ps = slices.DeleteFunc(slices.Clone(ps), func(p query.Param) bool {
+		i, op, ok := query.ResolveFilter(p.Name, s.Fields)
+		if !ok || i != field {
+			return false
+		}
+		bound, valid := columns.BoundKey(f, p.Value)
+		switch {
+		case op.IsLower():
+			narrower := valid && bound >= low
+			hasFrom = hasFrom || narrower
+			return !narrower
+		case op.IsUpper():
+			narrower := valid && (!hasHigh || bound < high)
+			hasTo = hasTo || narrower
+			return !narrower
+		}
+		return false
+	})
+	if !hasFrom {
+		ps = ps.With(query.Param{Name: query.FilterParam(s.Fields[field].Name, query.OpGte), Value: from})
+	}
+	if !hasTo {
+		ps = ps.WithValue(query.FilterParam(s.Fields[field].Name, query.OpLt), to)
+	}
+	return ps
+}

@@ -1,0 +1,75 @@
+package charts
+
+import (
+	"strconv"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+)
+
+// note says what was counted and what was not.
+func (b *answerBuilder) note() (notes []string) {
+	total := herb.Plural(b.All.Total, "row", "rows")
+	if len(b.By) > 0 {
+		total += " in " + herb.Plural(b.Groups.Groups, "group", "groups")
+	}
+	all := b.All.Rows[0].Values
+	if b.isAdditive() && b.Measure.Field >= 0 && len(b.By) > 0 {
+		total += ", total " + b.exact(all[0])
+	}
+	notes = append(notes, total+".")
+	if b.Measure.Kind == query.MeasureSum {
+		notes = append(notes, "Sums are exact decimals.")
+	}
+	if b.Measure.Field >= 0 {
+		name := columns.Heading(b.Question.fields[b.Measure.Field])
+		if filled, err := strconv.Atoi(all[1]); err == nil && filled < b.All.Total {
+			notes = append(notes, herb.Plural(b.All.Total-filled, "row", "rows")+" without a value of "+name+" "+isOrAre(b.All.Total-filled)+" not included.")
+		}
+	}
+	for i, by := range b.By {
+		notes = append(notes, b.noteBy(i, by)...)
+	}
+	return notes
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// noteBy says which groups of a field are not shown, and what became of rows without a value.
+func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
+	name := columns.Heading(b.Question.fields[by.Field])
+	groups, shown := b.Groups.Groups, len(b.Groups.Rows)
+	found := b.Groups.Rows
+	if at == 1 {
+		groups, found = b.Series.Groups, b.Series.Rows
+		shown = min(b.series(), len(found))
+	}
+	if groups > shown {
+		notes = append(notes, herb.Count(shown)+" of "+herb.Plural(groups, "group", "groups")+" of "+name+" "+isOrAre(shown)+" shown.")
+	}
+	for _, row := range found {
+		switch {
+		case row.By[0] != "":
+		case at == 0 && by.HasIntervals() && b.Measure.Kind == query.MeasureCount:
+			n, _ := strconv.Atoi(row.Values[0])
+			notes = append(notes, herb.Plural(n, "row", "rows")+" without a value of "+name+" "+isOrAre(n)+" not drawn.")
+		case at == 0 && by.HasIntervals():
+			notes = append(notes, "Rows without a value of "+name+" are not drawn.")
+		default:
+			notes = append(notes, "Rows without a value of "+name+" form the group “empty”.")
+		}
+	}
+	if b.Question.fields[by.Field].Type == herb.TypeList {
+		notes = append(notes, "A row is in the groups of all its values of "+name+", so groups add up to more than the total.")
+	}
+	if at == 1 && b.Cells.Groups > len(b.Cells.Rows) {
+		notes = append(notes, "Only the first "+herb.Count(len(b.Cells.Rows))+" of "+herb.Count(b.Cells.Groups)+" combinations are drawn; add a filter.")
+	}
+	return notes
+}

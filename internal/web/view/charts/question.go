@@ -1,0 +1,335 @@
+package charts
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/plot"
+	"herbarium/internal/web/view/state"
+)
+
+// kindTable shows the values of a chart as a table instead.
+const kindTable plot.Kind = "table"
+
+// The limits of a chart.
+const (
+	defaultTop = 20
+	maxTop     = 100
+	// MaxIntervals is the number of intervals that a chart shows.
+	MaxIntervals = 1000
+	// MaxChartCells is the number of values of a chart with a split.
+	MaxChartCells = 20_000
+	// splitRows is the number of series that the table beside a chart lists.
+	splitRows = 20
+)
+
+// order is the order of groups that are names.
+type order string
+
+const (
+	orderLargest  order = "largest"
+	orderSmallest order = "smallest"
+	orderLabel    order = "first"
+)
+
+// Question is what a chart shows: a measure, what it is grouped and split by, and how it is drawn.
+type Question struct {
+	By      []query.By // the second one is the split
+	Measure query.Measure
+	Order   order
+	Top     int
+	Split   int // number of series; 0: the default of the kind
+	Kind    plot.Kind
+	Zone    string
+
+	rows   query.Params            // the filters and the search of the rows that are counted
+	req    *query.AggregateRequest // of these rows
+	fields []herb.Field
+}
+
+// ParseQuestion parses the question of a state, or the default one of the dataset if there is none.
+// Errors have herb.CodeInvalid.
+func ParseQuestion(s *state.State) (*Question, error) {
+	params := s.Question
+	if params.Get(query.ParamBy) == "" && params.Get(query.ParamMeasure) == "" {
+		params = DefaultQuestion(s.Dataset).With(params...)
+	}
+	return parseQuestion(s, params)
+}
+
+func parseQuestion(s *state.State, params query.Params) (*Question, error) {
+	rows := s.Listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder)
+	req, err := query.ParseAggregate(rows.With(params.Without(state.ParamKind, state.ParamSplit)...).Encode(), s.Fields)
+	if err != nil {
+		return nil, err
+	}
+	q := &Question{
+		By: req.By, Measure: req.Measures[0], Order: orderLargest, Top: defaultTop,
+		Zone: params.Get(query.ParamZone), rows: rows, req: req, fields: s.Fields,
+	}
+	if req.Returned > 1 {
+		return nil, herb.Invalidf("%q is given %d times; a chart shows one measure", query.ParamMeasure, req.Returned)
+	}
+	switch sort := params.Get(query.ParamGroupSort); sort {
+	case "", "-" + q.Measure.Name:
+	case q.Measure.Name:
+		q.Order = orderSmallest
+	case "by1":
+		q.Order = orderLabel
+	default:
+		return nil, herb.Invalidf("%s is %q; a chart is sorted by -%s, %s or by1", query.ParamGroupSort, sort, q.Measure.Name, q.Measure.Name)
+	}
+	if params.Get(query.ParamTopGroups) != "" {
+		if q.Top = req.Top; q.Top > maxTop {
+			return nil, herb.Invalidf("%s is %d; a chart shows 1 to %d groups", query.ParamTopGroups, q.Top, maxTop)
+		}
+	}
+	kinds := q.kinds()
+	if kind := plot.Kind(params.Get(state.ParamKind)); slices.Contains(kinds, kind) {
+		q.Kind = kind
+	} else if kind != "" && len(kinds) == 0 {
+		return nil, herb.Invalidf("%s is %q, but there are no groups to draw; add %q", state.ParamKind, kind, query.ParamBy)
+	} else if kind != "" {
+		return nil, herb.Invalidf("%s is %q; it must be one of: %s", state.ParamKind, kind, joinKinds(kinds))
+	} else if len(kinds) > 0 {
+		q.Kind = kinds[0]
+	}
+	if split := params.Get(state.ParamSplit); split != "" {
+		_, most := q.seriesLimits()
+		if q.Split = state.ParseUpTo(split, most); q.Split == 0 {
+			return nil, herb.Invalidf("%s is %q; it must be a whole number from 1 to %d", state.ParamSplit, split, most)
+		}
+	}
+	return q, nil
+}
+
+// seriesLimits returns how many series a chart shows by default and at most. Those of heat maps and
+// tables need no colors.
+func (q *Question) seriesLimits() (usual, most int) {
+	if q.Kind == plot.Heat || q.Kind == kindTable {
+		return 12, splitRows
+	}
+	return 4, plot.MaxSeries
+}
+
+// series returns how many series the chart shows.
+func (q *Question) series() int {
+	usual, _ := q.seriesLimits()
+	return cmp.Or(q.Split, usual)
+}
+
+func joinKinds(kinds []plot.Kind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	return strings.Join(names, ", ")
+}
+
+// kinds returns the forms that suit the question, the best first; none if it has no groups.
+func (q *Question) kinds() (kinds []plot.Kind) {
+	switch {
+	case len(q.By) == 0:
+		return nil
+	case len(q.By) == 1 && !q.By[0].HasIntervals():
+		return []plot.Kind{plot.Bars}
+	case len(q.By) == 1 && q.By[0].Grain != "":
+		return []plot.Kind{plot.Lines, plot.Bars}
+	case len(q.By) == 1:
+		return []plot.Kind{plot.Bars, plot.Lines}
+	}
+	if q.isAdditive() {
+		kinds = append(kinds, plot.Stacked)
+	}
+	kinds = append(kinds, plot.Grouped)
+	switch {
+	case q.By[0].Grain != "":
+		kinds = append([]plot.Kind{plot.Lines}, kinds...)
+	case q.By[0].Width != "":
+		kinds = append(kinds, plot.Lines)
+	}
+	return append(kinds, plot.Heat, kindTable)
+}
+
+// isAdditive reports whether the values of groups add up to that of all of them.
+func (q *Question) isAdditive() bool {
+	switch q.Measure.Kind {
+	case query.MeasureCount, query.MeasureFilled, query.MeasureSum:
+		return true
+	}
+	return false
+}
+
+// params returns the question as parameters, without default values.
+func (q *Question) params() (ps query.Params) {
+	for _, b := range q.By {
+		ps = ps.WithValue(query.ParamBy, b.Name)
+	}
+	if q.Measure.Kind != query.MeasureCount || len(q.By) == 0 {
+		ps = ps.WithValue(query.ParamMeasure, q.Measure.Name)
+	}
+	switch q.Order {
+	case orderSmallest:
+		ps = ps.WithValue(query.ParamGroupSort, q.Measure.Name)
+	case orderLabel:
+		ps = ps.WithValue(query.ParamGroupSort, "by1")
+	}
+	if q.Top != defaultTop {
+		ps = ps.WithValue(query.ParamTopGroups, strconv.Itoa(q.Top))
+	}
+	if usual, _ := q.seriesLimits(); q.series() != usual {
+		ps = ps.WithValue(state.ParamSplit, strconv.Itoa(q.Split))
+	}
+	if kinds := q.kinds(); len(kinds) > 0 && q.Kind != kinds[0] {
+		ps = ps.WithValue(state.ParamKind, string(q.Kind))
+	}
+	return ps.WithValue(query.ParamZone, q.Zone)
+}
+
+// with returns a changed copy of the question. What does not suit it any more gets its default.
+func (q *Question) with(change func(*Question)) *Question {
+	c := *q
+	c.By = slices.Clone(q.By)
+	change(&c)
+	if len(c.By) == 0 || c.By[0].HasIntervals() {
+		c.Top, c.Order = defaultTop, orderLargest
+	}
+	if kinds := c.kinds(); !slices.Contains(kinds, c.Kind) {
+		if c.Kind = ""; len(kinds) > 0 {
+			c.Kind = kinds[0]
+		}
+	}
+	if _, most := c.seriesLimits(); len(c.By) < 2 || c.Split > most {
+		c.Split = 0
+	}
+	return &c
+}
+
+// Call returns the parameters of the API call for the groups of the chart.
+func (q *Question) Call(s *state.State) query.Params {
+	ps := s.Listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder)
+	for _, b := range q.By {
+		ps = ps.WithValue(query.ParamBy, b.Name)
+	}
+	ps = ps.WithValue(query.ParamMeasure, q.Measure.Name)
+	switch {
+	case len(q.By) == 1 && !q.By[0].HasIntervals():
+		ps = ps.WithValue(query.ParamGroupSort, q.sortName()).WithValue(query.ParamTopGroups, strconv.Itoa(q.Top))
+	case len(q.By) == 1:
+		ps = ps.WithValue(query.ParamFill, "zero").WithValue(query.ParamTopGroups, strconv.Itoa(query.MaxGroupsReturned))
+	case len(q.By) == 2:
+		ps = ps.WithValue(query.ParamTopGroups, strconv.Itoa(query.MaxGroupsReturned))
+	}
+	return ps.WithValue(query.ParamZone, q.Zone).WithValue(query.ParamVersion, s.Version)
+}
+
+func (q *Question) sortName() string {
+	switch q.Order {
+	case orderSmallest:
+		return q.Measure.Name
+	case orderLabel:
+		return "by1"
+	}
+	return "-" + q.Measure.Name
+}
+
+// byOf returns how a field is grouped unless the reader chooses: dates by intervals of a suitable
+// length, numbers with many values in buckets, others by their values.
+func byOf(d *herb.Dataset, field int) query.By {
+	f, c := d.Fields[field], columns.ColumnReport(d, field)
+	b := query.By{Name: f.Name, Field: field}
+	switch {
+	case len(query.Grains(f.Type)) > 0:
+		return withGrain(d, field, defaultGrain(&f, c))
+	case f.Type == herb.TypeNumber && columns.KindOf(d, field) != columns.KindCode && (c == nil || c.Distinct > defaultTop):
+		if width := bucketWidth(&f, c, 20); width != "" {
+			b.Width, b.Name = width, f.Name+":"+width
+		}
+	}
+	return b
+}
+
+func withGrain(d *herb.Dataset, field int, g query.Grain) query.By {
+	return query.By{Name: d.Fields[field].Name + ":" + string(g), Field: field, Grain: g}
+}
+
+// defaultGrain returns the shortest grain of which a field has few intervals.
+func defaultGrain(f *herb.Field, c *herb.ColumnReport) query.Grain {
+	const few = 62
+	if c == nil {
+		return query.GrainMonth
+	}
+	from, ok := parseTime(f, c.Min)
+	to, ok2 := parseTime(f, c.Max)
+	if !ok || !ok2 {
+		return query.GrainMonth
+	}
+	hours := to.Sub(from).Hours()
+	for _, g := range []struct {
+		grain query.Grain
+		hours float64
+	}{{query.GrainHour, 1}, {query.GrainDay, 24}, {query.GrainMonth, 730}, {query.GrainQuarter, 2190}} {
+		if hours/g.hours <= few && slices.Contains(query.Grains(f.Type), g.grain) {
+			return g.grain
+		}
+	}
+	return query.GrainYear
+}
+
+// bucketWidth returns a round width of which the range of a number field has about count; empty if
+// the range is not known.
+func bucketWidth(f *herb.Field, c *herb.ColumnReport, count float64) string {
+	if c == nil {
+		return ""
+	}
+	low, high, ok := columns.ParseRange(f, c.Min, c.Max)
+	if !ok || high <= low || math.IsInf(high-low, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(plot.Step((high-low)/count), 'f', -1, 64)
+}
+
+// canDraw reports whether a field has measures of a kind that are numbers: a chart has no axis for
+// the earliest date or the first text.
+func canDraw(k query.MeasureKind, f *herb.Field) bool {
+	return k.AppliesTo(f) && k.ResultType(f.Type) == herb.TypeNumber
+}
+
+// unit returns the sign of the values of the measure; empty if there is none.
+func (q *Question) unit() string { return q.Measure.Unit(q.fields) }
+
+// number returns the number that a value of the measure represents.
+func (q *Question) number(value string) (n float64, ok bool) {
+	n, err := strconv.ParseFloat(value, 64)
+	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
+}
+
+// exact formats a value of the measure with all its digits.
+func (q *Question) exact(value string) string {
+	if value == "" {
+		return "–"
+	}
+	if !q.Measure.Kind.IsComputed() {
+		return plot.WithUnit(value, q.unit()) // may be a year
+	}
+	return plot.WithUnit(format.GroupNumber(&herb.Field{}, value), q.unit())
+}
+
+// short formats a value of the measure, rounded to what a reader compares. Sums and counts are
+// exact.
+func (q *Question) short(value string) string {
+	switch q.Measure.Kind {
+	case query.MeasureMean, query.MeasureMedian:
+		if value != "" {
+			return plot.WithUnit(format.Number(&herb.Field{}, value), q.unit())
+		}
+	}
+	return q.exact(value)
+}

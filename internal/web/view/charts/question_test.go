@@ -1,0 +1,379 @@
+package charts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/listtest"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/plot"
+	"herbarium/internal/web/view/state"
+)
+
+// sales returns a dataset with a field of each type.
+func sales() (*herb.Dataset, []herb.Record) {
+	field := func(name string, t herb.Type) herb.Field {
+		return herb.Field{Name: name, Type: t, Searchable: t == herb.TypeText, Filterable: true, Sortable: true}
+	}
+	d := &herb.Dataset{Ref: herb.Ref{Namespace: "shop", Name: "sales"}, Fields: []herb.Field{
+		field("id", herb.TypeNumber), field("category", herb.TypeText), field("price", herb.TypeNumber), field("date", herb.TypeDate),
+		field("at", herb.TypeDateTime), field("tags", herb.TypeList), field("page", herb.TypeText),
+	}}
+	d.Fields[2].Notation.Affix = "€"
+	records := []herb.Record{
+		{"1", "tree", "10.50", "2024-01-05", "2024-01-05T10:00:00Z", "a,b", "x"}, {"2", "tree", "20.25", "2024-01-20", "2024-01-05T11:30:00Z", "a", "x"},
+		{"3", "fern", "5", "2024-03-01", "2024-01-06T00:00:00Z", "b", "y"}, {"4", "", "7", "", "", "", "y"}, {"5", "fern", "", "2024-03-31", "2024-01-06T01:00:00Z", "", "z"},
+		{"6", "moss", "1", "2024-04-30", "2024-01-07T01:00:00Z", "c", "z"},
+	}
+	d.Records = len(records)
+	reports := map[string]herb.ColumnReport{
+		"id": {Distinct: 6, Filled: 6, Min: "1", Max: "6"}, "category": {Distinct: 3, Filled: 5}, "price": {Distinct: 5, Filled: 5, Min: "1", Max: "20.25"},
+		"date": {Distinct: 5, Filled: 5, Min: "2024-01-05", Max: "2024-04-30"}, "at": {Distinct: 5, Filled: 5, Min: "2024-01-05T10:00:00Z", Max: "2024-01-07T01:00:00Z"},
+		"tags": {Distinct: 3, Filled: 4}, "page": {Distinct: 3, Filled: 6},
+	}
+	d.Report = &herb.Report{}
+	for _, f := range d.Fields {
+		r := reports[f.Name]
+		r.Field, r.Type = f.Name, f.Type
+		d.Report.Columns = append(d.Report.Columns, r)
+	}
+	return d, records
+}
+
+// ask answers the question of a query.
+func ask(t *testing.T, raw string) (*state.State, *Question, *Answer) {
+	t.Helper()
+	d, records := sales()
+	return askOf(t, d, records, raw)
+}
+
+func askOf(t *testing.T, d *herb.Dataset, records []herb.Record, raw string) (*state.State, *Question, *Answer) {
+	t.Helper()
+	s, canonical, err := state.ParseState("/p/chart", query.Split(raw), d)
+	if err != nil || !canonical {
+		t.Fatalf("%s: canonical %v, %v", raw, canonical, err)
+	}
+	q, err := ParseQuestion(&s)
+	if err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	source := listtest.NewOracle(d.Fields, records)
+	run := func(r *query.AggregateRequest) query.Aggregate {
+		found, err := source.Aggregate(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	a := Aggregates{All: run(q.AllRequest())}
+	if len(q.By) > 0 {
+		a.Groups = run(q.GroupsRequest(true))
+	}
+	if len(q.By) > 1 {
+		a.Series = run(q.SeriesRequest())
+		a.Cells = run(q.CellsRequest(a))
+	}
+	return &s, q, NewAnswer(&s, q, a, "/p")
+}
+
+// TestSentence checks that the sentence reads well in every combination.
+func TestSentence(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"":                                      "Rows by date per month as lines",
+		"_by=category":                          "Rows by category",
+		"_measure=count":                        "The number of rows",
+		"_measure=mean%3Aprice":                 "The mean of price",
+		"_by=category&_measure=p90%3Aprice":     "The 90th percentile of price by category",
+		"_by=category&_measure=p1%3Aprice":      "The 1st percentile of price by category",
+		"_by=category&_measure=distinct%3Atags": "The number of distinct values of tags by category",
+		"_by=category&_measure=filled%3Aprice&_sort=by1":              "The number of values of price by category, in order",
+		"_by=category&_top=2":                                         "Rows by category, the 2 largest",
+		"_by=category&_top=2&_sort=count":                             "Rows by category, the 2 smallest",
+		"_by=date%3Aweek&_kind=bars":                                  "Rows by date per week as bars",
+		"_by=date":                                                    "Rows by date per value",
+		"_by=price%3A10":                                              "Rows by price in steps of 10 as bars",
+		"_by=at%3Ahour&_zone=Europe%2FBerlin":                         "Rows by at per hour as lines, times in Europe/Berlin",
+		"_by=date%3Amonth&_by=category&_measure=sum%3Aprice&_split=2": "The sum of price by date per month, split by category, the 2 largest as lines",
+		"_by=category&_by=tags&_split=1":                              "Rows by category, split by tags, the largest as stacked bars",
+		"_by=category&_by=date%3Ayear&_measure=mean%3Aprice":          "The mean of price by category, split by date per year as grouped bars",
+		"_by=date%3Amonth&_by=category&_kind=heat":                    "Rows by date per month, split by category as a heat map",
+	} {
+		if _, _, a := ask(t, raw); a.Title != want {
+			t.Errorf("%s: %q, want %q", raw, a.Title, want)
+		}
+	}
+}
+
+// TestSentence_menus checks that every choice of every menu is a valid, canonical address of
+// another sentence.
+func TestSentence_menus(t *testing.T) {
+	t.Parallel()
+	level := []string{"category%5Bne%5D=moss"}
+	seen := map[string]bool{level[0]: true}
+	for range 3 {
+		var next []string
+		for _, raw := range level {
+			_, _, a := ask(t, raw)
+			for _, w := range a.Words {
+				current := 0
+				for _, c := range w.Choices {
+					if c.Current {
+						current++
+					}
+					if to := strings.TrimPrefix(c.Href, "?"); !seen[to] {
+						seen[to] = true
+						next = append(next, to)
+					}
+				}
+				if isOpen := w.Quiet || w.ID == "top" || w.ID == "series" || len(w.Choices) == 0; current > 1 || current == 0 && !isOpen {
+					t.Errorf("%s: the menu %s has %d current choices", raw, w.ID, current)
+				}
+			}
+		}
+		level = next
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d sentences", len(seen))
+	}
+}
+
+func TestParseQuestion_invalid(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"_by=categry": `did you mean "category"`, "_measure=sum:category": "fields with a sum", "_measure=count&_measure=sum:price": "one measure",
+		"_by=category&_sort=sum:price": "-count, count or by1", "_by=category&_top=101": "1 to 100", "_by=category&_by=page&_split=9": "from 1 to 8",
+		"_by=category&_kind=pie": "one of: bars", "_kind=pie": "one of: lines, bars", "_measure=count&_kind=bars": "no groups", "_by=date:month&_kind=stacked": "one of: lines, bars", "_by=date:fortnight": "valid grains", "_zone=Mars": "IANA",
+	} {
+		d, _ := sales()
+		s, _, err := state.ParseState("/p", query.Split(raw), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseQuestion(&s); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q", raw, err, want)
+		}
+	}
+}
+
+// TestAnswer_rows checks the values of charts, where they lead, and what is said about them.
+func TestAnswer_rows(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ raw, rows, hrefs, note string }{
+		{"_by=category", "fern 2, tree 2, moss 1, empty 1", "/p?category=fern /p?category=tree /p?category=moss /p?category=",
+			"6 rows in 4 groups. Rows without a value of category form the group “empty”."},
+		{"_by=date%3Amonth&_measure=sum%3Aprice&category=fern&category=tree", "Jan 2024 30.75\u00a0€, Feb 2024 0\u00a0€, Mar 2024 5\u00a0€",
+			"/p?category=fern&category=tree&date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-02-01 /p?category=fern&category=tree&date%5Bgte%5D=2024-02-01&date%5Blt%5D=2024-03-01 " +
+				"/p?category=fern&category=tree&date%5Bgte%5D=2024-03-01&date%5Blt%5D=2024-04-01",
+			"4 rows in 3 groups, total 35.75\u00a0€. Sums are exact decimals. 1 row without a value of price is not included."},
+		{"_by=date%3Aquarter", "Q1 2024 4, Q2 2024 1, empty 1", "/p?date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-04-01 " +
+			"/p?date%5Bgte%5D=2024-04-01&date%5Blt%5D=2024-07-01 /p?date%5Bempty%5D=true", "6 rows in 3 groups. 1 row without a value of date is not drawn."},
+		{"_by=price%3A10&_measure=mean%3Aprice", "0 – 10 4.33333\u00a0€, 10 – 20 10.5\u00a0€, 20 – 30 20.25\u00a0€, empty –",
+			"/p?price%5Bgte%5D=0&price%5Blt%5D=10 /p?price%5Bgte%5D=10&price%5Blt%5D=20 /p?price%5Bgte%5D=20&price%5Blt%5D=30 /p?price%5Bempty%5D=true", ""},
+		{"_by=date%3Amonth&date%5Bgte%5D=2024-01-10&date%5Blte%5D=2024-03-15", "Jan 2024 1, Feb 2024 0, Mar 2024 1",
+			"/p?date%5Bgte%5D=2024-01-10&date%5Blt%5D=2024-02-01 /p?date%5Bgte%5D=2024-02-01&date%5Blt%5D=2024-03-01 /p?date%5Blte%5D=2024-03-15&date%5Bgte%5D=2024-03-01", ""},
+		{"_by=at%3Aday&_zone=Europe%2FBerlin", "5 Jan 2024 2, 6 Jan 2024 2, 7 Jan 2024 1, empty 1",
+			"/p?at%5Bgte%5D=2024-01-05T00%3A00%3A00%2B01%3A00&at%5Blt%5D=2024-01-06T00%3A00%3A00%2B01%3A00 " +
+				"/p?at%5Bgte%5D=2024-01-06T00%3A00%3A00%2B01%3A00&at%5Blt%5D=2024-01-07T00%3A00%3A00%2B01%3A00 " +
+				"/p?at%5Bgte%5D=2024-01-07T00%3A00%3A00%2B01%3A00&at%5Blt%5D=2024-01-08T00%3A00%3A00%2B01%3A00 /p?at%5Bempty%5D=true", ""},
+		{"_by=tags&tags=a", "a 2, b 1", "/p?tags=a&tags%5Bin%5D=a /p?tags=a&tags%5Bin%5D=b",
+			"2 rows in 2 groups. A row is in the groups of all its values of tags, so groups add up to more than the total."},
+		{"_by=page&_top=2", "x 2, y 2", "/p?page%5Beq%5D=x /p?page%5Beq%5D=y", "6 rows in 3 groups. 2 of 3 groups of page are shown."},
+		{"_by=date%3Amonth&_by=category&_split=2", "fern 2, tree 2, moss 1, empty 1", "/p?category=fern /p?category=tree /p?category=moss /p?category=",
+			"6 rows in 5 groups. 1 row without a value of date is not drawn. 2 of 4 groups of category are shown. Rows without a value of category form the group “empty”."},
+	} {
+		_, _, a := ask(t, tt.raw)
+		var rows, hrefs []string
+		for _, r := range a.Rows {
+			rows, hrefs = append(rows, r.Label+" "+r.Value), append(hrefs, r.Href)
+		}
+		if diff := cmp.Diff(tt.rows, strings.Join(rows, ", ")); diff != "" {
+			t.Errorf("%s: rows (-want +got)\n%s", tt.raw, diff)
+		}
+		if diff := cmp.Diff(tt.hrefs, strings.Join(hrefs, " ")); diff != "" {
+			t.Errorf("%s: links (-want +got)\n%s", tt.raw, diff)
+		}
+		if note := strings.Join(a.Note, " "); tt.note != "" && note != tt.note {
+			t.Errorf("%s: note %q, want %q", tt.raw, note, tt.note)
+		}
+	}
+}
+
+// TestAnswer_series checks the values of a chart with a split, and that the parts of a bar add up.
+func TestAnswer_series(t *testing.T) {
+	t.Parallel()
+	values := func(raw string) map[string][]string {
+		_, _, a := ask(t, raw)
+		got := map[string][]string{}
+		for _, s := range a.data.Series {
+			for _, c := range s.Cells {
+				got[s.Name] = append(got[s.Name], c.Text)
+			}
+		}
+		return got
+	}
+	want := map[string][]string{"tree": {"30.75\u00a0€", "0\u00a0€", "0\u00a0€", "0\u00a0€"}, "other": {"0.00\u00a0€", "0\u00a0€", "5\u00a0€", "1\u00a0€"}}
+	if diff := cmp.Diff(want, values("_by=date%3Amonth&_by=category&_measure=sum%3Aprice&_split=1&_kind=stacked")); diff != "" {
+		t.Errorf("stacked (-want +got)\n%s", diff)
+	}
+	delete(want, "other")
+	if diff := cmp.Diff(want, values("_by=date%3Amonth&_by=category&_measure=sum%3Aprice&_split=1")); diff != "" {
+		t.Errorf("lines (-want +got)\n%s", diff)
+	}
+	_, _, a := ask(t, "_by=date%3Amonth&_by=category&_measure=mean%3Aprice&_kind=table")
+	if a.Pivot == nil || len(a.Pivot.Rows) != 4 || a.Pivot.Rows[1].Label != "Feb 2024" || a.Pivot.Rows[1].Values[0] != "–" || a.AllValues != "" {
+		t.Errorf("the table is %+v", a.Pivot)
+	}
+	_, _, a = ask(t, "_by=date%3Amonth&_by=category")
+	if got := a.data.Groups[0].Title; got != "Jan 2024\nfern 0\ntree 2\nmoss 0\nempty 0" {
+		t.Errorf("the first group says %q", got)
+	}
+	if a.AllValues != "?_by=date%3Amonth&_by=category&_kind=table" {
+		t.Errorf("all values are at %s", a.AllValues)
+	}
+}
+
+// TestAnswer_manyCombinations checks the values of a chart of two fields with many values.
+func TestAnswer_manyCombinations(t *testing.T) {
+	t.Parallel()
+	d := &herb.Dataset{Fields: []herb.Field{{Name: "a", Type: herb.TypeText, Filterable: true}, {Name: "b", Type: herb.TypeText, Filterable: true}}}
+	var records []herb.Record
+	for i := range 150 {
+		for k := range 150 {
+			records = append(records, herb.Record{fmt.Sprintf("a%03d", i), fmt.Sprintf("b%03d", k)})
+		}
+	}
+	for range 5 {
+		records = append(records, herb.Record{"a149", "b149"}, herb.Record{"a148", "b149"})
+	}
+	_, _, a := askOf(t, d, records, "_by=a&_by=b&_split=2&_top=3")
+	got := ""
+	for _, s := range a.data.Series {
+		got += s.Name + ":"
+		for _, c := range s.Cells {
+			got += " " + c.Text
+		}
+		got += "; "
+	}
+	if want := "b149: 6 6 1; b000: 1 1 1; other: 148 148 148; "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestAnswer_described(t *testing.T) {
+	t.Parallel()
+	_, _, a := ask(t, "_by=date%3Amonth")
+	want := "Lines of 4 groups. Highest: Jan 2024: 2. Lowest: Feb 2024: 0."
+	if len(a.Figures) != 2 || a.Figures[0].Description != want {
+		t.Errorf("%+v", a.Figures)
+	}
+	_, _, a = ask(t, "_by=category&_measure=max%3Adate")
+	if a.Figures != nil || a.Rows[0].Value != "2024-04-30" {
+		t.Errorf("a measure without numbers has the figures %v and the rows %v", a.Figures, a.Rows)
+	}
+	_, _, a = ask(t, "_measure=mean%3Aprice")
+	if a.Big != "8.75\u00a0€" || a.Figures != nil || a.Rows != nil {
+		t.Errorf("without groups: %q", a.Big)
+	}
+}
+
+func TestDefaultQuestion(t *testing.T) {
+	t.Parallel()
+	keep := func(names ...string) *herb.Dataset {
+		all, _ := sales()
+		d := *all
+		d.Fields, d.Report = nil, &herb.Report{}
+		for i, f := range all.Fields {
+			for _, name := range names {
+				if f.Name == name {
+					d.Fields, d.Report.Columns = append(d.Fields, f), append(d.Report.Columns, all.Report.Columns[i])
+				}
+			}
+		}
+		return &d
+	}
+	for _, tt := range []struct {
+		d    *herb.Dataset
+		want string
+	}{
+		{keep("id", "category", "price", "date"), "_by=date%3Amonth"}, {keep("at"), "_by=at%3Ahour"}, {keep("id", "price", "category"), "_by=category"},
+		{keep("id", "price"), "_by=price"}, {keep("id"), "_measure=count"}, {&herb.Dataset{}, "_measure=count"},
+	} {
+		if got := DefaultQuestion(tt.d).Encode(); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.d.Fields, got, tt.want)
+		}
+	}
+	many := keep("price")
+	many.Report.Columns[0].Distinct, many.Report.Columns[0].Max = 400, "93.7"
+	if got := DefaultQuestion(many).Encode(); got != "_by=price%3A5" {
+		t.Errorf("a number with many values: %s", got)
+	}
+	long := keep("date")
+	long.Report.Columns[0].Min = "1950-01-01"
+	if got := DefaultQuestion(long).Encode(); got != "_by=date%3Ayear" {
+		t.Errorf("dates of many years: %s", got)
+	}
+}
+
+func TestSuggestions(t *testing.T) {
+	t.Parallel()
+	s, _, _ := ask(t, "category=tree")
+	var got []string
+	for _, one := range NewSuggestions(s, "/p/chart.svg", "v1") {
+		got = append(got, one.Label+" | "+one.Href+" | "+one.Image)
+	}
+	want := []string{
+		"Rows by category | ?category=tree&_by=category | /p/chart.svg?_by=category&_small=v1",
+		"Rows by date per month | ?category=tree&_by=date%3Amonth | /p/chart.svg?_by=date%3Amonth&_small=v1",
+		"Rows by date per month, split by category | ?category=tree&_by=date%3Amonth&_by=category&_kind=heat | /p/chart.svg?_by=date%3Amonth&_by=category&_kind=heat&_small=v1",
+		"The mean of price | ?category=tree&_measure=mean%3Aprice | /p/chart.svg?_measure=mean%3Aprice&_small=v1",
+		"The sum of price by tags | ?category=tree&_by=tags&_measure=sum%3Aprice | /p/chart.svg?_by=tags&_measure=sum%3Aprice&_small=v1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestPinnedCharts(t *testing.T) {
+	t.Parallel()
+	for descriptor, want := range map[string]string{
+		`{"resource":{"herbarium":{"charts":[{"by":"date:month"},{"by":["date:year","category"],"measure":"sum:price"},{"measure":"mean:price"},{},{"by":5}]}}}`: "_by=date%3Amonth " +
+			"_by=date%3Ayear&_by=category&_measure=sum%3Aprice _measure=mean%3Aprice",
+		`{"resource":{"herbarium":{"charts":7}}}`: "", `x`: "", `{}`: "",
+	} {
+		var got []string
+		for _, ps := range PinnedCharts(&herb.Dataset{Details: herb.Details{Descriptor: []byte(descriptor)}}) {
+			got = append(got, ps.Encode())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s", descriptor, got)
+		}
+	}
+}
+
+// TestTimeTick checks the labels of an axis of time.
+func TestTimeTick(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		by, label, want, short string
+		rank                   int
+	}{
+		{"date:year", "2000", "2000", "2000", 4}, {"date:year", "2003", "2003", "2003", 0}, {"date:quarter", "2024-Q2", "Q2 2024", "Q2", 0},
+		{"date:quarter", "2024-Q1", "Q1 2024", "2024", 1}, {"date:month", "2024-01", "Jan 2024", "2024", 3}, {"date:month", "2024-07", "Jul 2024", "Jul", 2},
+		{"date:month", "2024-04", "Apr 2024", "Apr", 1}, {"date:month", "2024-05", "May 2024", "May", 0}, {"date:week", "2024-03-04", "4 Mar 2024", "4 Mar", 1},
+		{"date:day", "2024-03-01", "1 Mar 2024", "Mar", 2}, {"date:day", "2024-03-15", "15 Mar 2024", "15 Mar", 1}, {"at:hour", "2024-03-02T12:00Z", "2 Mar 2024 12:00", "12:00", 1},
+		{"at:hour", "2024-03-02T00:00Z", "2 Mar 2024 00:00", "2 Mar", 2}, {"price:5", "50", "50", "", 2}, {"price:5", "25", "25", "", 1},
+	} {
+		_, q, _ := ask(t, query.Params{{Name: query.ParamBy, Value: tt.by}}.Encode())
+		g, ok := q.newGroup(q.By[0], tt.label)
+		want := plot.Group{Label: tt.want, Short: tt.short, Rank: tt.rank}
+		if got := (plot.Group{Label: g.Label, Short: g.Short, Rank: g.Rank}); got != want || !ok || g.Next <= g.At {
+			t.Errorf("%s %s: %+v, want %+v", tt.by, tt.label, g, want)
+		}
+	}
+}

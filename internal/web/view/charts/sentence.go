@@ -1,0 +1,389 @@
+package charts
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/plot"
+	"herbarium/internal/web/view/state"
+)
+
+// Word is a part of the sentence that says what a chart shows. A word with choices is a menu.
+type Word struct {
+	Before  string // text before the word
+	Text    string
+	ID      string // of the menu
+	Choices []state.Link
+	More    string // what the menu does not list; empty: nothing
+	Quiet   bool   // the word offers an addition; it is not part of the title
+}
+
+// chartMeasures are the kinds of measures that a chart offers, and how a sentence says them.
+var chartMeasures = []struct {
+	kind    query.MeasureKind
+	percent int
+	text    string
+}{
+	{query.MeasureSum, 0, "sum"}, {query.MeasureMean, 0, "mean"}, {query.MeasureMedian, 0, "median"}, {query.MeasurePercentile, 90, "90th percentile"},
+	{query.MeasureMin, 0, "minimum"}, {query.MeasureMax, 0, "maximum"}, {query.MeasureFilled, 0, "number of values"},
+	{query.MeasureDistinct, 0, "number of distinct values"},
+}
+
+// kindWord returns the measure without its field in words.
+func kindWord(m query.Measure) string {
+	if m.Kind == query.MeasurePercentile {
+		return ordinal(m.Percent) + " percentile"
+	}
+	for _, c := range chartMeasures {
+		if c.kind == m.Kind {
+			return c.text
+		}
+	}
+	return "number of rows"
+}
+
+func ordinal(n int) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return strconv.Itoa(n) + suffix
+}
+
+// measureText returns the measure in words.
+func (q *Question) measureText() string {
+	if q.Measure.Kind == query.MeasureCount {
+		return "rows"
+	}
+	return kindWord(q.Measure) + " of " + columns.Heading(q.fields[q.Measure.Field])
+}
+
+func kindText(k plot.Kind) string {
+	switch k {
+	case plot.Stacked:
+		return "stacked bars"
+	case plot.Grouped:
+		return "grouped bars"
+	case plot.Heat:
+		return "a heat map"
+	case kindTable:
+		return "a table"
+	}
+	return string(k)
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:] // the texts begin with letters of ASCII
+}
+
+// titleOf returns a sentence as text, without the words with some names.
+func titleOf(words []Word, without ...string) string {
+	var b strings.Builder
+	for _, w := range words {
+		if !w.Quiet && !slices.Contains(without, w.ID) {
+			b.WriteString(w.Before + w.Text)
+		}
+	}
+	return format.PlainText(b.String())
+}
+
+// questionHref returns the link to another question about the same rows.
+func questionHref(s *state.State, q *Question) string {
+	other := *s
+	other.Question = q.params()
+	return other.Href(s.AnyPage())
+}
+
+// sentence returns the question as a sentence with menus.
+func (q *Question) sentence(s *state.State, a Aggregates) []Word {
+	b := sentenceBuilder{s, q, nil}
+	b.measure()
+	b.by(0)
+	if len(q.By) > 0 {
+		b.interval(0)
+		b.top(a.Groups.Groups)
+		b.by(1)
+		if len(q.By) > 1 {
+			b.interval(1)
+			b.split(a.Series.Groups)
+		}
+		b.kind()
+	}
+	if q.Zone != "" {
+		b.words = append(b.words, Word{Before: ", times in ", Text: q.Zone})
+	}
+	slices.SortStableFunc(b.words, func(a, b Word) int { return rank(a) - rank(b) })
+	return b.words
+}
+
+// rank is the position of a word: additions follow the sentence.
+func rank(w Word) int {
+	if w.Quiet {
+		return 1
+	}
+	return 0
+}
+
+type sentenceBuilder struct {
+	*state.State
+	q     *Question
+	words []Word
+}
+
+func (b *sentenceBuilder) choice(label string, current bool, change func(*Question)) state.Link {
+	return state.Link{Label: label, Current: current, Href: questionHref(b.State, b.q.with(change))}
+}
+
+func (b *sentenceBuilder) measure() {
+	m := b.q.Measure
+	w := Word{ID: "measure", Before: "The ", Text: kindWord(m)}
+	if m.Kind == query.MeasureCount && len(b.q.By) > 0 {
+		w.Before, w.Text = "", "Rows"
+	}
+	count := query.Measure{Name: string(query.MeasureCount), Kind: query.MeasureCount, Field: -1}
+	w.Choices = append(w.Choices, b.choice("number of rows", m.Kind == query.MeasureCount, func(q *Question) { q.Measure = count }))
+	for _, c := range chartMeasures {
+		field := m.Field
+		if field < 0 || !canDraw(c.kind, &b.Fields[field]) {
+			field = b.firstField(func(i int) bool {
+				return canDraw(c.kind, &b.Fields[i]) && columns.KindOf(b.Dataset, i) == columns.KindNumber
+			})
+		}
+		if field < 0 {
+			field = b.firstField(func(i int) bool { return canDraw(c.kind, &b.Fields[i]) })
+		}
+		if field < 0 {
+			continue
+		}
+		next := b.newMeasure(c.kind, c.percent, field)
+		w.Choices = append(w.Choices, b.choice(c.text, next.Name == m.Name, func(q *Question) { q.Measure = next }))
+	}
+	b.words = append(b.words, w)
+	if m.Field < 0 {
+		return
+	}
+	f := Word{ID: "field", Before: " of ", Text: columns.Heading(b.Fields[m.Field])}
+	f.Choices, f.More = b.offer(func(i int) bool { return canDraw(m.Kind, &b.Fields[i]) }, func(i int) state.Link {
+		next := b.newMeasure(m.Kind, m.Percent, i)
+		return b.choice("", i == m.Field, func(q *Question) { q.Measure = next })
+	})
+	b.words = append(b.words, f)
+}
+
+func (b *sentenceBuilder) newMeasure(k query.MeasureKind, percent, field int) query.Measure {
+	name := string(k)
+	if k == query.MeasurePercentile {
+		name += strconv.Itoa(percent)
+	}
+	return query.Measure{Name: name + ":" + b.Fields[field].Name, Kind: k, Field: field, Percent: percent}
+}
+
+func (b *sentenceBuilder) firstField(is func(i int) bool) int {
+	for i := range b.Fields {
+		if is(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// offer returns links for fields, as many as a menu lists, and a text about the others.
+func (b *sentenceBuilder) offer(is func(i int) bool, link func(i int) state.Link) (links []state.Link, more string) {
+	all := 0
+	for i, f := range b.Fields {
+		if !is(i) {
+			continue
+		}
+		if all++; all <= state.MaxOffered {
+			l := link(i)
+			l.Label, l.Detail = columns.Heading(f), string(f.Type)
+			links = append(links, l)
+		}
+	}
+	if all > state.MaxOffered {
+		more = herb.Plural(all-state.MaxOffered, "more column", "more columns") + "; name one in the address"
+	}
+	return links, more
+}
+
+// by adds the field of the groups, or of the split.
+func (b *sentenceBuilder) by(at int) {
+	by := b.q.By
+	w := Word{ID: []string{"by", "split"}[at], Before: []string{" by ", ", split by "}[at]}
+	uses := func(at, i int) bool { return at < len(by) && by[at].Field == i }
+	w.Choices, w.More = b.offer(
+		func(i int) bool { return b.Fields[i].Filterable && (at < len(by) || !uses(0, i)) },
+		func(i int) state.Link {
+			return b.choice("", uses(at, i), func(q *Question) {
+				switch {
+				case uses(1-at, i): // exchange them
+					q.By[0], q.By[1] = q.By[1], q.By[0]
+				case at < len(by):
+					q.By[at] = byOf(b.Dataset, i)
+				default:
+					q.By = append(q.By, byOf(b.Dataset, i))
+				}
+			})
+		})
+	if at < len(by) {
+		w.Text = columns.Heading(b.Fields[by[at].Field])
+		label := []string{"No groups", "No split"}[at]
+		w.Choices = append([]state.Link{b.choice(label, false, func(q *Question) { q.By = q.By[:at] })}, w.Choices...)
+	} else {
+		w.Before, w.Text, w.Quiet = " ", []string{"+ group", "+ split"}[at], true
+		if at == 1 && len(w.Choices) == 0 {
+			return
+		}
+	}
+	b.words = append(b.words, w)
+}
+
+// interval adds the length of the intervals of a field.
+func (b *sentenceBuilder) interval(at int) {
+	by := b.q.By[at]
+	f := &b.Fields[by.Field]
+	w := Word{ID: []string{"interval", "interval2"}[at], Before: " per ", Text: "value"}
+	set := func(label, interval string, next query.By) {
+		next.Field, next.Name = by.Field, f.Name
+		if interval != "" {
+			next.Name += ":" + interval
+		}
+		current := next.Grain == by.Grain && next.Width == by.Width
+		w.Choices = append(w.Choices, b.choice(label, current, func(q *Question) { q.By[at] = next }))
+	}
+	switch grains := query.Grains(f.Type); {
+	case len(grains) > 0:
+		for _, g := range grains {
+			set(string(g), string(g), query.By{Grain: g})
+		}
+		if by.Grain != "" {
+			w.Text = string(by.Grain)
+		}
+	case f.Type == herb.TypeNumber:
+		for _, width := range b.widths(by) {
+			set("steps of "+width, width, query.By{Width: width})
+		}
+		if by.Width != "" {
+			w.Before, w.Text = " in ", "steps of "+by.Width
+		}
+	default:
+		return
+	}
+	set("each value", "", query.By{})
+	b.words = append(b.words, w)
+}
+
+// widths returns round widths of the buckets of a number field, with the current one.
+func (b *sentenceBuilder) widths(by query.By) (widths []string) {
+	for _, count := range []float64{100, 50, 20, 10, 5} {
+		if w := bucketWidth(&b.Fields[by.Field], columns.ColumnReport(b.Dataset, by.Field), count); w != "" {
+			widths = append(widths, w)
+		}
+	}
+	if len(widths) == 0 {
+		widths = []string{"1", "10", "100", "1000"}
+	}
+	if by.Width != "" {
+		widths = append(widths, by.Width)
+	}
+	value := func(s string) float64 {
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return math.Inf(1)
+		}
+		return n
+	}
+	slices.SortFunc(widths, func(a, b string) int {
+		switch {
+		case value(a) < value(b):
+			return -1
+		case value(a) > value(b):
+			return 1
+		}
+		return 0
+	})
+	return slices.Compact(widths)
+}
+
+// top adds how many of the groups are shown, and in which order.
+func (b *sentenceBuilder) top(groups int) {
+	if b.q.By[0].HasIntervals() {
+		return
+	}
+	texts := map[order][2]string{
+		orderLargest: {" largest", "largest first"}, orderSmallest: {" smallest", "smallest first"}, orderLabel: {" first", "in order"},
+	}
+	name := func(o order, top int) string {
+		if top >= groups {
+			return texts[o][1]
+		}
+		return strconv.Itoa(top) + texts[o][0]
+	}
+	w := Word{ID: "top", Before: ", the ", Text: name(b.q.Order, b.q.Top)}
+	if b.q.Top >= groups {
+		w.Before, w.Quiet = ", ", b.q.Order == orderLargest
+	}
+	seen := map[string]bool{}
+	for _, o := range []order{orderLargest, orderSmallest, orderLabel} {
+		for _, top := range []int{10, defaultTop, 50, maxTop} {
+			if label := name(o, top); !seen[label] && groups > 0 {
+				seen[label] = true
+				w.Choices = append(w.Choices, b.choice(label, label == w.Text, func(q *Question) { q.Order, q.Top = o, top }))
+			}
+		}
+	}
+	if len(w.Choices) > 0 {
+		b.words = append(b.words, w)
+	}
+}
+
+// split adds how many series are shown.
+func (b *sentenceBuilder) split(series int) {
+	shown := b.q.series()
+	usual, most := b.q.seriesLimits()
+	w := Word{ID: "series", Before: ", the ", Text: strconv.Itoa(shown) + " largest", Quiet: shown >= series}
+	switch {
+	case w.Quiet:
+		w.Before, w.Text = ", ", "all "+strconv.Itoa(series)
+	case shown == 1:
+		w.Text = "largest"
+	}
+	numbers := []int{2, 3, 4, 6, 8, 12, splitRows, shown, usual}
+	slices.Sort(numbers)
+	for _, n := range slices.Compact(numbers) {
+		if n <= most {
+			w.Choices = append(w.Choices, b.choice(strconv.Itoa(n)+" largest", n == shown, func(q *Question) { q.Split = n }))
+		}
+	}
+	if series > 1 {
+		b.words = append(b.words, w)
+	}
+}
+
+func (b *sentenceBuilder) kind() {
+	kinds := b.q.kinds()
+	if len(kinds) < 2 {
+		return
+	}
+	w := Word{ID: "kind", Before: " as ", Text: kindText(b.q.Kind)}
+	for _, k := range kinds {
+		w.Choices = append(w.Choices, b.choice(kindText(k), k == b.q.Kind, func(q *Question) { q.Kind = k }))
+	}
+	b.words = append(b.words, w)
+}

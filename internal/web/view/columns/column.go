@@ -1,0 +1,108 @@
+// Package columns decides what the columns of a dataset mean: names, codes, images, coordinates,
+// categories and quantities, from their types, names and publish reports.
+package columns
+
+import (
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/web/view/format"
+)
+
+// LongText is the length of values in characters above which they are not a set of values.
+const LongText = 120
+
+// Kind determines how the values of a column are shown.
+type Kind int
+
+// The kinds of columns.
+const (
+	KindText Kind = iota
+	KindNumber
+	KindCode // a number that identifies something, such as an ID or a year
+	KindDate
+	KindList
+	KindImage
+)
+
+// Column is a column of the table.
+type Column struct {
+	herb.Field
+	Index   int // of the field
+	Kind    Kind
+	Heading string
+	IsCode  bool // the digits of numbers are not grouped
+
+	Decimals int // places of the numbers of the page
+}
+
+// SetDecimals sets how many decimal places the numbers of a page are shown with.
+func (c *Column) SetDecimals(rows []herb.Record) {
+	if c.Kind != KindNumber {
+		return
+	}
+	values := make([]string, len(rows))
+	for i, row := range rows {
+		values[i] = row[c.Index]
+	}
+	c.Decimals = format.Decimals(&c.Field, values...)
+}
+
+// Number groups the digits of a number, unless it is a code.
+func (c *Column) Number(s string) string {
+	if c.IsCode {
+		return s
+	}
+	return format.GroupNumber(&c.Field, s)
+}
+
+// Heading returns the title of a field, or its name.
+func Heading(f herb.Field) string {
+	if format.PlainText(f.Title) != "" {
+		return f.Title
+	}
+	return f.Name
+}
+
+// NewColumn returns the column of the field at a position.
+func NewColumn(d *herb.Dataset, i int) Column {
+	kind := KindOf(d, i)
+	return Column{Field: d.Fields[i], Index: i, Kind: kind, Heading: Heading(d.Fields[i]), IsCode: kind == KindCode || kind == KindNumber && isNumbering(d, i)}
+}
+
+// KindOf returns the kind of a field. A field contains images if its name says so, or if the
+// publish report shows that its values are addresses of images.
+func KindOf(d *herb.Dataset, i int) Kind {
+	f := d.Fields[i]
+	switch f.Type {
+	case herb.TypeNumber:
+		if isCodeName(f.Name) || slices.Contains(d.PrimaryKey, f.Name) {
+			return KindCode
+		}
+		if c := ColumnReport(d, i); c != nil && isYear(c.Min) && isYear(c.Max) {
+			return KindCode
+		}
+		return KindNumber
+	case herb.TypeDate, herb.TypeDateTime:
+		return KindDate
+	case herb.TypeList:
+		return KindList
+	case herb.TypeBoolean:
+		return KindText
+	}
+	if HasWord(f.Name, "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "avatar", "cover", "icon") {
+		return KindImage
+	}
+	if c := ColumnReport(d, i); c != nil && isImageFile(c.Min) && isImageFile(c.Max) {
+		return KindImage
+	}
+	return KindText
+}
+
+// ColumnReport returns the publish report of a field; nil if there is none.
+func ColumnReport(d *herb.Dataset, i int) *herb.ColumnReport {
+	if d.Report == nil || i >= len(d.Report.Columns) || d.Report.Columns[i].Field != d.Fields[i].Name {
+		return nil
+	}
+	return &d.Report.Columns[i]
+}

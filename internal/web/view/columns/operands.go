@@ -1,0 +1,60 @@
+package columns
+
+import (
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+	"herbarium/internal/web/view/format"
+)
+
+// BoundKey returns the sort key of the end of a range; ok is false if it is not a value of the
+// field.
+func BoundKey(f *herb.Field, bound string) (key string, ok bool) {
+	canonical, status := text.Bound(f, bound)
+	if status != text.Valid {
+		return "", false
+	}
+	return text.Key(f.Type, canonical)
+}
+
+// ShortOperand formats the end of a range in little space.
+func ShortOperand(c *Column, value string) string {
+	switch {
+	case c.IsCode && isDigits(value):
+		return value
+	case c.Type == herb.TypeNumber:
+		return shortNumber(&c.Field, value)
+	case c.Type == herb.TypeDateTime:
+		day, _, _ := strings.Cut(format.Time(&c.Field, value), " ")
+		return day
+	}
+	return format.Time(&c.Field, value)
+}
+
+// shortNumber formats a number with at most four digits and a suffix, as in 1.2M.
+func shortNumber(f *herb.Field, value string) string {
+	canonical, status := text.Operand(f, value)
+	n, err := strconv.ParseFloat(canonical, 64)
+	if status != text.Valid || err != nil {
+		return value
+	}
+	suffixes := []string{"", "k", "M", "B", "T"}
+	size := 0
+	for ; (n >= 10_000 || n <= -10_000 || size > 0 && (n >= 1000 || n <= -1000)) && size < len(suffixes)-1; size++ {
+		n /= 1000
+	}
+	return strconv.FormatFloat(n, 'g', 4, 64) + suffixes[size]
+}
+
+// FormatOperand formats a value to compare with as the table shows it.
+func FormatOperand(c *Column, value string) string {
+	switch c.Type {
+	case herb.TypeNumber:
+		return c.Number(value)
+	case herb.TypeDate, herb.TypeDateTime:
+		return format.Time(&c.Field, value)
+	}
+	return value
+}

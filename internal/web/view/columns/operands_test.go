@@ -1,0 +1,18 @@
+package columns
+
+import (
+	"testing"
+
+	"herbarium/internal/herb"
+)
+
+func TestShortNumber(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"0": "0", "9999": "9999", "10000": "10k", "1234567": "1.235M", "-25000": "-25k", "0.125": "0.125", "5000000000": "5B", "x": "x",
+	} {
+		if got := shortNumber(&herb.Field{Type: herb.TypeNumber}, in); got != want {
+			t.Errorf("%s is %s, want %s", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package datasets
+
+import (
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/state"
+)
+
+// Head is the top bar of all pages of a dataset.
+type Head struct {
+	*herb.Dataset
+	Path     string // of the table
+	Title    string
+	Locked   bool // the dataset requires a key
+	Unlocked bool // the browser has a valid key
+	Mutable  bool // rows are added one by one
+	License  *state.Link
+	Tab      string // the current view: "table", "map", "chart", "about", "api" or "versions"
+	HasMap   bool
+	Download *Download         // nil: not offered
+	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
+	Older    string            // position of the version among those that are kept, in words; empty: it is the live one
+	Newest   string            // link to the same view of the live version
+	Preview  string            // address of the image that other sites show beside a link to the view; empty: none
+	Publish  string            // link to the page that publishes the next version; empty: the visitor may not
+	Done     *Done             // what the visitor has just done; nil: nothing
+
+	query string // query string of all views
+}
+
+// Done is what a publisher has just done with a dataset.
+type Done struct {
+	Ref      herb.Ref
+	Path     string // of the page of the dataset
+	Message  string
+	Live     string   // the version that is live since then
+	Previous string   // the version that was live before; empty: there is nothing to undo
+	Exposes  []string // what becomes public if Previous is live again
+}
+
+// Download is the menu of files with the rows and columns of a view.
+type Download struct {
+	Rows, Columns int
+	path, query   string
+}
+
+// Href returns the link to the file in a format.
+func (d *Download) Href(format string) string { return state.Join(d.path+"/data."+format, d.query) }
+
+// NewHead returns the head of a page of a dataset. path is that of its table; version is the one
+// that the URL of the page names, or empty.
+func NewHead(d *herb.Dataset, path, version, tab string) Head {
+	h := Head{
+		Dataset: d, Path: path, Title: Title(d), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
+		License: ReadDescriptor(d).License(), HasMap: len(columns.MapPairs(d)) > 0, Tab: tab,
+	}
+	h.Newest = h.Href(tab)
+	h.query = query.Params{}.WithValue(query.ParamVersion, version).Encode()
+	if !h.Locked {
+		h.Download = &Download{d.Records, len(d.Fields), path, h.query}
+	}
+	return h
+}
+
+// Href returns the link to a view.
+func (h Head) Href(tab string) string { return state.Join(h.path(tab), h.query) }
+
+func (h Head) path(tab string) string {
+	if tab == "table" {
+		return h.Path
+	}
+	return h.Path + "/" + tab
+}
+
+// VersionHref returns the link to the table of a version, with the filters of the page.
+func (h Head) VersionHref(version string) string {
+	ps, err := query.Split(h.query).Params()
+	if err != nil { // it was encoded from parameters
+		return h.Path
+	}
+	return state.Join(h.Path, ps.Without(query.ParamVersion).WithValue(query.ParamVersion, version).Encode())
+}
+
+// SetState makes all views those of a state.
+func (h *Head) SetState(s *state.State) {
+	h.query = s.WithOwn(s.AnyPage()).Encode()
+	newest := *s
+	newest.Version = ""
+	h.Newest = state.Join(h.path(h.Tab), newest.WithOwn(s.AnyPage()).Encode())
+}
+
+// SetListing makes all views, and the files to download, those of a listing with this many rows.
+func (h *Head) SetListing(s *state.State, rows int) {
+	columns := len(s.Fields)
+	if ps := s.ColumnParams(); len(ps) == 1 { // the files have the selected columns
+		columns = len(s.Columns)
+	}
+	h.SetState(s)
+	h.Download = &Download{rows, columns, h.Path, s.Call().Without(query.ParamPage, query.ParamPerPage).Encode()}
+}
+
+// Title returns the title of a dataset, or its name in readable form.
+func Title(d *herb.Dataset) string {
+	if format.PlainText(d.Title) != "" {
+		return d.Title
+	}
+	return readableName(d.Ref.Name)
+}
+
+// Describe returns a description of a dataset for search engines and previews, as plain text.
+func Describe(d *herb.Dataset) string {
+	if s := format.MarkdownText(d.Description); s != "" {
+		return s
+	}
+	return herb.Plural(d.Records, "row", "rows") + " with " + herb.Plural(len(d.Fields), "column", "columns") +
+		": browse, search and filter them, or read them through the API."
+}

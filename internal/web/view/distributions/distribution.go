@@ -1,0 +1,237 @@
+package distributions
+
+import (
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/filters"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/state"
+)
+
+// The size of charts.
+const (
+	ChartBuckets = 20 // of a histogram, at most
+	ChartValues  = 5  // parts of a proportion bar, besides the rest
+	chartHeight  = 30
+	partsWidth   = 100
+	maxBound     = 60 // characters of the smallest and the largest value
+)
+
+// Chart is the distribution of a column over the rows of a listing, in its header. The distribution
+// over all rows is drawn behind it.
+type Chart struct {
+	query.Facet
+	Index       int    // of the field
+	Kind        string // "hist", "cat", "note", or over all rows "fixed" or "words"; empty: not counted
+	Note        string // instead of a chart
+	Left, Right string // labels
+	Bars        []Bar
+	Parts       []Part
+	Chosen      bool   // the field is filtered by values
+	Ghosts      []Part // over all rows; none: the listing contains all rows
+	Words       []FrequentWord
+	Misfits     *Misfits // nil: none
+	Filtered    bool     // the listing does not contain all rows that the chart shows
+}
+
+// Bar is a bucket of a histogram.
+type Bar struct {
+	query.Bucket
+	Height, Ghost int    // of the bar, and of the one over all rows
+	Out           bool   // outside the range that the field is filtered by
+	Href, Label   string // filters by the bucket; empty: the script does
+}
+
+// Top returns the vertical position of a bar with a height.
+func (b Bar) Top(height int) int { return chartHeight - height }
+
+// HeightShare returns a height of the bar as a share of the highest one.
+func (b Bar) HeightShare(height int) float64 { return float64(height) / chartHeight }
+
+// Part is a value in a proportion bar.
+type Part struct {
+	query.ValueCount
+	X, Width float64
+	Label    string
+	Href     string // filters by the value; empty: all other values
+	Rank     int    // from 1
+	Active   bool   // the field is filtered by the value
+}
+
+// chartNote returns the note for a column of which no chart is drawn: its values are unique, or
+// nearly so.
+func chartNote(d *herb.Dataset, i int) (note string, ok bool) {
+	f, c, kind := d.Fields[i], columns.ColumnReport(d, i), columns.KindOf(d, i)
+	isUnique := c != nil && c.Distinct == c.Filled && c.Filled > ChartBuckets
+	isImage := c != nil && kind == columns.KindImage
+	switch {
+	case !f.Filterable:
+		return "", true
+	case query.HasRange(f.Type) && !(isUnique && kind == columns.KindCode):
+		return "", false
+	case isUnique:
+		return "unique", true
+	case !isImage && columns.ModeOf(d, i) == columns.ModeValues:
+		return "", false
+	case !isImage && c.Longest > columns.LongText:
+		return "free text", true
+	}
+	return herb.Plural(c.Distinct, "value", "values"), true
+}
+
+// NewChart returns the chart of a column: one from the publish report if it has one, a note with
+// the figures of the report if no chart is drawn, else without a kind, to be counted.
+func NewChart(s *state.State, i int) Chart {
+	c := Chart{Index: i, Misfits: NewMisfits(s, i)}
+	note, ok := chartNote(s.Dataset, i)
+	if c.setReported(s, note) || !ok {
+		return c
+	}
+	c.Kind, c.Note = "note", note
+	c.setTotals(s.Dataset)
+	return c
+}
+
+// setTotals sets the figures of the publish report.
+func (c *Chart) setTotals(d *herb.Dataset) {
+	c.Total = d.Records
+	if r := columns.ColumnReport(d, c.Index); r != nil {
+		c.Empty, c.Distinct, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxBound), herb.Clip(r.Max, maxBound)
+	}
+}
+
+// SetCounts draws the chart.
+func (c *Chart) SetCounts(s *state.State, facet query.Facet) {
+	c.Facet = facet
+	switch {
+	case len(facet.Histogram)+len(facet.Values) == 0:
+		c.Kind, c.Note = "note", "no values"
+	case query.HasRange(s.Fields[c.Index].Type):
+		c.setHistogram(s)
+	default:
+		c.setParts(s)
+	}
+}
+
+// SetGhosts sets what is drawn behind the chart: the distribution over all rows, whose buckets are
+// the same.
+func (c *Chart) SetGhosts(s *state.State, all query.Facet) {
+	if c.Kind == "cat" {
+		c.Ghosts = parts(s, c.Index, all)
+	}
+	if len(all.Histogram) == len(c.Bars) {
+		for k, ghost := range newBars(all.Histogram) {
+			c.Bars[k].Ghost = ghost.Height
+		}
+	}
+}
+
+func (c *Chart) setHistogram(s *state.State) {
+	last, form := len(c.Histogram)-1, filters.NewFilter(s, c.Index)
+	c.Kind = "hist"
+	c.Left, c.Right = rangeLabels(&form.Column, c.Histogram)
+	c.Bars = newBars(c.Histogram)
+	for k := range c.Bars {
+		b := &c.Bars[k]
+		b.Out = !covers(&form, b.Bucket)
+		if s.Charts {
+			b.Href = bucketHref(s, c.Index, b.Bucket, k == last)
+			b.Label = columns.FormatOperand(&form.Column, b.From) + " – " + columns.FormatOperand(&form.Column, b.To) + ": " + herb.Plural(b.Count, "row", "rows")
+		}
+	}
+}
+
+// rangeLabels returns the ends of a histogram in little space.
+func rangeLabels(c *columns.Column, buckets []query.Bucket) (left, right string) {
+	left, right = columns.ShortOperand(c, buckets[0].From), columns.ShortOperand(c, buckets[len(buckets)-1].To)
+	for range 2 { // the ends of whole months and years
+		shortLeft, okLeft := strings.CutSuffix(left, "-01")
+		shortRight, okRight := strings.CutSuffix(right, "-01")
+		if okLeft && okRight {
+			left, right = shortLeft, shortRight
+		}
+	}
+	return left, right
+}
+
+// bucketHref returns the link that filters by a bucket.
+func bucketHref(s *state.State, field int, b query.Bucket, last bool) string {
+	upper := query.OpLt
+	if last {
+		upper = query.OpLte
+	}
+	name := s.Fields[field].Name
+	return s.Href(s.WithoutFilters(field, query.RangeOps()...).With(
+		query.Param{Name: query.FilterParam(name, query.OpGte), Value: b.From},
+		query.Param{Name: query.FilterParam(name, upper), Value: b.To}))
+}
+
+// newBars scales the counts of a histogram to the height of a chart. A bucket with a row is
+// visible.
+func newBars(buckets []query.Bucket) (bars []Bar) {
+	highest := 1
+	for _, b := range buckets {
+		highest = max(highest, b.Count)
+	}
+	for _, b := range buckets {
+		bars = append(bars, Bar{Bucket: b, Height: (b.Count*chartHeight + highest - 1) / highest})
+	}
+	return bars
+}
+
+// covers reports whether a bucket lies within the entered range. Without a range, every bucket
+// does.
+func covers(f *filters.Filter, b query.Bucket) bool {
+	low, okLow := columns.BoundKey(&f.Field, f.From)
+	high, okHigh := columns.BoundKey(&f.Field, f.To)
+	from, _ := columns.BoundKey(&f.Field, b.From)
+	to, _ := columns.BoundKey(&f.Field, b.To)
+	return !(okLow && to <= low) && !(okHigh && from > high)
+}
+
+func (c *Chart) setParts(s *state.State) {
+	c.Kind, c.Parts = "cat", parts(s, c.Index, c.Facet)
+	c.Chosen = slices.ContainsFunc(s.Conditions(c.Index), func(c state.FieldFilter) bool { return c.Op == query.OpEq })
+	top := c.Values[0]
+	c.Left, c.Right = top.Value+" "+format.Percent(top.Count, c.Total), herb.Plural(c.Distinct, "value", "values")
+}
+
+// parts returns the most frequent values with widths in proportion to their counts, and all others
+// as the last part.
+func parts(s *state.State, field int, facet query.Facet) (parts []Part) {
+	values := facet.Values[:min(len(facet.Values), ChartValues)]
+	counted := 0
+	for _, v := range values {
+		counted += v.Count
+	}
+	rest := max(facet.Total-facet.Empty-counted, 0)
+	if s.Fields[field].Type == herb.TypeList { // a row has several elements, so that they do not add up to the rows
+		rest = 0
+	}
+	whole := float64(max(counted+rest, 1))
+	x := 0.0
+	add := func(p Part) {
+		p.X, p.Width, p.Rank = x, round(partsWidth*float64(p.Count)/whole), len(parts)+1
+		x = round(x + p.Width)
+		parts = append(parts, p)
+	}
+	for _, v := range values {
+		part := Part{ValueCount: v, Label: v.Value + ": " + herb.Plural(v.Count, "row", "rows")}
+		if !v.Clipped { // else it is not a filter for the value
+			var ps query.Params
+			ps, part.Active = s.Toggle(field, v.Value)
+			part.Href = s.Href(ps)
+		}
+		add(part)
+	}
+	if rest > 0 && facet.Distinct > len(values) {
+		add(Part{ValueCount: query.ValueCount{Count: rest}, Label: herb.Plural(facet.Distinct-len(values), "other value", "other values") + ": " + herb.Plural(rest, "row", "rows")})
+	}
+	return parts
+}
+
+func round(x float64) float64 { return float64(int(10*x+.5)) / 10 }

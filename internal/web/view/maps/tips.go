@@ -1,0 +1,75 @@
+package maps
+
+import (
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/state"
+)
+
+// tipField is a field that the tip of a point shows. The first one names the row; it has no heading
+// if it is a text.
+type tipField struct {
+	Name    string `json:"name"`
+	Heading string `json:"heading"`
+}
+
+// tipFields returns the fields of the tip of a point: the one that names the rows, and two that say
+// most about them.
+func tipFields(s *state.State, pairs []PairLink) []tipField {
+	naming := columns.NamingColumn(s.Dataset)
+	title := tipField{Name: s.Fields[naming].Name}
+	if s.Fields[naming].Type != herb.TypeText {
+		title.Heading = columns.Heading(s.Fields[naming])
+	}
+	tips, used := []tipField{title}, []int{naming}
+	for _, p := range pairs {
+		used = append(used, p.Latitude, p.Longitude)
+	}
+	const details = 2
+	for range details {
+		best := columns.BestColumn(s.Dataset, func(i int) int {
+			if slices.Contains(used, i) || slices.Contains(s.Dataset.PrimaryKey, s.Fields[i].Name) {
+				return 0
+			}
+			return tipScore(s, i, used[1+2*len(pairs):])
+		})
+		if best < 0 {
+			break
+		}
+		used = append(used, best)
+		tips = append(tips, tipField{s.Fields[best].Name, columns.Heading(s.Fields[best])})
+	}
+	return tips
+}
+
+// tipScore rates a field as a detail of a row: the fields of the order and of filters first, then a
+// measure, a date, and a category. The second detail is of another kind than the first one.
+func tipScore(s *state.State, i int, shown []int) int {
+	kind := columns.KindOf(s.Dataset, i)
+	if slices.ContainsFunc(shown, func(other int) bool { return columns.KindOf(s.Dataset, other) == kind }) {
+		return 0
+	}
+	score := 0
+	switch {
+	case kind == columns.KindNumber && columns.HasWord(s.Fields[i].Name, "magnitude", "mag", "price", "value", "amount", "population", "pop", "count", "total", "score", "rating", "size", "capacity", "elevation", "mass"):
+		score = 5
+	case kind == columns.KindNumber:
+		score = 4
+	case kind == columns.KindDate:
+		score = 3
+	case kind == columns.KindCode && columns.HasWord(s.Fields[i].Name, "year"):
+		score = 3
+	case kind == columns.KindText && columns.ModeOf(s.Dataset, i) == columns.ModeValues:
+		score = 2
+	}
+	if score > 0 && (sorts(s, i) || len(s.Conditions(i)) > 0) {
+		score += 10
+	}
+	return score
+}
+
+// sorts reports whether the listing is sorted by a field alone.
+func sorts(s *state.State, i int) bool { return s.Listing.Get(query.ParamSort) == s.Fields[i].Name }

@@ -1,0 +1,83 @@
+package state
+
+import (
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+)
+
+// The limits of a page; a dataset may have ten thousand fields.
+const (
+	maxDefaultColumns = 30  // shown if none are selected
+	maxColumns        = 100 // shown at most
+	MaxOffered        = 100 // offered by a menu; a search finds the others
+)
+
+// ColumnParams returns the parameters that select the columns: none for the default ones, else one,
+// unless a name contains a comma, which separates the names of query.ParamFields.
+func (s *State) ColumnParams() query.Params {
+	if len(s.Columns) == 0 {
+		return nil
+	}
+	var names []string
+	var ps query.Params
+	for _, i := range s.Columns {
+		names, ps = append(names, s.Fields[i].Name), append(ps, query.Param{Name: ParamColumn, Value: s.Fields[i].Name})
+	}
+	joined := strings.Join(names, ",")
+	if len(names) > 1 && strings.Count(joined, ",") >= len(names) {
+		return ps
+	}
+	return query.Params{{Name: query.ParamFields, Value: joined}}
+}
+
+// changeColumns applies a parameter that hides or moves a column.
+func (s *State) changeColumns(p query.Param) {
+	step, ok := map[string]int{ParamHide: 0, ParamLeft: -1, ParamRight: 1}[p.Name]
+	if !ok {
+		return
+	}
+	columns := slices.Clone(s.ShownColumns())
+	from := slices.Index(columns, herb.FieldIndex(s.Fields, p.Value))
+	if from < 0 || len(columns) == 1 {
+		return
+	}
+	field := columns[from]
+	columns = slices.Delete(columns, from, from+1)
+	if step != 0 {
+		columns = slices.Insert(columns, max(0, min(from+step, len(columns))), field)
+	} else if s.Pin == field {
+		s.Pin = -1
+	}
+	s.Columns = columns
+}
+
+// ShownColumns returns the positions of the columns to show, the one that stays in view first.
+func (s *State) ShownColumns() []int {
+	columns := s.Columns
+	if columns == nil {
+		columns = defaultColumns(s.Dataset)
+	}
+	if s.Pin < 0 {
+		return columns
+	}
+	others := slices.DeleteFunc(slices.Clone(columns), func(i int) bool { return i == s.Pin })
+	return append([]int{s.Pin}, others...)
+}
+
+// defaultColumns returns the column that names the records, and the first ones of the others.
+func defaultColumns(d *herb.Dataset) []int {
+	if len(d.Fields) == 0 {
+		return nil
+	}
+	columns := []int{columns.NamingColumn(d)}
+	for i := range d.Fields[:min(len(d.Fields), maxDefaultColumns)] {
+		if i != columns[0] {
+			columns = append(columns, i)
+		}
+	}
+	return columns[:min(len(columns), maxDefaultColumns)]
+}

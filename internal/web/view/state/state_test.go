@@ -1,0 +1,150 @@
+package state
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+func testDataset() *herb.Dataset {
+	return &herb.Dataset{Fields: testFields()}
+}
+
+func testFields() []herb.Field {
+	return []herb.Field{
+		{Name: "price", Type: herb.TypeNumber, Filterable: true, Sortable: true}, {Name: "page", Type: herb.TypeText, Filterable: true},
+		{Name: "_column", Type: herb.TypeText, Filterable: true}, {Name: "x[gte]", Type: herb.TypeText, Filterable: true},
+		{Name: "a,b", Type: herb.TypeText},
+	}
+}
+
+func TestParseState(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, raw string
+		url       string
+		canonical bool
+	}{
+		{"empty", "", "/p", true},
+		{"listing", "price%5Bgte%5D=5&sort=price", "/p?price%5Bgte%5D=5&sort=price", true},
+		{"repeated lists", "sort=price&sort=-page&_fields=page&_fields=price", "/p?sort=price%2C-page&_fields=page%2Cprice", true},
+		{"empty comparison", "price%5Bgte%5D=&sort=price", "/p?sort=price", false},
+		{"empty values", "price=&price%5Bin%5D=&price%5Bne%5D=", "/p?price=&price%5Bin%5D=&price%5Bne%5D=", true},
+		{"field that looks like a comparison", "x%5Bgte%5D=", "/p?x%5Bgte%5D=", true},
+		{"unknown parameter", "colour=", "/p?colour=", true},
+		{"field with a reserved name", "page%5Beq%5D=1", "/p?page%5Beq%5D=1", true},
+		{"filters of a generated client", "_filter=price%5Bgte%5D%3D5&_filter=page%3D1%3D1", "/p?price%5Bgte%5D=5&page%5Beq%5D=1%3D1", false},
+		{"filter without a value", "_filter=price", "/p?_filter=price", true},
+		{"first page", "page=1", "/p", false},
+		{"key", "api_key=k&price=1", "/p?price=1", false},
+		{"order without sort", "order=desc", "/p", false},
+		{"record", "_record=3&_facet=price", "/p?_facet=price&_record=3", true},
+		{"record out of range", "_record=101", "/p", false},
+		{"columns", "_column=nope&_column=price&_column=page&_column=price", "/p?_fields=price%2Cpage", false},
+		{"canonical columns", "_fields=page%2Cprice&price=1", "/p?price=1&_fields=page%2Cprice", true},
+		{"unknown field", "_fields=nope", "/p?_fields=nope", true},
+		{"name with a comma", "_column=a%2Cb&_column=price", "/p?_column=a%2Cb&_column=price", true},
+		{"only name with a comma", "_column=a%2Cb", "/p?_fields=a%2Cb", false},
+		{"pin", "_pin=price&_charts=1", "/p?_pin=price&_charts=1", true},
+		{"unknown pin", "_pin=nope&_charts=2", "/p", false},
+		{"hide", "_hide=page&price=1", "/p?price=1&_column=price&_column=_column&_column=x%5Bgte%5D&_column=a%2Cb", false},
+		{"hide the pinned column", "_fields=page%2Cprice&_pin=page&_hide=page", "/p?_fields=price", false},
+		{"move left", "_fields=page%2Cprice%2C_column&_left=price", "/p?_fields=price%2Cpage%2C_column", false},
+		{"move right", "_fields=page%2Cprice%2C_column&_right=price", "/p?_fields=page%2C_column%2Cprice", false},
+		{"move beyond the end", "_fields=page%2Cprice&_right=price", "/p?_fields=page%2Cprice", false},
+		{"hide the only column", "_fields=page&_hide=page", "/p?_fields=page", false},
+		{"number as shown", "price%5Bgte%5D=50%2C000%2C000&price%5Blte%5D=%E2%88%921+000.5", "/p?price%5Bgte%5D=50000000&price%5Blte%5D=-1000.5", false},
+		{"not a number", "price%5Bgte%5D=50%2C000x", "/p?price%5Bgte%5D=50%2C000x", true},
+		{"menu", "_menu=columns&_find=pri", "/p?_find=pri&_menu=columns", true},
+		{"unknown menu", "_menu=x", "/p", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, canonical, err := ParseState("/p", query.Split(tt.raw), testDataset())
+			if err != nil || canonical != tt.canonical || s.URL() != tt.url {
+				t.Errorf("got %s, canonical %t, %v; want %s, %t", s.URL(), canonical, err, tt.url, tt.canonical)
+			}
+		})
+	}
+	if _, _, err := ParseState("/p", query.Split("a=%zz"), &herb.Dataset{}); herb.CodeOf(err) != herb.CodeInvalid {
+		t.Errorf("a malformed query string gives %v", err)
+	}
+}
+
+func TestState_toggle(t *testing.T) {
+	t.Parallel()
+	s, _, err := ParseState("/p", query.Split("page%5Beq%5D=a&price%5Beq%5D=1&page=3"), testDataset())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		field  int
+		value  string
+		want   string
+		active bool
+	}{
+		{0, "1", "page%5Beq%5D=a", true},
+		{0, "2", "page%5Beq%5D=a&price%5Beq%5D=1&price=2", false},
+		{1, "a", "price%5Beq%5D=1", true},
+		{1, "b", "page%5Beq%5D=a&price%5Beq%5D=1&page%5Beq%5D=b", false},
+		{2, "c", "page%5Beq%5D=a&price%5Beq%5D=1&_column%5Beq%5D=c", false},
+	} {
+		ps, active := s.Toggle(tt.field, tt.value)
+		if ps.Encode() != tt.want || active != tt.active {
+			t.Errorf("field %d, value %q: %s, %t; want %s, %t", tt.field, tt.value, ps.Encode(), active, tt.want, tt.active)
+		}
+	}
+	if got := s.WithoutFilters(1).Encode(); got != "price%5Beq%5D=1" {
+		t.Errorf("without the filter of a field: %s", got)
+	}
+}
+
+func TestState_toggleEmpty(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true, Notation: herb.Notation{Missing: []string{"NA"}}}}
+	s, _, err := ParseState("/p", query.Split("n[empty]=true"), &herb.Dataset{Fields: fields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ps, active := s.Toggle(0, ""); !active || len(ps) != 0 {
+		t.Errorf("the filter of missing values is not removed: %s, %t", ps.Encode(), active)
+	}
+	s, _, _ = ParseState("/p", query.Split(""), &herb.Dataset{Fields: fields})
+	if ps, active := s.Toggle(0, ""); active || ps.Get("n[empty]") != "true" {
+		t.Errorf("missing values are not filtered: %s, %t", ps.Encode(), active)
+	}
+}
+
+func TestState_validListing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		raw, valid string
+		invalid    []string
+	}{
+		{"price=1&colour=red&sort=nope", "price=1", []string{"colour", "sort"}},
+		{"sort=price&sort=price", "", []string{"sort"}},
+		{"search=a&search=a", "", nil}, // valid one by one
+	} {
+		s, _, err := ParseState("/p", query.Split(tt.raw), testDataset())
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid, invalid := s.ValidListing()
+		var names []string
+		for _, p := range invalid {
+			names = append(names, p.Name)
+			if !strings.Contains(p.Message, p.Name) {
+				t.Errorf("%s: the message about %s is %q", tt.raw, p.Name, p.Message)
+			}
+		}
+		if valid.Encode() != tt.valid || !slices.Equal(names, tt.invalid) {
+			t.Errorf("%s: %s, %q; want %s, %q", tt.raw, valid.Encode(), invalid, tt.valid, tt.invalid)
+		}
+		if _, err := query.Parse(valid.Encode(), testFields()); err != nil {
+			t.Errorf("%s: %v", tt.raw, err)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+// Package tables builds the table of a listing, its open record and the links between its pages.
+package tables
+
+import (
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/format"
+)
+
+// FoundRow is a row that a search of all datasets matches.
+type FoundRow struct {
+	Title  string
+	Column string  // heading of the column with the match; empty: it is in the title
+	Pieces []Piece // of the text around the match
+}
+
+// NewFoundRow returns how a row is shown among the results of a search.
+func NewFoundRow(d *herb.Dataset, search *query.Search, row herb.Record) FoundRow {
+	const visible, width = 90, 600 // characters, and about their width in pixels
+	h, naming := newHighlighter(search), columns.NamingColumn(d)
+	r := FoundRow{Title: title(d, row)}
+	if pieces := h.pieces(r.Title); pieces != nil {
+		r.Pieces = pieces
+		return r
+	}
+	for i, f := range d.Fields {
+		if i != naming && f.Searchable && h.matches(row[i]) {
+			r.Column, r.Pieces = columns.Heading(f), h.pieces(herb.Clip(h.excerpt(format.PlainText(row[i]), width), visible))
+			break
+		}
+	}
+	return r
+}

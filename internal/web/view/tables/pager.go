@@ -1,0 +1,36 @@
+package tables
+
+import (
+	"strconv"
+
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/state"
+)
+
+// Pager links to the other pages of a listing.
+type Pager struct {
+	query.Meta
+	From, To   int    // positions of its rows
+	Prev, Next string // empty: there is none
+	Sizes      []state.Link
+}
+
+// NewPager returns the links of a page with this many rows.
+func NewPager(s *state.State, m query.Meta, rows int) *Pager {
+	p := &Pager{Meta: m, From: (m.Page-1)*m.PerPage + 1, To: (m.Page-1)*m.PerPage + rows}
+	if m.HasPrev {
+		p.Prev = s.PageHref(min(m.Page-1, m.TotalPages))
+	}
+	if m.HasNext {
+		p.Next = s.PageHref(m.Page + 1)
+	}
+	listing := s.AnyPage().Without(query.ParamPerPage)
+	for _, n := range []int{query.DefaultPerPage, state.PageRows, query.MaxPerPage} {
+		href := s.Href(listing)
+		if n != state.PageRows {
+			href = s.Href(listing, query.Param{Name: query.ParamPerPage, Value: strconv.Itoa(n)})
+		}
+		p.Sizes = append(p.Sizes, state.Link{Label: strconv.Itoa(n), Href: href, Current: n == m.PerPage})
+	}
+	return p
+}

@@ -1,0 +1,125 @@
+package tables
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/state"
+)
+
+// Record is one row with all its values.
+type Record struct {
+	Title             string // from the column that names the records
+	Number            int    // in the whole result, from 1
+	Total             int
+	Values            []Value
+	JSON              string // empty: it is too long
+	Permalink         string // by primary key, or by content; empty: there is none
+	Prev, Next, Close string // Prev and Next are empty at the ends of the result
+}
+
+// Value is a value of the open record, up to MaxRecordValue.
+type Value struct {
+	columns.Column
+	Cell
+	Same        string       // link to the rows with this value; empty: not offered
+	Elements    []state.Link // of a list, to the rows with the element; those that the search matches are current
+	Unprintable bool         // it contains a NUL character, which HTML cannot represent
+	Long        bool         // it takes the whole width of the panel
+}
+
+// HasMany reports whether the record has so many values that one is found by name.
+func (r *Record) HasMany() bool { return len(r.Values) > 12 }
+
+// NewRecord builds the open record of a page of rows; nil if none is open.
+func NewRecord(s *state.State, req *query.Request, rows []herb.Record, records [][]byte, total int) *Record {
+	i := s.Record - 1
+	if i < 0 || i >= len(rows) {
+		return nil
+	}
+	var indented bytes.Buffer
+	if len(records[i]) <= maxRecordJSON {
+		_ = json.Indent(&indented, records[i], "", "  ") // rows are decoded from valid JSON
+	}
+	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing), Permalink: s.Permalink(rows[i], records[i])}
+	r.Title = title(s.Dataset, rows[i])
+	link := func(page, position int) string {
+		return s.PageHref(page, query.Param{Name: state.ParamRecord, Value: strconv.Itoa(position)})
+	}
+	switch {
+	case i > 0:
+		r.Prev = link(req.Page, i)
+	case req.Page > 1:
+		r.Prev = link(req.Page-1, req.PerPage)
+	}
+	switch {
+	case i+1 < len(rows):
+		r.Next = link(req.Page, i+2)
+	case r.Number < total:
+		r.Next = link(req.Page+1, 1)
+	}
+	h := newHighlighter(req.Search)
+	for k := range s.Fields {
+		r.Values = append(r.Values, newValue(s, k, rows[i][k], h))
+	}
+	return r
+}
+
+// The lengths of titles and of values that are beside their names, in characters.
+const (
+	maxTitle  = 120
+	longValue = 90
+)
+
+// title returns the name of a record for a reader.
+func title(d *herb.Dataset, row herb.Record) string {
+	i := columns.NamingColumn(d)
+	name := herb.Clip(format.PlainText(row[i]), maxTitle)
+	if d.Fields[i].Type != herb.TypeText && name != "" {
+		return columns.Heading(d.Fields[i]) + " " + name
+	}
+	return name
+}
+
+func newValue(s *state.State, i int, value string, h *highlighter) Value {
+	v := Value{Column: columns.NewColumn(s.Dataset, i), Cell: Cell{Text: value, Href: format.WebAddress(value)}, Unprintable: strings.ContainsRune(value, 0)}
+	v.Clipped = len(value) > MaxRecordValue-utf8.UTFMax
+	switch v.Kind {
+	case columns.KindImage:
+		v.Image = s.ImageAddress(value)
+	case columns.KindDate:
+		v.Text = format.Time(&v.Field, value)
+	case columns.KindNumber:
+		v.Text = v.Number(value)
+	}
+	v.Long = utf8.RuneCountInString(v.Text) > longValue || strings.Contains(v.Text, "\n")
+	if v.Text != value || v.Notation.JSON {
+		v.Raw = value
+	}
+	if v.Searchable {
+		v.Pieces = h.pieces(v.Text)
+	}
+	const maxElements = 50
+	if elements := listElements(&v.Field, value); v.Filterable && v.Type == herb.TypeList && v.Href == "" && len(elements) <= maxElements {
+		for _, element := range elements {
+			link := state.Link{Label: element, Current: v.Searchable && h.matches(element)}
+			if strings.TrimSpace(element) != "" {
+				link.Href = s.Href(query.Params{{Name: s.EqParam(i), Value: element}})
+			}
+			v.Elements = append(v.Elements, link)
+		}
+	}
+	canSelect := v.Kind == columns.KindDate || columns.ModeOf(s.Dataset, i) == columns.ModeValues
+	if v.Filterable && v.Type != herb.TypeList && value != "" && !v.Clipped && canSelect && !slices.Contains(s.Dataset.PrimaryKey, v.Name) {
+		v.Same = s.Href(query.Params{{Name: s.EqParam(i), Value: value}})
+	}
+	return v
+}

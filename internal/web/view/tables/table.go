@@ -1,0 +1,270 @@
+package tables
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/text"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/distributions"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/state"
+)
+
+// Table is one page of rows.
+type Table struct {
+	Headers   []Header
+	Rows      []Row
+	Width     int  // of all columns in pixels
+	Stretches bool // one column takes the rest of the window
+}
+
+// Header is the header of a column. Its link sorts ascending, then descending, then restores the
+// original order.
+type Header struct {
+	columns.Column
+	Class                 string
+	Pinned                bool
+	Sorted                string // "ascending", "descending" or empty: not sorted by this column
+	Rank                  int    // among several sort keys, from 1; 0: not sorted by this column, or by this column only
+	Href                  string // empty: not sortable
+	Hint                  string // what the link does
+	Ascending, Descending string // links of the menu
+	Filter                string // empty: not filterable
+	Chart                 distributions.Chart
+	Width                 int    // in pixels
+	Sized                 bool   // by the user
+	Flexible              bool   // it takes the rest of the window
+	Evidence              string // why the column has its type; empty: unknown
+	Lengths               string // of its texts, such as "3–80 characters"; empty: unknown, or no texts
+	Misfits               *distributions.Misfits
+
+	limit int    // characters of a cell
+	label string // of the field on a card; empty: it is not on cards
+}
+
+// setLabels chooses the fields of the cards that phones show: the first ones after the title, and
+// identifiers and long texts only if there are not enough others.
+func (t *Table) setLabels(d *herb.Dataset) {
+	const short = 60 // characters
+	left := 3
+	for _, isFallback := range []bool{false, true} {
+		for k := range t.Headers {
+			h := &t.Headers[k]
+			r := columns.ColumnReport(d, h.Index)
+			isPoor := h.Kind == columns.KindCode || r != nil && h.Kind == columns.KindText && r.Longest > short
+			if k > 0 && left > 0 && h.Kind != columns.KindImage && isPoor == isFallback {
+				h.label = h.Heading
+				left--
+			}
+		}
+	}
+}
+
+// Row is a row of the table.
+type Row struct {
+	Position int    // on the page, from 1
+	Number   string // in the whole result, from 1
+	Href     string
+	Open     bool
+	Cells    []Cell
+}
+
+// Cell is a cell of the table.
+type Cell struct {
+	Class   string
+	Text    string
+	Pieces  []Piece // of the text, with the matches of the search; none: there are no matches
+	Raw     string  // the value, if Text differs
+	Clipped bool    // the value is too long to be part of the page
+	Label   string  // name of the field on a card; empty: the card of the row lacks it
+	Href    string  // of an external link
+	Image   string
+	Tags    []Piece
+	More    int // tags that are not shown
+}
+
+// Plain reports whether the text is that of the whole cell and written from left to right, so that
+// it needs no element of its own. A page has thousands of cells.
+func (c Cell) Plain() bool { return len(c.Pieces) == 0 && isASCII(c.Text) }
+
+// The limits of a cell in characters; the record shows the whole value. A column that is not the
+// widest one shows fewer.
+const (
+	maxCell    = 200
+	leastCell  = 60
+	maxTagText = 40
+	maxTags    = 5
+)
+
+// NewTable builds the table of a page of rows. A search may bring other columns into view.
+func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
+	t := &Table{}
+	h := newHighlighter(req.Search)
+	shown := s.ShownColumns()
+	if len(s.Columns) == 0 && len(h.clauses) > 0 && len(shown) > 0 {
+		shown = bringIntoView(h, shown, rows, s.Fields)
+	}
+	for k, i := range shown {
+		t.Headers = append(t.Headers, newHeader(s, columns.NewColumn(s.Dataset, i), req))
+		t.Headers[k].Pinned = k == 0
+		t.Headers[k].SetDecimals(rows)
+	}
+	t.setWidths(s)
+	t.setLabels(s.Dataset)
+	recordLink := s.Href(s.Listing, query.Param{Name: state.ParamRecord}) // the same for all rows up to the position
+	for i, values := range rows {
+		row := Row{Position: i + 1, Number: herb.Count(req.Offset() + i + 1), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(shown))}
+		for k := range shown {
+			row.Cells[k] = newCell(s, &t.Headers[k], values[shown[k]], h)
+			row.Cells[k].Label = t.Headers[k].label
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
+	h := Header{Column: c, Class: columnClass(&c), Chart: distributions.Chart{Index: c.Index}}
+	if r := columns.ColumnReport(s.Dataset, c.Index); r != nil {
+		const maxEvidence = 200 // characters
+		h.Evidence = herb.Clip(r.Evidence, maxEvidence)
+		if h.Misfits = distributions.NewMisfits(s, c.Index); h.Misfits != nil {
+			h.Evidence = h.Misfits.Evidence
+		}
+		if c.Kind == columns.KindText && c.Type == herb.TypeText && r.Filled > 0 {
+			h.Lengths = distributions.Characters(r.Shortest, r.Longest)
+		}
+	}
+	if c.Filterable {
+		h.Filter = s.Href(s.AnyPage(), query.Param{Name: state.ParamFacet, Value: c.Name})
+	}
+	keys := req.Sort
+	at := slices.IndexFunc(keys, func(k query.SortField) bool { return k.Field == c.Index })
+	desc := at >= 0 && keys[at].Desc
+	if desc {
+		h.Sorted = "descending"
+	} else if at >= 0 {
+		h.Sorted = "ascending"
+	}
+	if len(keys) > 1 {
+		h.Rank = at + 1
+	}
+	if !c.Sortable {
+		return h
+	}
+	h.Ascending, h.Descending = s.Href(sortParams(s, query.SortField{Field: c.Index})), s.Href(sortParams(s, query.SortField{Field: c.Index, Desc: true}))
+	switch {
+	case at < 0, len(keys) > 1, desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
+		h.Href, h.Hint = h.Ascending, "Sort ascending"
+	case desc:
+		h.Href, h.Hint = s.Href(sortParams(s)), "Original order"
+	default:
+		h.Href, h.Hint = h.Descending, "Sort descending"
+	}
+	return h
+}
+
+// columnClass returns the class of the cells of a column.
+func columnClass(c *columns.Column) string {
+	switch c.Kind {
+	case columns.KindNumber, columns.KindCode:
+		return "n"
+	case columns.KindList:
+		return "tags"
+	case columns.KindImage:
+		return "image"
+	}
+	return ""
+}
+
+func newCell(s *state.State, c *Header, value string, h *highlighter) Cell {
+	cell := Cell{Class: columnClass(&c.Column)}
+	switch {
+	case value == "":
+		cell.Class = strings.TrimSpace("e " + cell.Class)
+		return cell
+	case c.Kind == columns.KindNumber:
+		cell.Text = c.Number(format.RoundNumber(&c.Field, value, c.Decimals))
+	case c.Kind == columns.KindDate:
+		cell.Text = format.Time(&c.Field, value)
+	case c.Kind == columns.KindList:
+		cell.addTags(&c.Field, value, h)
+		return cell
+	case c.Kind == columns.KindImage && s.ImageAddress(value) != "":
+		if cell.Image = s.ImageAddress(value); cell.Image != value {
+			cell.Raw = value
+		}
+		return cell
+	case format.IsWebAddress(value):
+		_, cell.Text, _ = strings.Cut(value, "://")
+		cell.Text, cell.Href = strings.TrimSuffix(strings.TrimPrefix(cell.Text, "www."), "/"), value
+	default:
+		cell.Text = value
+	}
+	cell.Text = strings.Map(oneLine, cell.Text)
+	if c.Searchable {
+		cell.Text = h.excerpt(cell.Text, c.Width-cellPadding)
+	}
+	cell.Text = herb.Clip(cell.Text, c.limit)
+	switch {
+	case cell.Text == value || cell.Href == value && isASCII(value):
+	case len(value) > c.limit:
+		cell.Clipped = true // the script loads the value when it is copied
+	default:
+		cell.Raw = value
+	}
+	if c.Searchable {
+		cell.Pieces = h.pieces(cell.Text)
+	}
+	return cell
+}
+
+// isASCII reports whether a text consists of ASCII characters. Browsers keep such a URL as it is.
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// oneLine replaces the characters that HTML would collapse into a space, or that would break a
+// line.
+func oneLine(r rune) rune {
+	if r == '\n' || r == '\r' || r == '\t' {
+		return ' '
+	}
+	return r
+}
+
+// listElements returns the elements of a list as they are displayed: those of a JSON array, or all
+// parts between commas. There are none in an array that was clipped.
+func listElements(f *herb.Field, value string) []string {
+	if !f.Notation.JSON {
+		return strings.Split(value, ",")
+	}
+	if _, ok := text.ParseArray([]byte(value)); !ok {
+		return nil
+	}
+	return text.Elements(f, value)
+}
+
+func (cell *Cell) addTags(f *herb.Field, value string, h *highlighter) {
+	elements := listElements(f, value)
+	if elements == nil {
+		elements = []string{value}
+	}
+	for _, tag := range elements {
+		switch {
+		case tag == "":
+		case len(cell.Tags) == maxTags:
+			cell.More++
+		default:
+			cell.Tags = append(cell.Tags, Piece{Text: herb.Clip(tag, maxTagText), Mark: h.matches(tag)})
+		}
+	}
+	if cell.Clipped = len(value) > maxCellValue; !cell.Clipped {
+		cell.Raw = value
+	}
+}

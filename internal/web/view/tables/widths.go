@@ -1,0 +1,101 @@
+package tables
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/plot"
+	"herbarium/internal/web/view/state"
+)
+
+// The widths of columns in pixels. Tables have a fixed layout: browsers lay out a page without
+// measuring its cells, and columns do not move while you type.
+const (
+	rowNumberWidth = 56  // of the first column; grid.css repeats it
+	leastWidth     = 124 // of the chart in the header
+	mostWidth      = 260 // unless the column has the longest texts
+	longTextWidth  = 320
+	widthStep      = 80 // of the menu
+
+	cellPadding = 20
+	fontSize    = 13
+)
+
+// setWidths sets the widths of the columns of a table. One column takes the rest of the window,
+// unless users have chosen widths for all that could: that with the longest texts, else the last
+// one that is not a number.
+func (t *Table) setWidths(s *state.State) {
+	flexible, longest := -1, 0
+	for k := range t.Headers {
+		h := &t.Headers[k]
+		h.Width = defaultWidth(s.Dataset, &h.Column)
+		if at := slices.IndexFunc(s.Widths, func(w state.ColumnWidth) bool { return w.Field == h.Index }); at >= 0 {
+			h.Width, h.Sized = s.Widths[at].Pixels, true
+		} else if score := flexibility(s.Dataset, &h.Column); score > 0 && score >= longest {
+			flexible, longest = k, score
+		}
+		h.limit = max(h.Width/4, leastCell) // narrow letters have four pixels
+	}
+	if flexible >= 0 {
+		t.Headers[flexible].Flexible, t.Headers[flexible].limit = true, maxCell
+	}
+	t.Width = rowNumberWidth
+	for k := range t.Headers {
+		t.Width += t.Headers[k].Width
+	}
+	t.Stretches = flexible >= 0
+}
+
+// Wider and Narrower return the values of the parameter that changes the width of a column.
+func (h *Header) Wider() string { return state.WidthValue(h.Name, h.Width+widthStep) }
+
+func (h *Header) Narrower() string {
+	return state.WidthValue(h.Name, max(h.Width-widthStep, state.MinWidth))
+}
+
+// DefaultWidth returns the value of the parameter that restores the width of a column.
+func (h *Header) DefaultWidth() string { return state.WidthValue(h.Name, 0) }
+
+// flexibility rates a column as the one that takes the rest of the window; 0 if it cannot.
+func flexibility(d *herb.Dataset, c *columns.Column) int {
+	const longest = 40 // characters that need more space than others
+	switch c.Kind {
+	case columns.KindNumber, columns.KindCode, columns.KindDate, columns.KindImage:
+		return 0
+	}
+	if r := columns.ColumnReport(d, c.Index); r != nil && c.Kind == columns.KindText && r.Longest > longest {
+		return r.Longest
+	}
+	return 1
+}
+
+// defaultWidth returns the width of a column that fits its heading, and its values as far as the
+// publish report describes them.
+func defaultWidth(d *herb.Dataset, c *columns.Column) int {
+	const menu, digit = 28, 9.0 // all digits of numbers have the same width
+	need := plot.TextWidth(c.Heading, fontSize) + menu
+	r := columns.ColumnReport(d, c.Index)
+	switch {
+	case c.Kind == columns.KindImage:
+		return leastWidth
+	case c.Type == herb.TypeDateTime:
+		need = max(need, 150)
+	case c.Type == herb.TypeNumber && r != nil:
+		for _, value := range []string{r.Min, r.Max} {
+			shown := c.Number(format.RoundNumber(&c.Field, value, format.Decimals(&c.Field, value)))
+			need = max(need, digit*float64(len(shown)))
+		}
+	case c.Kind == columns.KindText && r != nil && r.Longest > columns.LongText:
+		return longTextWidth
+	case c.Kind == columns.KindText && r != nil:
+		sample := r.Min + r.Max // shows how wide the letters are
+		letter := plot.TextWidth(sample, fontSize) / float64(max(utf8.RuneCountInString(sample), 1))
+		need = max(need, letter*float64(r.Longest))
+	case c.Kind == columns.KindText, c.Kind == columns.KindList:
+		need = max(need, 180)
+	}
+	return int(min(max(need+cellPadding, leastWidth), mostWidth))
+}

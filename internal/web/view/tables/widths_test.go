@@ -1,0 +1,86 @@
+package tables
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/state"
+)
+
+// TestWidths checks the widths of columns by their values, those that users choose, and the column
+// that takes the rest of the window.
+func TestWidths(t *testing.T) {
+	t.Parallel()
+	d := &herb.Dataset{Records: 100}
+	d.Report = &herb.Report{}
+	for _, c := range []struct {
+		name    string
+		kind    herb.Type
+		longest int
+		max     string
+	}{
+		{"id", herb.TypeNumber, 13, "9780000029563"}, {"name", herb.TypeText, 20, "Zinnia"}, {"speech:1", herb.TypeText, 5000, "words"},
+		{"heading_that_is_long", herb.TypeBoolean, 5, "true"}, {"名称", herb.TypeText, 12, "東京都"},
+	} {
+		d.Fields = append(d.Fields, herb.Field{Name: c.name, Type: c.kind})
+		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: c.name, Filled: 100, Distinct: 100, Longest: c.longest, Max: c.max})
+	}
+	for _, tt := range []struct{ query, want, params string }{
+		{"", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
+		{"_width=name:300", "id 137, name 300, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1194 stretches", "_width=name%3A300"},
+		{"_width=speech:1:500", "id 137, name 162, speech:1 500, heading_that_is_long 198, 名称 183 rest: 1236 stretches", "_width=speech%3A1%3A500"},
+		{"_width=name:10&_width=name:20000", "id 137, name 1200, speech:1 320 rest, heading_that_is_long 198, 名称 183: 2094 stretches", "_width=name%3A1200"},
+		{"_width=name:200&_width=name:0&_width=gone:50&_width=name&_width=name:x", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
+		{"_fields=id&_width=id:60", "id 60: 116", "_fields=id&_width=id%3A60"},
+	} {
+		s, _, err := state.ParseState("/t", query.Split(tt.query), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := s.Request(herb.Order{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Pin = -1
+		if s.Columns == nil {
+			s.Columns = []int{0, 1, 2, 3, 4}
+		}
+		table := NewTable(&s, req, nil)
+		var parts []string
+		for _, h := range table.Headers {
+			part := fmt.Sprintf("%s %d", h.Name, h.Width)
+			if h.Flexible {
+				part += " rest"
+			}
+			parts = append(parts, part)
+		}
+		got := fmt.Sprintf("%s: %d", strings.Join(parts, ", "), table.Width)
+		if table.Stretches {
+			got += " stretches"
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.query, got, tt.want)
+		}
+		if len(tt.query) > 0 {
+			again, _, _ := state.ParseState("/t", query.Split(tt.query), d)
+			if params := again.Params().Encode(); params != tt.params {
+				t.Errorf("%s becomes %s, want %s", tt.query, params, tt.params)
+			}
+		}
+	}
+}
+
+// TestCellLength checks that wide cells have more of a text than narrow ones, and an ellipsis.
+func TestCellLength(t *testing.T) {
+	t.Parallel()
+	value := strings.Repeat("long ", 200)
+	for _, tt := range []struct{ limit, want int }{{30, 31}, {300, 301}, {2000, 1000}} {
+		c := newCell(&state.State{}, &Header{limit: tt.limit}, value, newHighlighter(nil))
+		if got := len([]rune(c.Text)); got != tt.want || c.Clipped != (tt.limit < len(value)) {
+			t.Errorf("%d of %d characters, clipped is %t", got, tt.limit, c.Clipped)
+		}
+	}
+}
