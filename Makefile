@@ -61,10 +61,14 @@ soak: overload cross parts build ## run the long tests: overload, random seeds, 
 overload: ## overload a server for ten minutes with everything at once; DURATION=1m is shorter
 	$(GO) test ./bench/overload -count 1 -v -timeout 4h -duration $(or $(DURATION),10m)
 
-check: tools/lint/lint ## formatting, vet, staticcheck, go mod tidy
+SCRIPTS := tools/scripts/node_modules
+
+check: tools/lint/lint $(SCRIPTS)/.package-lock.json ## formatting, vet, staticcheck, go mod tidy; ESLint and types of the scripts
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
 	$(GO) vet -vettool=$(CURDIR)/tools/lint/lint ./...
 	$(GO) mod tidy -diff
+	$(SCRIPTS)/.bin/eslint --config tools/scripts/eslint.config.js internal/web/assets
+	$(SCRIPTS)/.bin/tsc --project tools/scripts
 
 tools/lint/lint: tools/lint/go.mod tools/lint/go.sum tools/lint/main.go
 	$(GO) build -C tools/lint -ldflags '-s -w' -o lint.new .

@@ -166,6 +166,7 @@ func (p *Pages) parseTemplates() map[string]*template.Template {
 // remain.
 func bundle(files map[string][]byte, entry string) error {
 	imports := regexp.MustCompile(`^import (?:\{.*\} from )?"\./(.*)";$`)
+	types := regexp.MustCompile(`/\*\* @.*? \*/ ?`) // comments that declare types
 	var script []byte
 	joined := map[string]bool{}
 	var join func(name string) error
@@ -177,7 +178,7 @@ func bundle(files map[string][]byte, entry string) error {
 		joined[name] = true
 		delete(files, name)
 		for line := range strings.Lines(string(module)) {
-			line = strings.TrimSpace(line)
+			line = strings.TrimSpace(types.ReplaceAllString(line, ""))
 			if i := strings.LastIndex(line, " // "); i >= 0 && !strings.ContainsAny(line[i:], "\"'`") { // not in a string
 				line = strings.TrimSpace(line[:i])
 			}

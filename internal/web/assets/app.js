@@ -1,10 +1,10 @@
 // Progressive enhancement of the pages: every view works without this script. Modules register their listeners on the
 // document; "shown" initializes new content. The server joins all modules into this one (bundle.go).
 
-import { $$, announce, onShow } from "./dom.js";
+import { $, $$, announce, onShow } from "./dom.js";
 import { morph } from "./morph.js";
 import { visit } from "./nav.js";
-import { listing } from "./address.js";
+import { listing, withRange } from "./address.js";
 import { showTip } from "./popup.js";
 import "./forms.js";
 import "./counts.js";
@@ -22,7 +22,7 @@ import "./columns.js";
 import "./distributions.js";
 import "./keys.js";
 
-export { announce, listing, morph, showTip, visit };
+export { $, $$, announce, listing, morph, showTip, visit, withRange };
 
 onShow(() => $$(".js[hidden]").forEach((e) => (e.hidden = false)));
 document.documentElement.classList.add("js");

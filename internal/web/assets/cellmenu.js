@@ -34,6 +34,7 @@ function openFor(cell, rect = cell.getBoundingClientRect()) {
   const canFilter = $("a[href*='_facet=']", header);
   const value = shownValue(cell);
   const filter = (op, v = value) => ({ action: () => show(withFilter(listing(), field, op, v)) });
+  /** @type {import("./popup.js").MenuItem[]} */
   const items = [{ label: "Copy value", action: async () => copyText(await rawOf(cell), "Value") }];
   if (canFilter && cell.dataset.clipped === undefined) {
     const values = type === "list" ? value.split(",") : [value];

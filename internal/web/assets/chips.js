@@ -2,7 +2,7 @@
 
 import { $, $$, on, onShow } from "./dom.js";
 
-const chipList = () => document.querySelector(".sheet > .chips");
+const chipList = () => $(".sheet > .chips");
 
 // countHidden counts the filters that are wrapped out of view.
 function countHidden() {
@@ -24,7 +24,7 @@ function toggleChips(all) {
   if (!all) countHidden();
 }
 
-on("click", ".more-chips", (event) => toggleChips(!chipList().classList.contains("all")));
+on("click", ".more-chips", () => toggleChips(!chipList().classList.contains("all")));
 document.addEventListener("click", ({ target }) => {
   if ($(".chips.all") && target.isConnected && !target.closest(".chips, .more-chips")) toggleChips(false);
 });

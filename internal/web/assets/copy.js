@@ -45,6 +45,7 @@ on("click", "button[data-share]", async (event, button) => {
 // Copying a formatted value copies the value as the dataset has it.
 document.addEventListener("copy", (event) => {
   const selection = getSelection();
+  /** @type {HTMLElement} */
   const element = selection.anchorNode?.parentElement?.closest("[data-raw]");
   if (!element?.contains(selection.focusNode) || selection.toString().trim() !== element.textContent.trim()) return;
   event.clipboardData.setData("text/plain", element.dataset.raw);

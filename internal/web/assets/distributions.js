@@ -38,7 +38,7 @@ async function loadCharts() {
       title.parentNode.dataset.label = title.textContent;
       title.remove();
     }
-    for (const part of $$("a", next)) part.setAttribute("tabindex", "-1"); // the grid is one Tab stop
+    for (const a of $$("a", next)) a.setAttribute("tabindex", "-1"); // the grid is one Tab stop
     patchNode(chart, next);
   }
   if (missingCharts().length) loadCharts();

@@ -11,7 +11,7 @@ function formAddress(form, submitter = null) {
     if (value === "" || ["_find", "_values", "_offset"].includes(name)) continue;
     query.append(name, name === "search" && form.id === "browse" ? asPrefix(value) : value);
   }
-  url.search = query;
+  url.search = String(query);
   return url.href;
 }
 

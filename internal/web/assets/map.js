@@ -1,8 +1,7 @@
 // The map: points or cells on a canvas above the coast, which is the SVG of the server. A unit of the view is a tenth of a
 // degree, and y increases to the south, as in the SVG.
 
-import { withRange } from "./address.js";
-import { listing, visit } from "./app.js";
+import { $, listing, visit, withRange } from "./app.js";
 import { listen } from "./map-input.js";
 import { cellAt, clearCanvas, colorsOf, countInView, drawBox, drawCells, drawPlaces, drawPoints, levelsOf, nearest } from "./map-draw.js";
 import { places } from "./places.js";
@@ -172,7 +171,7 @@ async function loadCells() {
   if (!map.dataset.grid) return; // the cells of the server stay
   const { width, height } = place();
   const count = (pixels) => Math.min(256, Math.max(1, Math.round(pixels / 5)));
-  const cut = { _bounds: visibleBounds().join(), _columns: count(width), _rows: count(height) };
+  const cut = { _bounds: visibleBounds().join(), _columns: String(count(width)), _rows: String(count(height)) };
   const found = await load(`${loaded}&${new URLSearchParams(cut)}`, "json");
   if (!found) return;
   cells = { data: found.data, ...found.meta };
@@ -182,7 +181,7 @@ async function loadCells() {
 
 // showCall shows the part of the map in the API call below it.
 function showCall(cut) {
-  const code = document.querySelector("#call code");
+  const code = $("#call code");
   const url = new URL(code.dataset.url);
   for (const [name, value] of Object.entries(cut)) {
     url.searchParams.set(name, value);
@@ -214,8 +213,8 @@ function openAt(x, y) {
   if (i < 0) return;
   const query = listing();
   const length = Number(map.dataset.pageLength);
-  if (i >= length) query.set("page", Math.floor(i / length) + 1);
-  query.set("_record", (i % length) + 1);
+  if (i >= length) query.set("page", String(Math.floor(i / length) + 1));
+  query.set("_record", String((i % length) + 1));
   visit(`${location.pathname}?${query}`);
 }
 

@@ -33,7 +33,7 @@ export async function visit(to, { typing: byTyping = false, history: entry = "pu
     response = await fetch(url, { headers: { Accept: "text/html" }, signal: running.signal });
     text = await response.text();
   } catch (error) {
-    if (error.name !== "AbortError" && mine === latest) fail("Offline.");
+    if (!(error instanceof DOMException && error.name === "AbortError") && mine === latest) fail("Offline.");
     return;
   }
   if (mine !== latest) return;

@@ -1,5 +1,7 @@
 // Floating menus and tips that scripts open. Menus without a script are details elements.
 
+import { $, $$ } from "./dom.js";
+
 const menu = document.createElement("div");
 menu.id = "popup";
 menu.className = "popup";
@@ -14,7 +16,10 @@ export function place(element, rect) {
   element.style.top = Math.max(4, below ? rect.bottom + 2 : rect.top - height - 2) + "px";
 }
 
+/** @typedef {{ label: string, action: () => unknown }} MenuItem */
+
 // openMenu shows a menu next to a rectangle. Each item has a label and an action; focus returns to the opener.
+/** @type {(title: string, items: MenuItem[], rect: DOMRect, from: HTMLElement) => void} */
 export function openMenu(title, items, rect, from) {
   if (!menu.isConnected) document.getElementById("main").append(menu);
   opener = from;
@@ -34,7 +39,7 @@ export function openMenu(title, items, rect, from) {
   }));
   menu.showPopover();
   place(menu, rect);
-  menu.firstElementChild.focus();
+  $("button", menu).focus();
 }
 
 function closeMenu() {
@@ -43,7 +48,7 @@ function closeMenu() {
 }
 
 menu.addEventListener("keydown", (event) => {
-  const items = [...menu.children];
+  const items = $$("button", menu);
   const at = items.indexOf(document.activeElement);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
   if (to !== undefined) items.at(to % items.length).focus();
