@@ -202,6 +202,21 @@ func TestPublishing_rows(t *testing.T) {
 	b.until(`location.pathname === "/publish" && document.getElementById("send")`)
 }
 
+// TestPublishing_quickEdits clicks three buttons before the server has answered the first one.
+func TestPublishing_quickEdits(t *testing.T) {
+	t.Parallel()
+	b := open(t, newPress(t, nil), tabOptions{fails: []int{401}})
+	b.enterKey()
+	b.chooseFiles("nursery/quick", file(t, "Prices.csv", stockCSV()))
+	b.send()
+	b.edit(func() {
+		eval[bool](b, `([1, 2, 3].forEach((i) => document.querySelector(`+"`button[value='hide ${i}']`"+`).click()), true)`)
+	})
+	if got := b.count("button[value^='show ']"); got != 3 {
+		t.Errorf("%d columns are hidden", got)
+	}
+}
+
 // TestPublishing_paste pastes a table from a spreadsheet.
 func TestPublishing_paste(t *testing.T) {
 	t.Parallel()

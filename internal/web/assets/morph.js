@@ -1,5 +1,11 @@
 // Morphing: changes the page into a new one element by element, so that focus, text being typed, open menus and scroll
-// positions stay.
+// positions stay. Attributes of an element say how it changes:
+//
+//   data-morph="rows"    row by row, in place
+//   data-morph="opened"  when the menu that it is in opens: most links of a page are in menus, and all of them change with each key
+//   data-morph="closed"  while the menu that it is in is closed: its order stays while one chooses
+//   data-morph="loaded"  when its new content is loaded
+//   data-own             these attributes, also of the elements within, belong to the scripts
 
 import { Idiomorph } from "./idiomorph.js";
 
@@ -17,7 +23,7 @@ export function morph(old, next, { keepInput = true, typing = false } = {}) {
 // patchRows changes the rows of the grid node by node: they have no identity to be matched by, a general comparison of thousands
 // of cells takes several times as long, and new cells would have to be laid out. It returns false for other elements.
 function patchRows(from, to, typing) {
-  if (from.tagName !== "TBODY") return false;
+  if (from.dataset?.morph !== "rows") return false;
   const rows = [...to.rows], old = [...from.rows];
   for (const row of old.splice(rows.length)) row.remove();
   const now = typing && from.closest("#grid") ? rowsInView(from) : rows.length;
@@ -77,12 +83,11 @@ function patchAttributes(old, next) {
   for (const name of old.getAttributeNames()) if (name !== "tabindex" && !next.hasAttribute(name)) old.removeAttribute(name);
 }
 
-// isClosed reports whether a part of the page is in a closed menu, which changes when it opens: most of the links of a page are in
-// menus, and all of them change with each key. Fields of a form change at once: they are sent even if the menu is closed.
+// isClosed reports whether a part of the page is in a closed menu, and changes when it opens.
 const closed = new WeakMap(); // what the content of a menu changes into
 
 function isClosed(from, to) {
-  if (!from.matches?.(".popover:not(fieldset)") || from.parentNode.open !== false) return false;
+  if (from.dataset?.morph !== "opened" || from.parentNode.open !== false) return false;
   closed.set(from, to);
   return true;
 }
@@ -94,11 +99,10 @@ document.addEventListener("toggle", ({ target }) => {
   morph(from, to);
 }, true);
 
-// isPending reports whether a part of the page stays: content that is loaded later stays until then, and the list of columns
-// keeps its order while one chooses.
+// isPending reports whether a part of the page stays as it is: its new content is loaded later, or one chooses from it.
 function isPending(from, to) {
-  if (from.id === "column-list") return from.closest("details").open;
-  if (!from.matches?.(".chart[data-loaded], .facet-data[data-loaded]") || from.id !== to.id) return false;
+  if (from.dataset?.morph === "closed") return from.closest("details").open;
+  if (from.dataset?.morph !== "loaded" || from.dataset.loaded === undefined || from.id !== to.id) return false;
   if (to.dataset.loaded !== undefined || to.dataset.total !== undefined) return false;
   delete from.dataset.loaded;
   delete from.dataset.requested;
@@ -109,11 +113,9 @@ function isPending(from, to) {
 function isOwn(name, element, change, keepInput) {
   switch (name) {
     case "open": return change === "remove";
-    case "value": return element.matches(".find-value") || keepInput && element === document.activeElement && element.type !== "checkbox";
+    case "value": if (keepInput && element === document.activeElement && element.type !== "checkbox") return true; break;
     case "style": return true;
-    case "hidden": return element.classList.contains("js");
-    case "tabindex":
-    case "role": return element.closest("#grid") !== null;
+    case "hidden": return element.classList.contains("js"); // shown by the scripts
   }
-  return false;
+  return element.closest(`[data-own~="${name}"]`) !== null;
 }
