@@ -2,7 +2,6 @@
 package internal_test
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -19,11 +18,7 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	module         = "herbarium/internal/"
-	maxSourceLines = 400 // as CONTRIBUTING.md says
-	maxTestLines   = 900
-)
+const module = "herbarium/internal/"
 
 // TestImports compares the imports of every package with the table in docs/architecture.md.
 func TestImports(t *testing.T) {
@@ -60,24 +55,6 @@ func TestImports(t *testing.T) {
 			t.Errorf("docs/architecture.md does not describe %s", pkg)
 		}
 	}
-}
-
-// TestFileLengths checks that files are short enough to read.
-func TestFileLengths(t *testing.T) {
-	t.Parallel()
-	eachFile(t, func(file string) {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		limit := maxSourceLines
-		if strings.HasSuffix(file, "_test.go") {
-			limit = maxTestLines
-		}
-		if n := bytes.Count(content, []byte("\n")); n > limit {
-			t.Errorf("%s has %d lines; at most %d", file, n, limit)
-		}
-	})
 }
 
 // readTable returns for each package what it may import.
