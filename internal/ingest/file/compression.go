@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -14,23 +13,14 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
-	"github.com/ulikunitz/xz/lzma"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/rows"
 )
 
-const (
-	// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in
-	// memory.
-	maxWindow = 64 << 20
-	// dictionaryPerByte is the number of bytes that the dictionaries of all xz blocks may have
-	// together for each stored byte.
-	dictionaryPerByte = 500
-	freeDictionaries  = 1 << 30
-)
+// maxWindow is how far back zstd and xz data may refer, which is what a decoder holds in memory.
+const maxWindow = 64 << 20
 
 // compressionOf returns the kind of compression of a file that begins with head, empty if there is
 // none. Of a zip archive, one entry is read.
@@ -88,7 +78,7 @@ func (f *File) Open() (io.ReadCloser, error) {
 	case "bzip2":
 		src = bzip2.NewReader(in)
 	case "xz":
-		src, err = xz.NewReader(&xzReader{in: in, file: f})
+		src = newXZReader(in, f)
 	case "zip":
 		if src, err = f.entry.Open(); err == nil {
 			d.stored.at = int64(f.entry.CompressedSize64)
@@ -102,58 +92,6 @@ func (f *File) Open() (io.ReadCloser, error) {
 		d.ReadCloser = io.NopCloser(src)
 	}
 	return d, nil
-}
-
-// xzReader reads xz data for a decoder that allocates what the header of a block declares. It fails
-// before the decoder gets the header of a block that needs too much memory.
-//
-// The decoder reads the first byte of such a header alone, which says how many bytes the rest has,
-// and then the rest at once. It reads nothing else in this way: chunks of a block begin with 1 and
-// 2, 4 or 5 bytes.
-type xzReader struct {
-	in   io.Reader
-	file *File
-	rest int   // bytes that follow in a header that begins with the last byte; 0: the last read had several
-	used int64 // bytes of all dictionaries, each of which is allocated and cleared
-}
-
-// Read implements io.Reader. It returns less than was asked for only at the end.
-func (x *xzReader) Read(p []byte) (n int, err error) {
-	if n, err = io.ReadFull(x.in, p); err == io.ErrUnexpectedEOF {
-		err = io.EOF
-	}
-	isHeader := n == x.rest && n > 0
-	if x.rest = 0; n == 1 {
-		x.rest = 4*int(p[0]) + 3
-	}
-	if !isHeader {
-		return n, err
-	}
-	size := dictionarySize(p[:n])
-	if x.used += size; size > maxWindow {
-		return 0, zstd.ErrWindowSizeExceeded
-	} else if x.used > max(freeDictionaries, dictionaryPerByte*x.file.Size()) {
-		x.file.failed = herb.Invalidf("the xz data has too many blocks or streams for its size of %d bytes; compress it again as a whole", x.file.Size())
-		return 0, x.file.failed
-	}
-	return n, err
-}
-
-// dictionarySize returns the dictionary size that the header of an xz block declares for the LZMA2
-// filter, the only one that is decoded; 0 if there is none.
-func dictionarySize(header []byte) int64 {
-	flags, filter := header[0], header[1:]
-	for _, hasSize := range []bool{flags&0x40 != 0, flags&0x80 != 0} {
-		if _, n := binary.Uvarint(filter); hasSize {
-			filter = filter[max(n, 0):]
-		}
-	}
-	properties, ok := bytes.CutPrefix(filter, []byte{0x21, 1}) // its ID and the size of its properties
-	if !ok || len(properties) == 0 {
-		return 0
-	}
-	size, _ := lzma.DecodeDictCap(properties[0])
-	return size
 }
 
 func (d *decompressor) Read(p []byte) (int, error) {
