@@ -17,6 +17,7 @@ import (
 	"herbarium/internal/access"
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/plants"
 	"herbarium/internal/publish"
@@ -24,7 +25,6 @@ import (
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
-	"herbarium/internal/upload"
 )
 
 // Data is the open data of an installation, on one machine or shared by several. Several processes
@@ -50,7 +50,7 @@ type Store interface {
 	library.Catalogue
 	access.Keys
 	publish.Store
-	upload.Store
+	jobs.Store
 	review.Store
 	AddKey(ctx context.Context, k herb.Key) error
 	RevokeKey(ctx context.Context, id string, at time.Time) error

@@ -17,6 +17,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/plants"
 	"herbarium/internal/publish"
@@ -128,25 +129,27 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		service := plants.New(d.Store, creation)
 		creator, tasks["plants"], tasks["plants index"] = service, service.Run, d.Plants.Run
 	}
-	var uploads httpapi.Uploads // nil if publishing over HTTP is off
+	var publishing *httpapi.Publishing // nil if publishing over HTTP is off
 	paged := web.Options{Site: site, History: served.History, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}
-	stopUploads := func() {}
+	stopJobs := func() {}
 	if c.MaxUpload > 0 {
-		service := upload.New(upload.Options{
-			Publisher: d.Publisher, Library: d.Library, Store: d.Store, Dir: c.Data, MaxSize: c.MaxUpload, Log: opts.Log, Admission: lanes,
+		files := upload.New(upload.Options{Dir: c.Data, MaxSize: c.MaxUpload})
+		service := jobs.New(jobs.Options{
+			Publisher: d.Publisher, Library: d.Library, Store: d.Store, Files: files, Dir: c.Data, Log: opts.Log, Admission: lanes,
 			Observe: func(s publish.Status, took time.Duration) {
 				observed.Published(string(publish.WayHTTP), string(s), took)
 			},
 		})
 		observed.Publishes(string(publish.WayHTTP), words(publish.Statuses()), service.Waiting)
-		reviews := review.New(review.Options{Uploads: service, Library: d.Library, Store: d.Store, Access: c.Access, Log: opts.Log})
-		stopUploads = func() {
+		reviews := review.New(review.Options{Jobs: service, Library: d.Library, Store: d.Store, Access: c.Access, Log: opts.Log})
+		stopJobs = func() {
 			service.Stop()
 			reviews.Stop()
 		}
-		defer stopUploads() // after the last request, and before the data is closed
-		uploads, tasks["uploads"] = service, service.Run
-		paged.Uploads, paged.Drafts = service, reviews
+		defer stopJobs() // after the last request, and before the data is closed
+		publishing = &httpapi.Publishing{Files: files, Jobs: service, Versions: d.Library, Publisher: d.Publisher}
+		tasks["jobs"] = service.Run
+		paged.Files, paged.Drafts, paged.Versions, paged.Publisher = files, reviews, d.Library, d.Publisher
 	}
 	pages, err := web.New(paged)
 	if err != nil {
@@ -154,7 +157,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	api, err := httpapi.New(httpapi.Options{
 		Site:           site,
-		Uploads:        uploads,
+		Publishing:     publishing,
 		Plants:         creator,
 		Keys:           verifier,
 		Pages:          pages,
@@ -220,7 +223,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		return fmt.Errorf("serving: %w", err)
 	case <-time.After(c.Drain): // load balancers notice that the server is not ready
 	}
-	stopUploads() // clients that wait for the result of a publish are told
+	stopJobs() // clients that wait for the result of a publish are told
 	stopBy, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown)
 	defer cancel()
 	if err := server.Shutdown(stopBy); err != nil {

@@ -252,8 +252,7 @@ question and is required if standard input is not a terminal.`,
 				return err
 			}
 		}
-		if err := d.Library.Remove(ctx, ref, ""); err != nil {
-			d.AuditFailure(ctx, herb.AuditRemoved, ref, err)
+		if err := d.Publisher.Remove(ctx, ref, ""); err != nil {
 			return err
 		}
 		return write(ref)

@@ -119,9 +119,8 @@ func newDatasetsRollback(r *runner) *cobra.Command {
   herbarium datasets rollback garden/catalog --version 20260314T092653Z-k7q2mzx4ab
   herbarium datasets rollback garden/catalog --to https://data.example.org`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		live, err := d.Library.Rollback(ctx, ref, version, allowExposure)
+		live, err := d.Publisher.Rollback(ctx, ref, "", version, allowExposure)
 		if err != nil {
-			d.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 			return err
 		}
 		return write(ref, live)

@@ -17,6 +17,7 @@ import (
 
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/store"
 	"herbarium/internal/upload"
@@ -35,29 +36,46 @@ type Keys interface {
 	Verify(ctx context.Context, secret, client string) (herb.Principal, error)
 }
 
-// Uploads receives files and publishes them.
-type Uploads interface {
-	// LiveVersion returns the live version of a dataset; empty if there is none.
-	LiveVersion(ctx context.Context, ref herb.Ref) (string, error)
+// Publishing is what publishing over HTTP needs.
+type Publishing struct {
+	Files     Files
+	Jobs      Jobs
+	Versions  Versions
+	Publisher Publisher
+}
+
+// Files receives files.
+type Files interface {
 	// Receive stores a file until it is closed. size is -1 if it is not known.
 	Receive(ctx context.Context, body io.Reader, name string, size int64) (*upload.File, error)
-	// Start publishes a file in the background, and closes it.
-	Start(ctx context.Context, r upload.Request) (*upload.Publish, error)
+}
+
+// Jobs publishes files in the background.
+type Jobs interface {
+	// Start publishes a file, and closes it.
+	Start(ctx context.Context, r jobs.Request) (*jobs.Job, error)
 	// Record returns the state of a publish on any node.
-	Record(ctx context.Context, id string) (upload.Record, error)
-	// Source returns the source that is kept with a version; empty means the live one.
-	Source(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
+	Record(ctx context.Context, id string) (jobs.Record, error)
 	// Restore returns the source that is kept with the live version as a file.
 	Restore(ctx context.Context, ref herb.Ref) (*upload.File, error)
-	// Descriptor returns the complete descriptor of the live version, and that version.
-	Descriptor(ctx context.Context, ref herb.Ref) (descriptor []byte, version string, err error)
+}
+
+// Versions describes the versions of datasets, also to publishers who may not read them.
+type Versions interface {
+	// LiveVersion describes the live version; it has no version if there is none.
+	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 	// Version describes a version; empty means the live one.
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	// History returns the kept versions, newest first.
 	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
-	// Rollback makes another version live; live is the version that must be live, or empty.
+	// OpenSource returns the source that is kept with a version; empty means the live one.
+	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
+}
+
+// Publisher changes which version of a dataset is live. live is the version that must be live
+// before; empty means any.
+type Publisher interface {
 	Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error)
-	// Remove removes a dataset; live is the version that must be live, or empty.
 	Remove(ctx context.Context, ref herb.Ref, live string) error
 }
 
@@ -73,7 +91,7 @@ type Options struct {
 
 	// Optional.
 	Pages          Pages          // HTML pages; nil for none
-	Uploads        Uploads        // publishes files; nil: publishing over HTTP is not possible
+	Publishing     *Publishing    // nil: publishing over HTTP is not possible
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For and Forwarded headers are believed; see clientAddress
 	Stall          time.Duration  // how long a client of a streamed body may stop reading; 0 means DefaultStall
 	RequestTimeout time.Duration  // until a response is ready or an export starts; 0 means DefaultRequestTimeout

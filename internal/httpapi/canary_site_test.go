@@ -20,6 +20,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
@@ -74,7 +75,9 @@ func (k canaryKey) sees(c canary, private bool) bool {
 // version: one of both, both or none requires a key.
 type canarySite struct {
 	api            *httpapi.API
-	uploads        *upload.Service
+	files          *upload.Receiver
+	jobs           *jobs.Service
+	library        *library.Library
 	private        bool
 	folder         string
 	keys           []canaryKey
@@ -100,10 +103,11 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 		private: private, keys: newCanaryKeys(), folder: t.TempDir(), kept: map[herb.Ref]string{}, keptAccess: map[herb.Ref]herb.Access{}, access: map[herb.Ref]herb.Access{}, found: map[string]bool{},
 	}
 	publisher := &publish.Publisher{Library: l, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
-	s.uploads = upload.New(upload.Options{Publisher: publisher, Library: l, Store: db, Dir: dir})
-	drafts := review.New(review.Options{Uploads: s.uploads, Library: l, Store: db})
+	s.files, s.library = upload.New(upload.Options{Dir: dir}), l
+	s.jobs = jobs.New(jobs.Options{Publisher: publisher, Library: l, Store: db, Files: s.files, Dir: dir})
+	drafts := review.New(review.Options{Jobs: s.jobs, Library: l, Store: db})
 	t.Cleanup(func() {
-		s.uploads.Stop()
+		s.jobs.Stop()
 		drafts.Stop()
 		if err := errors.Join(l.Close(), db.Close()); err != nil {
 			t.Error(err)
@@ -118,11 +122,13 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	}
 	site := httpapi.Site{Library: served, PrivateCatalog: private, Version: "test", SearchBudget: time.Hour}
 	pages, err := web.New(web.Options{
-		Site: site, History: served.History, SourceErrors: db.SourceErrors, Folder: publisher.Folder, Uploads: s.uploads, Drafts: drafts,
+		Site: site, History: served.History, SourceErrors: db.SourceErrors, Folder: publisher.Folder,
+		Files: s.files, Drafts: drafts, Versions: l, Publisher: publisher,
 	})
 	must.NoError(t, err)
 	opts := options(t, served)
-	opts.Site, opts.Pages, opts.Uploads, opts.Keys, opts.RequestTimeout = site, pages, s.uploads, s, time.Minute
+	opts.Publishing = &httpapi.Publishing{Files: s.files, Jobs: s.jobs, Versions: l, Publisher: publisher}
+	opts.Site, opts.Pages, opts.Keys, opts.RequestTimeout = site, pages, s, time.Minute
 	s.api, err = httpapi.New(opts)
 	must.NoError(t, err)
 	s.publishFolder(t, publisher)
@@ -248,11 +254,11 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 		"herbarium": object{"access": access, "include": object{"status": conditions}},
 	}}})
 	must.NoError(t, err)
-	content, err := s.uploads.Receive(t.Context(), strings.NewReader(file), "file.csv", -1)
+	content, err := s.files.Receive(t.Context(), strings.NewReader(file), "file.csv", -1)
 	must.NoError(t, err)
-	before, err := s.uploads.LiveVersion(t.Context(), ref)
+	before, err := s.library.LiveVersion(t.Context(), ref)
 	must.NoError(t, err)
-	started, err := s.uploads.Start(t.Context(), upload.Request{Ref: ref, File: content, Descriptor: descriptor, Live: before, AllowBreaking: true, AllowExposure: true})
+	started, err := s.jobs.Start(t.Context(), jobs.Request{Ref: ref, File: content, Descriptor: descriptor, Live: before.Version, AllowBreaking: true, AllowExposure: true})
 	must.NoError(t, err)
 	<-started.Done()
 	record := started.Record()

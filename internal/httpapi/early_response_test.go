@@ -14,7 +14,6 @@ import (
 
 	"herbarium/internal/httpapi"
 	"herbarium/internal/must"
-	"herbarium/internal/upload"
 )
 
 // TestEarlyResponse sends bodies that the server does not read to their end, with clients that send
@@ -34,12 +33,12 @@ func TestEarlyResponse(t *testing.T) {
 		"no key":    {1 << 40, pricesPath + "/source", "", 401},
 		"rollback":  {1 << 40, pricesPath + "/rollback", publisher, 400},
 	} {
-		p := newPublishing(t, func(o *upload.Options) {
-			o.MaxSize = 1 << 20
+		p := newPublishing(t, func(o *publishingOptions) {
+			o.files.MaxSize = 1 << 20
 			if tt.status == 507 {
-				o.MaxSize = 1 << 30
+				o.files.MaxSize = 1 << 30
 			}
-			o.Free = func(string) (uint64, uint64, bool) { return tt.free, 1 << 40, true }
+			o.files.Free = func(string) (uint64, uint64, bool) { return tt.free, 1 << 40, true }
 		})
 		addr := serveConns(t, p)
 		method := "PUT"

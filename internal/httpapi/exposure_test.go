@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
-	"herbarium/internal/upload"
 )
 
 // TestPutSource_contradictions sends parameters and parts twice: nothing is published.
@@ -47,8 +46,8 @@ func TestPutSource_contradictions(t *testing.T) {
 			if a.status != tt.status || !strings.Contains(a.body, tt.want) {
 				t.Errorf("got %d %s", a.status, a.body)
 			}
-			if version, err := p.uploads.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"}); err != nil || (version != "") != (tt.status == 201) {
-				t.Errorf("version %q, %v", version, err)
+			if version := p.liveVersion(t); (version != "") != (tt.status == 201) {
+				t.Errorf("version %q", version)
 			}
 		})
 	}
@@ -71,7 +70,7 @@ func TestPutSource_revokedKey(t *testing.T) {
 	t.Parallel()
 	var p *publishing
 	revoke := false
-	p = newPublishing(t, func(o *upload.Options) {
+	p = newPublishing(t, func(o *publishingOptions) {
 		o.Publisher = pausedPublisher{o.Publisher, func(context.Context) {
 			if revoke {
 				p.keys.revoked.Store(true)

@@ -10,9 +10,9 @@ import (
 
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/store"
-	"herbarium/internal/upload"
 )
 
 // errFault is the error of a dependency that was made to fail.
@@ -133,7 +133,7 @@ func (c faultyCatalogue) ForgetRetired(ctx context.Context, versions []string) e
 
 // faultyRecords is a store of records of publishes whose operations can be made to fail.
 type faultyRecords struct {
-	upload.Store
+	jobs.Store
 	faults *faults
 }
 

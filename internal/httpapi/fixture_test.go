@@ -20,7 +20,6 @@ import (
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
-	"herbarium/internal/upload"
 )
 
 // Secrets of the fixture. They look like keys, so that the log must redact them everywhere.
@@ -290,7 +289,7 @@ func options(t testing.TB, l httpapi.Library) httpapi.Options {
 	}
 	return httpapi.Options{
 		Site:   httpapi.Site{Library: l, Version: "test"},
-		Plants: &fakePlants{}, Keys: &fakeKeys{}, Admission: lanes, Log: slog.New(slog.DiscardHandler), Uploads: upload.New(upload.Options{}),
+		Plants: &fakePlants{}, Keys: &fakeKeys{}, Admission: lanes, Log: slog.New(slog.DiscardHandler), Publishing: &httpapi.Publishing{},
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	}
 }

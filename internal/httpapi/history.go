@@ -20,7 +20,7 @@ func (a *API) versions(w *response, r *http.Request) error {
 	if _, err := w.queryString(r).Only(); err != nil {
 		return err
 	}
-	history, err := a.opts.Uploads.History(r.Context(), ref)
+	history, err := a.opts.Publishing.Versions.History(r.Context(), ref)
 	if err != nil {
 		return err
 	}

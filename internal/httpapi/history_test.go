@@ -13,7 +13,9 @@ import (
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	p := newPublishing(t, nil)
-	p.service = newService(t, func(o *httpapi.Options) { o.Uploads, o.Library = p.uploads, p.library })
+	p.service = newService(t, func(o *httpapi.Options) {
+		o.Publishing, o.Library = &httpapi.Publishing{Files: p.files, Jobs: p.jobs, Versions: p.library}, p.library
+	})
 	if a := p.send(t, "GET", "/versions", ""); a.status != 404 {
 		t.Errorf("an unknown dataset gives %d %s", a.status, a.body)
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/query"
-	"herbarium/internal/upload"
 )
 
 const contentBytes = "application/octet-stream"
@@ -37,7 +37,7 @@ func (a *API) source(w *response, r *http.Request) error {
 		return err
 	}
 	defer cancel()
-	content, d, err := a.opts.Uploads.Source(ctx, version.Ref, version.Version)
+	content, d, err := a.opts.Publishing.Versions.OpenSource(ctx, version.Ref, version.Version)
 	if err != nil {
 		return err
 	}
@@ -86,10 +86,10 @@ func (a *API) describeVersion(w *response, r *http.Request) (d herb.Dataset, vis
 		view.Release()
 		version, live, access = view.Version, view.Live, view.Access
 	}
-	if d, err = a.opts.Uploads.Version(r.Context(), ref, version); err != nil || live == "" {
+	if d, err = a.opts.Publishing.Versions.Version(r.Context(), ref, version); err != nil || live == "" {
 		return d, principal.See(d), access, err
 	}
-	other, err := a.opts.Uploads.Version(r.Context(), ref, live)
+	other, err := a.opts.Publishing.Versions.Version(r.Context(), ref, live)
 	return d.WithoutExcluded(), principal.See(d, other), access, err
 }
 
@@ -112,7 +112,7 @@ func (a *API) putDescriptor(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if req.File, err = a.opts.Uploads.Restore(ctx, req.Ref); err != nil {
+	if req.File, err = a.opts.Publishing.Jobs.Restore(ctx, req.Ref); err != nil {
 		return err
 	}
 	req.Actor.Note = "sha256 " + req.File.SHA256
@@ -129,13 +129,18 @@ func (a *API) descriptor(w *response, r *http.Request) error {
 	if _, err := w.queryString(r).Only(); err != nil {
 		return err
 	}
-	descriptor, version, err := a.opts.Uploads.Descriptor(r.Context(), ref)
-	if err != nil {
+	d, err := a.opts.Publishing.Versions.LiveVersion(r.Context(), ref)
+	switch {
+	case err != nil:
 		return err
+	case d.Version == "":
+		return herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
+	case d.Settings == nil || d.Settings.Descriptor == nil:
+		return herb.Errorf(herb.CodeNotFound, "%s was published without a descriptor; send one with PUT …/descriptor", ref)
 	}
-	w.set("Etag", `"`+version+`"`)
-	w.set("X-Dataset-Version", version)
-	w.send(r, http.StatusOK, contentJSON, descriptor)
+	w.set("Etag", `"`+d.Version+`"`)
+	w.set("X-Dataset-Version", d.Version)
+	w.send(r, http.StatusOK, contentJSON, d.Settings.Descriptor)
 	return nil
 }
 
@@ -156,7 +161,7 @@ func (a *API) rollback(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	version, err := a.opts.Uploads.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req), to, req.AllowExposure)
+	version, err := a.opts.Publishing.Publisher.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req), to, req.AllowExposure)
 	if err != nil {
 		return err
 	}
@@ -166,7 +171,7 @@ func (a *API) rollback(w *response, r *http.Request) error {
 }
 
 // requiredVersion returns the version that must be live; empty means any.
-func requiredVersion(req upload.Request) string {
+func requiredVersion(req jobs.Request) string {
 	if req.Required {
 		return req.Live
 	}
@@ -221,7 +226,11 @@ func (a *API) removeDataset(w *response, r *http.Request) error {
 	if err := w.admitBody(r); err != nil {
 		return err
 	}
-	if err := a.opts.Uploads.Remove(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req)); err != nil {
+	err = a.opts.Publishing.Publisher.Remove(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req))
+	if herb.CodeOf(err) == herb.CodeNotFound {
+		return herb.Wrap(herb.CodePrecondition, err, "If-Match does not hold: %s does not exist", req.Ref)
+	}
+	if err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -64,7 +64,7 @@ func (a *API) datasetDocument(w *response, r *http.Request, name string) error {
 
 // features returns the optional parts of the service.
 func (a *API) features() openapi.Features {
-	return openapi.Features{Plants: a.opts.Plants != nil, Publishing: a.opts.Uploads != nil}
+	return openapi.Features{Plants: a.opts.Plants != nil, Publishing: a.opts.Publishing != nil}
 }
 
 // fullDocument returns the document for all datasets, without values of those that require a key.

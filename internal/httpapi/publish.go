@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/publish"
 	"herbarium/internal/query"
-	"herbarium/internal/upload"
 )
 
 const (
@@ -77,7 +77,7 @@ func (a *API) patchSource(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Mode == upload.Replace {
+	if req.Mode == jobs.Replace {
 		return herb.Invalidf("%s is required; write append or upsert, or use PUT to replace the dataset", paramMode)
 	}
 	if req.Live == "" {
@@ -92,7 +92,7 @@ func (a *API) patchSource(w *response, r *http.Request) error {
 	return a.startPublish(w, r, req)
 }
 
-// The parameters of a publish, besides those of upload.ReadingNames with an underscore.
+// The parameters of a publish, besides those of jobs.ReadingNames with an underscore.
 const (
 	paramAccess        = "_access"
 	paramCheck         = "_check"
@@ -104,7 +104,7 @@ const (
 
 func publishParams() []string {
 	var names []string
-	for _, name := range upload.ReadingNames() {
+	for _, name := range jobs.ReadingNames() {
 		names = append(names, "_"+name)
 	}
 	return append(names, paramAccess, paramCheck, paramAllowBreaking, paramAllowExposure, paramForce)
@@ -112,7 +112,7 @@ func publishParams() []string {
 
 // publishRequest returns the request of a client that may publish a dataset, without the file.
 // params are the valid parameters.
-func (a *API) publishRequest(w *response, r *http.Request, params []string) (req upload.Request, err error) {
+func (a *API) publishRequest(w *response, r *http.Request, params []string) (req jobs.Request, err error) {
 	if req.Ref, err = a.authorizePublish(w, r, &req.Actor); err != nil {
 		return req, err
 	}
@@ -129,7 +129,7 @@ func (a *API) publishRequest(w *response, r *http.Request, params []string) (req
 			return req, err
 		}
 	}
-	if err := upload.CheckReading(req.Reading); err != nil {
+	if err := jobs.CheckReading(req.Reading); err != nil {
 		return req, err
 	}
 	req.Live, req.Required, err = a.checkConditions(r, req.Ref)
@@ -163,7 +163,7 @@ func (a *API) authorizeScopes(w *response, r *http.Request, ref herb.Ref) (herb.
 }
 
 // setParam sets a parameter of a publish.
-func setParam(req *upload.Request, name, value string) (err error) {
+func setParam(req *jobs.Request, name, value string) (err error) {
 	switch name {
 	case paramAccess:
 		req.Access, err = herb.ParseAccess(value)
@@ -176,7 +176,7 @@ func setParam(req *upload.Request, name, value string) (err error) {
 	case paramForce:
 		req.Force, err = parseSwitch(name, value)
 	case paramMode:
-		if req.Mode = upload.Mode(value); req.Mode != upload.Append && req.Mode != upload.Upsert {
+		if req.Mode = jobs.Mode(value); req.Mode != jobs.Append && req.Mode != jobs.Upsert {
 			return herb.Invalidf("%s is %q; write append or upsert", name, herb.Clip(redactText(value), maxShown))
 		}
 	case query.ParamAPIKey:
@@ -203,9 +203,11 @@ func parseSwitch(name, value string) (bool, error) {
 // If-Match: * requires any. It fails with herb.CodePrecondition if If-Match or If-None-Match does
 // not hold.
 func (a *API) checkConditions(r *http.Request, ref herb.Ref) (live string, required bool, err error) {
-	if live, err = a.opts.Uploads.LiveVersion(r.Context(), ref); err != nil {
+	d, err := a.opts.Publishing.Versions.LiveVersion(r.Context(), ref)
+	if err != nil {
 		return "", false, err
 	}
+	live = d.Version
 	if r.Header.Get("If-None-Match") == "*" {
 		if live != "" {
 			return live, true, herb.Errorf(herb.CodePrecondition, "If-None-Match does not hold: %s exists, with version %s", ref, live)
@@ -239,11 +241,11 @@ func entityTags(header []string) []string {
 
 // startPublish publishes a received file and responds with the result, or with 202 after the time
 // that the client wants to wait.
-func (a *API) startPublish(w *response, r *http.Request, req upload.Request) error {
+func (a *API) startPublish(w *response, r *http.Request, req jobs.Request) error {
 	w.ticket.Release() // a slot is for receiving
 	ctx, cancel := context.WithTimeout(w.client, a.opts.RequestTimeout)
 	defer cancel()
-	started, err := a.opts.Uploads.Start(ctx, req)
+	started, err := a.opts.Publishing.Jobs.Start(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -301,7 +303,7 @@ type resultBody struct {
 }
 
 // newResult returns the status and the body of a publish that has ended.
-func newResult(o upload.Outcome) (status int, body resultBody) {
+func newResult(o jobs.Outcome) (status int, body resultBody) {
 	body.Summary = *o.Result
 	switch {
 	case o.Code != "":
@@ -316,7 +318,7 @@ func newResult(o upload.Outcome) (status int, body resultBody) {
 }
 
 // sendResult sends the result of a publish that has ended.
-func (a *API) sendResult(w *response, r *http.Request, o upload.Outcome) error {
+func (a *API) sendResult(w *response, r *http.Request, o jobs.Outcome) error {
 	status, body := newResult(o)
 	switch {
 	case o.Code != "":
@@ -355,12 +357,12 @@ func (a *API) sendPublish(w *response, r *http.Request, status int, v any) error
 
 // publishBody is the state of a publish.
 type publishBody struct {
-	upload.Record
+	jobs.Record
 	Status int         `json:"status,omitempty"` // of the response to a client that had waited for the result
 	Result *resultBody `json:"result,omitempty"` // the body of that response
 }
 
-func newPublishBody(r upload.Record) publishBody {
+func newPublishBody(r jobs.Record) publishBody {
 	b := publishBody{Record: r}
 	if r.Result != nil {
 		status, result := newResult(r.Outcome)
@@ -383,10 +385,10 @@ func (a *API) publishState(w *response, r *http.Request) error {
 		return err
 	}
 	id := herb.Clip(r.PathValue("id"), maxShown)
-	record, err := a.opts.Uploads.Record(r.Context(), id)
+	record, err := a.opts.Publishing.Jobs.Record(r.Context(), id)
 	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !principal.MayPublish(record.Ref()) {
 		return herb.Errorf(herb.CodeNotFound, "no publish %q; the state of a publish is kept for %d hours, and shown for keys that may publish its dataset",
-			id, int(upload.Retention.Hours()))
+			id, int(jobs.Retention.Hours()))
 	}
 	if err != nil {
 		return err

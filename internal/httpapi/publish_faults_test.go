@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
@@ -54,16 +55,17 @@ func newFaultyPublishing(t *testing.T, shared bool) *faultyPublishing {
 	}
 	l, err := library.Open(faultyCatalogue{db, p.faults}, opts)
 	must.NoError(t, err)
-	uploads := upload.New(upload.Options{
-		Publisher: &publish.Publisher{Library: l, Store: db, Data: p.folder, Log: slog.New(slog.DiscardHandler)},
-		Library:   l, Store: faultyRecords{db, p.faults}, Dir: p.folder, Now: now,
+	p.publishing = &publishing{library: l, store: db, versions: opts.Dir}
+	publisher := &publish.Publisher{Library: l, Store: db, Data: p.folder, Log: slog.New(slog.DiscardHandler)}
+	changes := p.start(publishingOptions{
+		Options: jobs.Options{Publisher: publisher, Library: l, Store: faultyRecords{db, p.faults}, Dir: p.folder, Now: now},
+		files:   upload.Options{Dir: p.folder}, changes: publisher,
 	})
 	t.Cleanup(func() {
-		uploads.Stop()
+		p.jobs.Stop()
 		must.NoError(t, errors.Join(l.Close(), db.Close()))
 	})
-	p.publishing = &publishing{library: l, store: db, uploads: uploads, versions: opts.Dir}
-	p.service = newService(t, func(o *httpapi.Options) { o.Uploads = uploads })
+	p.service = newService(t, func(o *httpapi.Options) { o.Publishing = changes })
 	return p
 }
 
@@ -166,8 +168,7 @@ func TestPublish_anyDependencyFails(t *testing.T) {
 								t.Fatalf("%d %s", a.status, a.body)
 							}
 						}
-						live, err := p.uploads.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
-						must.NoError(t, err)
+						live := p.liveVersion(t)
 						p.faults.arm(at, after)
 						a := p.send(t, r.method, r.path, r.body, `If-Match: "`+live+`"`)
 						fired := p.faults.disarm()
@@ -226,9 +227,8 @@ func TestPutSource_endsAnywhere(t *testing.T) {
 	p.wantNothingLeft(t)
 }
 
-// node returns another node with the same database and object store; change may modify the options
-// of uploads.
-func (p *faultyPublishing) node(t *testing.T, change func(*upload.Options)) *publishing {
+// node returns another node with the same database and object store; change may modify its options.
+func (p *faultyPublishing) node(t *testing.T, change func(*publishingOptions)) *publishing {
 	t.Helper()
 	bucket, err := blobs.OpenFolder(p.bucket)
 	must.NoError(t, err)
@@ -236,15 +236,16 @@ func (p *faultyPublishing) node(t *testing.T, change func(*upload.Options)) *pub
 	n.library, err = library.Open(p.store, library.Options{Dir: n.versions, Keep: 20, Blobs: bucket})
 	must.NoError(t, err)
 	dir := t.TempDir()
-	opts := upload.Options{
-		Publisher: &publish.Publisher{Library: n.library, Store: p.store, Data: dir, Log: slog.New(slog.DiscardHandler)},
-		Library:   n.library, Store: p.store, Dir: dir,
+	publisher := &publish.Publisher{Library: n.library, Store: p.store, Data: dir, Log: slog.New(slog.DiscardHandler)}
+	opts := publishingOptions{
+		Options: jobs.Options{Publisher: publisher, Library: n.library, Store: p.store, Dir: dir},
+		files:   upload.Options{Dir: dir}, changes: publisher,
 	}
 	change(&opts)
-	n.uploads = upload.New(opts)
-	n.service = newService(t, func(o *httpapi.Options) { o.Uploads = n.uploads })
+	changes := n.start(opts)
+	n.service = newService(t, func(o *httpapi.Options) { o.Publishing = changes })
 	t.Cleanup(func() {
-		n.uploads.Stop()
+		n.jobs.Stop()
 		must.NoError(t, errors.Join(n.library.Close(), bucket.Close()))
 	})
 	return n
@@ -256,10 +257,10 @@ func TestPutSource_twoNodes(t *testing.T) {
 	t.Parallel()
 	shared := newFaultyPublishing(t, true)
 	var during func()
-	a := shared.node(t, func(o *upload.Options) {
+	a := shared.node(t, func(o *publishingOptions) {
 		o.Publisher = pausedPublisher{o.Publisher, func(context.Context) { during() }}
 	})
-	b := shared.node(t, func(*upload.Options) {})
+	b := shared.node(t, func(*publishingOptions) {})
 	last := ""
 	for _, tt := range []struct {
 		name, first, second string // the files of the node that is faster, and of the other one

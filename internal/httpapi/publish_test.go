@@ -28,6 +28,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
@@ -41,14 +42,22 @@ type publishing struct {
 	*service
 	library *library.Library
 	store   *sqlite.Store
-	uploads *upload.Service
+	files   *upload.Receiver
+	jobs    *jobs.Service
 
 	versions string // folder of the files of versions
 }
 
+// publishingOptions are the options of a service that publishes.
+type publishingOptions struct {
+	jobs.Options
+	files   upload.Options
+	changes httpapi.Publisher // rolls back and removes
+}
+
 // pausedPublisher waits before it publishes.
 type pausedPublisher struct {
-	upload.Publisher
+	jobs.Publisher
 	pause func(context.Context)
 }
 
@@ -57,8 +66,8 @@ func (p pausedPublisher) Publish(ctx context.Context, s ingest.Source, o publish
 	return p.Publisher.Publish(ctx, s, o)
 }
 
-// newPublishing returns a service; change may modify the options of uploads.
-func newPublishing(t *testing.T, change func(*upload.Options)) *publishing {
+// newPublishing returns a service; change may modify its options.
+func newPublishing(t *testing.T, change func(*publishingOptions)) *publishing {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
@@ -69,23 +78,39 @@ func newPublishing(t *testing.T, change func(*upload.Options)) *publishing {
 	p := &publishing{library: l, store: db, versions: versions}
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(1, 4<<30)}) // several builds of one key
 	must.NoError(t, err)
-	opts := upload.Options{
-		Admission: lanes,
-		Publisher: &publish.Publisher{Library: l, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)},
-		Library:   l, Store: db, Dir: dir,
+	publisher := &publish.Publisher{Library: l, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
+	opts := publishingOptions{
+		Options: jobs.Options{Admission: lanes, Publisher: publisher, Library: l, Store: db, Dir: dir},
+		files:   upload.Options{Dir: dir}, changes: publisher,
 	}
 	if change != nil {
 		change(&opts)
 	}
-	p.uploads = upload.New(opts)
+	changes := p.start(opts)
 	t.Cleanup(func() {
-		p.uploads.Stop()
+		p.jobs.Stop()
 		if err := errors.Join(l.Close(), db.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	p.service = newService(t, func(o *httpapi.Options) { o.Library, o.Uploads = l, p.uploads })
+	p.service = newService(t, func(o *httpapi.Options) { o.Library, o.Publishing = l, changes })
 	return p
+}
+
+// start starts what publishes files.
+func (p *publishing) start(opts publishingOptions) *httpapi.Publishing {
+	p.files = upload.New(opts.files)
+	opts.Files = p.files
+	p.jobs = jobs.New(opts.Options)
+	return &httpapi.Publishing{Files: p.files, Jobs: p.jobs, Versions: p.library, Publisher: opts.changes}
+}
+
+// liveVersion returns the name of the live version.
+func (p *publishing) liveVersion(t *testing.T) string {
+	t.Helper()
+	d, err := p.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
+	must.NoError(t, err)
+	return d.Version
 }
 
 const pricesPath = "/api/v1/shop/prices"
@@ -177,7 +202,7 @@ func TestPutSource(t *testing.T) {
 
 func TestPutSource_rejects(t *testing.T) {
 	t.Parallel()
-	p := newPublishing(t, func(o *upload.Options) { o.MaxSize = 100 })
+	p := newPublishing(t, func(o *publishingOptions) { o.files.MaxSize = 100 })
 	path := pricesPath + "/source"
 	for name, tt := range map[string]struct {
 		request *http.Request
@@ -369,7 +394,7 @@ func TestPutSource_form(t *testing.T) {
 func TestPutSource_concurrent(t *testing.T) {
 	t.Parallel()
 	var during func()
-	p := newPublishing(t, func(o *upload.Options) {
+	p := newPublishing(t, func(o *publishingOptions) {
 		o.Publisher = pausedPublisher{o.Publisher, func(context.Context) {
 			if do := during; do != nil {
 				during = nil
@@ -392,8 +417,7 @@ func TestPutSource_concurrent(t *testing.T) {
 	if a := p.put(t, "", prices+"4,Ivy,5\n"); a.status != 200 || decode[publishedBody](t, a).Status != "unchanged" {
 		t.Errorf("the same file gives %d %s", a.status, a.body)
 	}
-	live, err := p.uploads.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
-	must.NoError(t, err)
+	live := p.liveVersion(t)
 	during = sent(prices + "5,Oak,5\n")
 	if a := p.put(t, "", prices+"6,Elm,5\n", `If-Match: "`+live+`"`); a.status != 412 {
 		t.Errorf("a required version gives %d %s", a.status, a.body)
@@ -406,7 +430,7 @@ func TestPutSource_concurrent(t *testing.T) {
 func TestPutSource_async(t *testing.T) {
 	t.Parallel()
 	resume := make(chan struct{})
-	p := newPublishing(t, func(o *upload.Options) {
+	p := newPublishing(t, func(o *publishingOptions) {
 		o.Publisher = pausedPublisher{o.Publisher, func(ctx context.Context) {
 			select {
 			case <-resume:
@@ -433,7 +457,7 @@ func TestPutSource_async(t *testing.T) {
 		}
 	}
 	close(resume)
-	p.uploads.Stop() // waits for it; it may be canceled
+	p.jobs.Stop() // waits for it; it may be canceled
 	a := p.get(t, at, "X-API-Key: "+publisher)
 	s := decode[state](t, a)
 	switch {
@@ -476,8 +500,8 @@ func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 func TestPutSource_lane(t *testing.T) {
 	t.Parallel()
 	c := lanes(t, 1, nil)
-	p := newPublishing(t, func(o *upload.Options) {
-		o.Free = func(string) (free, total uint64, ok bool) {
+	p := newPublishing(t, func(o *publishingOptions) {
+		o.files.Free = func(string) (free, total uint64, ok bool) {
 			if got := taken(c); !slices.Equal(got, []admission.Lane{admission.Upload}) {
 				t.Errorf("a file is received in the lanes %v", got)
 			}
@@ -485,7 +509,8 @@ func TestPutSource_lane(t *testing.T) {
 		}
 	})
 	p.service = newService(t, func(o *httpapi.Options) {
-		o.Uploads, o.Admission, o.UploadStall = p.uploads, c, time.Millisecond
+		o.Publishing = &httpapi.Publishing{Files: p.files, Jobs: p.jobs, Versions: p.library}
+		o.Admission, o.UploadStall = c, time.Millisecond
 	})
 	server := httptest.NewServer(p.service)
 	defer server.Close()
@@ -508,8 +533,8 @@ func TestPutSource_lane(t *testing.T) {
 func TestPutSource_diskSpace(t *testing.T) {
 	t.Parallel()
 	free := uint64(1 << 40)
-	p := newPublishing(t, func(o *upload.Options) {
-		o.Free = func(string) (uint64, uint64, bool) { return free, 1 << 40, true }
+	p := newPublishing(t, func(o *publishingOptions) {
+		o.files.Free = func(string) (uint64, uint64, bool) { return free, 1 << 40, true }
 	})
 	if a := p.put(t, "", prices); a.status != 201 {
 		t.Fatalf("%d %s", a.status, a.body)
@@ -681,8 +706,8 @@ func TestRollbackAndRemove(t *testing.T) {
 			t.Errorf("%s %s gives %d %s", tt.path, tt.body, a.status, a.body)
 		}
 	}
-	if live, err := p.uploads.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"}); err != nil || live != second {
-		t.Errorf("live is %s, %v", live, err)
+	if live := p.liveVersion(t); live != second {
+		t.Errorf("live is %s", live)
 	}
 	for _, tt := range []struct {
 		header string

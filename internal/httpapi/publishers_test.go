@@ -12,14 +12,15 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
+	"herbarium/internal/jobs"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
-	"herbarium/internal/upload"
 )
 
 // blockedPublisher does not publish shop/other before its context is done.
-type blockedPublisher struct{ upload.Publisher }
+type blockedPublisher struct{ jobs.Publisher }
 
 func (p blockedPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (publish.Result, error) {
 	if s.Ref.Name == "other" {
@@ -32,7 +33,7 @@ func (p blockedPublisher) Publish(ctx context.Context, s ingest.Source, o publis
 // publishes meanwhile.
 func TestPublishers_checks(t *testing.T) {
 	t.Parallel()
-	p := newPublishing(t, func(o *upload.Options) { o.Publisher = blockedPublisher{o.Publisher} })
+	p := newPublishing(t, func(o *publishingOptions) { o.Publisher = blockedPublisher{o.Publisher} })
 	accepted := 0
 	for {
 		r := request("PUT", "/api/v1/shop/other/source?_check=true", prices, "X-API-Key: "+publisher, "Prefer: respond-async")
@@ -136,15 +137,15 @@ func TestRollback_concurrent(t *testing.T) {
 	}
 }
 
-// removingLibrary publishes another version right before a dataset is removed.
-type removingLibrary struct {
-	upload.Library
+// removingPublisher publishes another version right before a dataset is removed.
+type removingPublisher struct {
+	httpapi.Publisher
 	before func()
 }
 
-func (l removingLibrary) Remove(ctx context.Context, ref herb.Ref, live string) error {
-	l.before()
-	return l.Library.Remove(ctx, ref, live)
+func (p removingPublisher) Remove(ctx context.Context, ref herb.Ref, live string) error {
+	p.before()
+	return p.Publisher.Remove(ctx, ref, live)
 }
 
 // TestRemove_condition removes a dataset that changes meanwhile: If-Match: * holds for every
@@ -152,7 +153,7 @@ func (l removingLibrary) Remove(ctx context.Context, ref herb.Ref, live string) 
 func TestRemove_condition(t *testing.T) {
 	t.Parallel()
 	var before func()
-	p := newPublishing(t, func(o *upload.Options) { o.Library = removingLibrary{o.Library, func() { before() }} })
+	p := newPublishing(t, func(o *publishingOptions) { o.changes = removingPublisher{o.changes, func() { before() }} })
 	for _, tt := range []struct {
 		name, header string
 		before       func()

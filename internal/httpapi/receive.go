@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/upload"
+	"herbarium/internal/jobs"
 )
 
 // The parts of a multipart body.
@@ -37,7 +37,7 @@ const (
 
 // receiveSource reads the body of a request: the file, or a form with the file. The caller has
 // authorized it. params are the names of the parameters that a form may have.
-func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request, params []string) (err error) {
+func (a *API) receiveSource(w *response, r *http.Request, req *jobs.Request, params []string) (err error) {
 	digests, err := requestDigests(r.Header)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (a *API) receiveSource(w *response, r *http.Request, req *upload.Request, p
 		if _, err := io.Copy(io.Discard, body); err != nil { // the epilogue, which belongs to the digest
 			return body.cause(err)
 		}
-	} else if req.File, err = a.opts.Uploads.Receive(ctx, body, dispositionName(r.Header), r.ContentLength); err != nil {
+	} else if req.File, err = a.opts.Publishing.Files.Receive(ctx, body, dispositionName(r.Header), r.ContentLength); err != nil {
 		return body.cause(err)
 	}
 	_ = body.control.SetReadDeadline(time.Time{}) // not supported by the writers of tests
@@ -232,7 +232,7 @@ func (all digests) check() error {
 // receiveForm reads the parts of a form: the file, a descriptor, and parameters, of which some are
 // valid. received are those of the query string. Nothing may be given twice, so that no part
 // contradicts another one.
-func (a *API) receiveForm(ctx context.Context, form *multipart.Reader, req *upload.Request, valid, received []string) error {
+func (a *API) receiveForm(ctx context.Context, form *multipart.Reader, req *jobs.Request, valid, received []string) error {
 	for {
 		part, err := form.NextPart()
 		if err == io.EOF {
@@ -248,7 +248,7 @@ func (a *API) receiveForm(ctx context.Context, form *multipart.Reader, req *uplo
 		received = append(received, name)
 		switch {
 		case name == partFile:
-			req.File, err = a.opts.Uploads.Receive(ctx, part, part.FileName(), -1)
+			req.File, err = a.opts.Publishing.Files.Receive(ctx, part, part.FileName(), -1)
 		case name == partDescriptor:
 			req.Descriptor, err = readPart(part, maxDescriptor)
 		case slices.Contains(valid, name):
@@ -273,11 +273,11 @@ func (a *API) receiveForm(ctx context.Context, form *multipart.Reader, req *uplo
 }
 
 // checkOptions rejects reading options beside a descriptor, which says how the file is read.
-func checkOptions(req upload.Request) error {
+func checkOptions(req jobs.Request) error {
 	if req.Descriptor != nil && len(req.Reading) > 0 {
 		return herb.Invalidf("reading options cannot be combined with a descriptor; set format, encoding or dialect in the descriptor")
 	}
-	return upload.CheckReading(req.Reading)
+	return jobs.CheckReading(req.Reading)
 }
 
 func readPart(part *multipart.Part, limit int64) ([]byte, error) {

@@ -41,7 +41,7 @@ func (a *API) routeTable() []route {
 	if a.opts.Plants != nil {
 		routes = append(routes, route{method: http.MethodPost, pattern: "/plants", handle: a.createPlant})
 	}
-	if a.opts.Uploads != nil {
+	if a.opts.Publishing != nil {
 		routes = append(routes, a.publishRoutes()...)
 	}
 	routes = append(routes, a.exportRoutes("/api/v1/{namespace}/{dataset}/data", false)...)

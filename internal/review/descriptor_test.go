@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
-	"herbarium/internal/upload"
 )
 
 // plainTable is a file without anything odd.
@@ -44,7 +44,7 @@ func descriptorOf(t *testing.T, n *node, id string) string {
 
 // checkPublish publishes a draft and, as another dataset, its file with its descriptor, and
 // compares both.
-func checkPublish(t *testing.T, n *node, id, name, content string) upload.Record {
+func checkPublish(t *testing.T, n *node, id, name, content string) jobs.Record {
 	t.Helper()
 	r := n.review(id)
 	if r.Error != "" {
@@ -57,7 +57,7 @@ func checkPublish(t *testing.T, n *node, id, name, content string) upload.Record
 		t.Fatalf("the publish is %+v: %s", published, published.Result.Error)
 	}
 	other := herb.Ref{Namespace: "other", Name: "prices"}
-	if put := n.put(other, name, content, string(descriptor), func(r *upload.Request) { r.Force = true }); put.State != publish.StateLive {
+	if put := n.put(other, name, content, string(descriptor), func(r *jobs.Request) { r.Force = true }); put.State != publish.StateLive {
 		t.Fatalf("PUT with the descriptor is %+v\n%s", put.Result, descriptor)
 	}
 	if got, want := n.listing(prices), n.listing(other); got != want {
@@ -183,7 +183,7 @@ func TestPublish_access(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			n := newNode(t, nodeOptions{})
-			n.put(prices, "a.csv", plainTable(), tt.descriptor, func(r *upload.Request) { r.Access = tt.access })
+			n.put(prices, "a.csv", plainTable(), tt.descriptor, func(r *jobs.Request) { r.Access = tt.access })
 			for _, e := range []review.Edits{{Access: tt.edited}, {Access: tt.edited, Title: new("T"), Columns: map[int]review.ColumnEdit{1: {Title: "Name"}}}} {
 				content := strings.Replace(plainTable(), "plant 7", fmt.Sprint("fern", len(e.Columns)), 1)
 				id := n.create("a.csv", content)

@@ -13,12 +13,12 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/store"
-	"herbarium/internal/upload"
 )
 
 // TestDraft_restart continues with a draft after a restart: the review is made again from the kept
@@ -122,7 +122,7 @@ func TestDraft_limits(t *testing.T) {
 	if err == nil {
 		t.Error("a draft of the plant store was created")
 	}
-	if _, err := n.uploads.Record(t.Context(), n.firstDraft()); herb.CodeOf(err) != herb.CodeNotFound {
+	if _, err := n.jobs.Record(t.Context(), n.firstDraft()); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("a draft is readable as a publish: %v", err)
 	}
 }
@@ -147,7 +147,7 @@ func TestDraft_unknown(t *testing.T) {
 		}
 		must.NoError(t, n.reviews.Discard(t.Context(), id))
 	}
-	if _, err := n.uploads.Record(t.Context(), record.ID); err != nil {
+	if _, err := n.jobs.Record(t.Context(), record.ID); err != nil {
 		t.Errorf("discarding the ID of a publish removed it: %v", err)
 	}
 }
@@ -330,20 +330,20 @@ func (n *node) tryAll() (isCreated bool, err error) {
 	return true, err
 }
 
-// countingUploads counts the readings, and lets them wait.
-type countingUploads struct {
-	*upload.Service
+// countingJobs counts the readings, and lets them wait.
+type countingJobs struct {
+	*jobs.Service
 	readings atomic.Int32
 	begun    chan struct{} // receives an element when a reading begins; nil: none
 }
 
-func (u *countingUploads) Inspect(
-	ctx context.Context, r upload.Request, live herb.Dataset, o ingest.Options, reading func(), use func(*ingest.Table) error,
+func (j *countingJobs) Inspect(
+	ctx context.Context, r jobs.Request, live herb.Dataset, o ingest.Options, reading func(), use func(*ingest.Table) error,
 ) error {
-	u.readings.Add(1)
-	return u.Service.Inspect(ctx, r, live, o, reading, func(t *ingest.Table) error {
-		if u.begun != nil {
-			u.begun <- struct{}{}
+	j.readings.Add(1)
+	return j.Service.Inspect(ctx, r, live, o, reading, func(t *ingest.Table) error {
+		if j.begun != nil {
+			j.begun <- struct{}{}
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
@@ -355,10 +355,10 @@ func (u *countingUploads) Inspect(
 func TestReview_readsOnce(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
-	uploads := &countingUploads{Service: n.uploads}
-	n.reviews = review.New(review.Options{Uploads: uploads, Library: n.library, Store: n.store})
+	counted := &countingJobs{Service: n.jobs}
+	n.reviews = review.New(review.Options{Jobs: counted, Library: n.library, Store: n.store})
 	t.Cleanup(n.reviews.Stop)
-	n.put(prices, "a.csv", plainTable(), "", func(r *upload.Request) { r.Access, r.Reading = herb.AccessKey, map[string]string{"delimiter": ","} })
+	n.put(prices, "a.csv", plainTable(), "", func(r *jobs.Request) { r.Access, r.Reading = herb.AccessKey, map[string]string{"delimiter": ","} })
 	id := n.create("prices.csv", plainTable())
 	for _, tt := range []struct {
 		name  string
@@ -376,7 +376,7 @@ func TestReview_readsOnce(t *testing.T) {
 		{"none again", review.Edits{}, 4},
 	} {
 		r := n.edit(id, tt.edits)
-		if got := uploads.readings.Load(); got != tt.want || r.Error != "" {
+		if got := counted.readings.Load(); got != tt.want || r.Error != "" {
 			t.Errorf("%s: the file was read %d times; want %d; %s", tt.name, got, tt.want, r.Error)
 		}
 		if r.Title != titleOf(tt.edits) || r.Columns[0].Title != tt.edits.Columns[0].Title || r.Access != accessOf(tt.edits) {
@@ -404,8 +404,8 @@ func accessOf(e review.Edits) herb.Access {
 func TestReview_cancel(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
-	uploads := &countingUploads{Service: n.uploads, begun: make(chan struct{}, 10)}
-	n.reviews = review.New(review.Options{Uploads: uploads, Library: n.library, Store: n.store})
+	counted := &countingJobs{Service: n.jobs, begun: make(chan struct{}, 10)}
+	n.reviews = review.New(review.Options{Jobs: counted, Library: n.library, Store: n.store})
 	t.Cleanup(n.reviews.Stop)
 	id := n.create("prices.csv", priceList())
 	read := func(context string) {
@@ -416,18 +416,18 @@ func TestReview_cancel(t *testing.T) {
 		}
 	}
 	read("the first")
-	<-uploads.begun
+	<-counted.begun
 	read("the same")
-	if got := uploads.readings.Load(); got != 1 {
+	if got := counted.readings.Load(); got != 1 {
 		t.Errorf("the file is read %d times at once", got)
 	}
 	must.NoError(t, n.reviews.Edit(t.Context(), id, review.Edits{Drop: []int{5}}))
 	read("after an edit")
-	<-uploads.begun // the first one has ended: one runs at a time
+	<-counted.begun // the first one has ended: one runs at a time
 	must.NoError(t, n.reviews.Discard(t.Context(), id))
 	id = n.create("prices.csv", priceList())
 	read("of another draft")
-	<-uploads.begun
+	<-counted.begun
 	n.reviews.Stop()
 	if _, err := n.reviews.Review(t.Context(), id, longWait); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("after the stop: %v", err)
@@ -439,8 +439,8 @@ func TestReview_cancel(t *testing.T) {
 func TestReview_unreadable(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
-	uploads := &countingUploads{Service: n.uploads}
-	n.reviews = review.New(review.Options{Uploads: uploads, Library: n.library, Store: n.store})
+	counted := &countingJobs{Service: n.jobs}
+	n.reviews = review.New(review.Options{Jobs: counted, Library: n.library, Store: n.store})
 	t.Cleanup(n.reviews.Stop)
 	for _, tt := range []struct {
 		name, content string
@@ -456,10 +456,10 @@ func TestReview_unreadable(t *testing.T) {
 		if r := n.edit(id, tt.edits); r.Error == "" {
 			t.Errorf("%s: no error", tt.name)
 		}
-		before := uploads.readings.Load()
+		before := counted.readings.Load()
 		r, err := n.reviews.Review(t.Context(), id, 0)
-		if err != nil || r.Progress != nil || r.Error == "" || uploads.readings.Load() != before {
-			t.Errorf("%s: the second review has the error %q, %v, the progress %v, after %d more readings", tt.name, r.Error, err, r.Progress, uploads.readings.Load()-before)
+		if err != nil || r.Progress != nil || r.Error == "" || counted.readings.Load() != before {
+			t.Errorf("%s: the second review has the error %q, %v, the progress %v, after %d more readings", tt.name, r.Error, err, r.Progress, counted.readings.Load()-before)
 		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/text"
-	"herbarium/internal/upload"
 )
 
 // result is what a review shows of a file that was read.
@@ -38,7 +38,7 @@ func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *rec
 		marked := exceptions.add(row)
 		sample.add(row, marked)
 		if n := sample.count; n%1024 == 0 {
-			progress.report(func(p *upload.Progress) { p.Records, p.Done, p.Total = n, int64(n), int64(t.Dataset.Report.Rows) })
+			progress.report(func(p *jobs.Progress) { p.Records, p.Done, p.Total = n, int64(n), int64(t.Dataset.Report.Rows) })
 		}
 	}
 	out.rows = sample.finish()

@@ -95,14 +95,14 @@ func TestExposure_random(t *testing.T) {
 					a.descriptor = s.descriptor(names)
 				}
 				way := []string{"command", "watch", "PUT", "review"}[random.IntN(4)]
-				before, _ := n.uploads.LiveVersion(t.Context(), prices)
+				before, _ := n.library.LiveVersion(t.Context(), prices)
 				err := n.ways()[way](a)
-				after, _ := n.uploads.LiveVersion(t.Context(), prices)
+				after, _ := n.library.LiveVersion(t.Context(), prices)
 				steps = append(steps, fmt.Sprintf("%s %s\n%s\n%s", way, a.descriptor, content, strings.Split(fmt.Sprint(err), "\n")[0]))
-				if (err == nil) != (before != after) && err != nil {
+				if (err == nil) != (before.Version != after.Version) && err != nil {
 					t.Fatalf("%v, but the live version is another", err)
 				}
-				if after == "" || before == after {
+				if after.Version == "" || before.Version == after.Version {
 					s.mutate()
 					continue
 				}

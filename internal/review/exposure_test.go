@@ -12,10 +12,10 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
+	"herbarium/internal/jobs"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
-	"herbarium/internal/upload"
 )
 
 // attempt is a publish in one of the ways that there are.
@@ -28,9 +28,9 @@ type attempt struct {
 // ways returns all ways to publish a file. Each returns the error of the publish.
 func (n *node) ways() map[string]func(a attempt) error {
 	live := func() string {
-		version, err := n.uploads.LiveVersion(n.t.Context(), prices)
+		version, err := n.library.LiveVersion(n.t.Context(), prices)
 		must.NoError(n.t, err)
-		return version
+		return version.Version
 	}
 	source := func(a attempt) ingest.Source {
 		dir := filepath.Join(n.t.TempDir(), "shop")
@@ -46,14 +46,14 @@ func (n *node) ways() map[string]func(a attempt) error {
 		return s
 	}
 	publisher := &publish.Publisher{Library: n.library, Store: n.store, Data: n.data, Log: slog.New(slog.DiscardHandler)}
-	result := func(r upload.Record) error {
+	result := func(r jobs.Record) error {
 		if r.Code == "" {
 			return nil
 		}
 		return &herb.Error{Code: r.Code, Message: r.Result.Error, Consents: r.Result.Requires}
 	}
-	request := func(a attempt, file, descriptor string, mode upload.Mode) error {
-		return result(n.put(prices, "prices.csv", file, descriptor, func(r *upload.Request) {
+	request := func(a attempt, file, descriptor string, mode jobs.Mode) error {
+		return result(n.put(prices, "prices.csv", file, descriptor, func(r *jobs.Request) {
 			r.AllowBreaking, r.AllowExposure, r.Force, r.Mode = a.AllowBreaking, a.AllowExposure, a.Force, mode
 		}))
 	}
@@ -69,21 +69,21 @@ func (n *node) ways() map[string]func(a attempt) error {
 			_, err := publisher.PublishSource(n.t.Context(), source(a), publish.WayWatch)
 			return err
 		},
-		"PUT": func(a attempt) error { return request(a, a.file, a.descriptor, upload.Replace) },
+		"PUT": func(a attempt) error { return request(a, a.file, a.descriptor, jobs.Replace) },
 		"PATCH": func(a attempt) error { // then the descriptor alone
 			if live() != "" {
-				if err := request(attempt{Options: publish.Options{AllowExposure: a.AllowExposure}}, a.file, "", upload.Append); err != nil {
+				if err := request(attempt{Options: publish.Options{AllowExposure: a.AllowExposure}}, a.file, "", jobs.Append); err != nil {
 					return err
 				}
 			}
 			if a.descriptor == "" {
 				return nil
 			}
-			return request(a, a.file, a.descriptor, upload.Replace)
+			return request(a, a.file, a.descriptor, jobs.Replace)
 		},
 		"review": func(a attempt) error {
 			if a.descriptor != "" { // reviews edit the settings of the live version instead
-				return request(a, a.file, a.descriptor, upload.Replace)
+				return request(a, a.file, a.descriptor, jobs.Replace)
 			}
 			id := n.create("prices.csv", a.file)
 			r := n.review(id)

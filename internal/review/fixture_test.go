@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
@@ -30,7 +31,8 @@ type node struct {
 	t       *testing.T
 	store   *sqlite.Store
 	library *library.Library
-	uploads *upload.Service
+	files   *upload.Receiver
+	jobs    *jobs.Service
 	reviews *review.Service
 	now     func() time.Time
 	data    string
@@ -66,7 +68,8 @@ func newNode(t *testing.T, o nodeOptions) *node {
 	must.NoError(t, err)
 	must.CloseAfter(t, n.library)
 	publisher := &publish.Publisher{Library: n.library, Store: db, Data: n.data}
-	n.uploads = upload.New(upload.Options{Publisher: publisher, Library: n.library, Store: db, Dir: n.data, Now: n.now})
+	n.files = upload.New(upload.Options{Dir: n.data})
+	n.jobs = jobs.New(jobs.Options{Publisher: publisher, Library: n.library, Store: db, Files: n.files, Dir: n.data, Now: n.now})
 	var records review.Store = db
 	if o.store != nil {
 		records = o.store(records)
@@ -75,14 +78,14 @@ func newNode(t *testing.T, o nodeOptions) *node {
 	if o.drafts != nil {
 		drafts = o.drafts(drafts)
 	}
-	n.reviews = review.New(review.Options{Uploads: n.uploads, Library: drafts, Store: records, Now: n.now})
+	n.reviews = review.New(review.Options{Jobs: n.jobs, Library: drafts, Store: records, Now: n.now})
 	t.Cleanup(n.stop)
 	return n
 }
 
 // stop stops the services, as a server that shuts down does.
 func (n *node) stop() {
-	n.uploads.Stop()
+	n.jobs.Stop()
 	n.reviews.Stop()
 }
 
@@ -91,7 +94,7 @@ var prices = herb.Ref{Namespace: "shop", Name: "prices"}
 
 func (n *node) receive(name, content string) *upload.File {
 	n.t.Helper()
-	f, err := n.uploads.Receive(n.t.Context(), strings.NewReader(content), name, -1)
+	f, err := n.files.Receive(n.t.Context(), strings.NewReader(content), name, -1)
 	must.NoError(n.t, err)
 	return f
 }
@@ -123,7 +126,7 @@ func (n *node) edit(id string, e review.Edits) review.Review {
 }
 
 // publish publishes a draft and waits for the result.
-func (n *node) publish(id string, allow bool, live string) upload.Record {
+func (n *node) publish(id string, allow bool, live string) jobs.Record {
 	n.t.Helper()
 	publishID, err := n.reviews.Publish(n.t.Context(), id, review.Consent{AllowBreaking: allow, AllowExposure: allow}, live, actor)
 	must.NoError(n.t, err)
@@ -136,18 +139,18 @@ func (n *node) publish(id string, allow bool, live string) upload.Record {
 }
 
 // put publishes a file as the API does.
-func (n *node) put(ref herb.Ref, name, content, descriptor string, change func(*upload.Request)) upload.Record {
+func (n *node) put(ref herb.Ref, name, content, descriptor string, change func(*jobs.Request)) jobs.Record {
 	n.t.Helper()
-	live, err := n.uploads.LiveVersion(n.t.Context(), ref)
+	live, err := n.library.LiveVersion(n.t.Context(), ref)
 	must.NoError(n.t, err)
-	req := upload.Request{Ref: ref, File: n.receive(name, content), Live: live, AllowBreaking: true, AllowExposure: true}
+	req := jobs.Request{Ref: ref, File: n.receive(name, content), Live: live.Version, AllowBreaking: true, AllowExposure: true}
 	if descriptor != "" {
 		req.Descriptor = []byte(descriptor)
 	}
 	if change != nil {
 		change(&req)
 	}
-	p, err := n.uploads.Start(n.t.Context(), req)
+	p, err := n.jobs.Start(n.t.Context(), req)
 	must.NoError(n.t, err)
 	<-p.Done()
 	return p.Record()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/upload"
+	"herbarium/internal/jobs"
 )
 
 // Review returns what publishing a draft would do. The file is read in the background; if that
@@ -104,6 +104,6 @@ func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
 
 // State returns the state of a publish, on any node. If it has not ended, State waits for its end,
 // at most for a duration.
-func (s *Service) State(ctx context.Context, publish string, wait time.Duration) (upload.Record, error) {
-	return s.opts.Uploads.Wait(ctx, publish, wait)
+func (s *Service) State(ctx context.Context, publish string, wait time.Duration) (jobs.Record, error) {
+	return s.opts.Jobs.Wait(ctx, publish, wait)
 }

@@ -43,7 +43,7 @@ func (s *Service) Publish(ctx context.Context, id string, given Consent, live st
 		return "", s.readIfUnknown(err, id, r, d)
 	}
 	if r.Publish != "" {
-		if last, err := s.opts.Uploads.Wait(ctx, r.Publish, 0); err == nil && last.Result == nil {
+		if last, err := s.opts.Jobs.Wait(ctx, r.Publish, 0); err == nil && last.Result == nil {
 			return "", herb.Errorf(herb.CodeRejected, "the draft is being published already; wait for the result")
 		}
 	}
@@ -53,7 +53,7 @@ func (s *Service) Publish(ctx context.Context, id string, given Consent, live st
 	req := p.request(r, s.file(id, r))
 	req.AllowBreaking, req.AllowExposure, req.Authorize, req.Actor = given.AllowBreaking, given.AllowExposure, given.Authorize, actor
 	req.Actor.Note = "sha256 " + r.SHA256
-	started, err := s.opts.Uploads.Start(ctx, req)
+	started, err := s.opts.Jobs.Start(ctx, req)
 	if err != nil {
 		s.work.Done()
 		return "", err

@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/jobs"
 	"herbarium/internal/upload"
 )
 
@@ -34,7 +35,7 @@ type reading struct {
 	err   error // why there is no finding
 
 	mu       sync.Mutex
-	progress upload.Progress
+	progress jobs.Progress
 }
 
 // The phases of a reading.
@@ -45,7 +46,7 @@ const (
 	phaseComparing = "comparing records"
 )
 
-func (r *reading) report(change func(*upload.Progress)) {
+func (r *reading) report(change func(*jobs.Progress)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.progress)
@@ -53,7 +54,7 @@ func (r *reading) report(change func(*upload.Progress)) {
 
 // enter begins a phase.
 func (r *reading) enter(phase string) {
-	r.report(func(p *upload.Progress) { *p = upload.Progress{Phase: phase} })
+	r.report(func(p *jobs.Progress) { *p = jobs.Progress{Phase: phase} })
 }
 
 // errUnknown reports that the file must be read to know what the edits mean, or whether it can be
@@ -150,7 +151,7 @@ func (s *Service) start(id string, r *record, live herb.Dataset) (*reading, erro
 		running.cancel()
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	started := &reading{edits: edits, cancel: cancel, done: make(chan struct{}), progress: upload.Progress{Phase: phaseWaiting}}
+	started := &reading{edits: edits, cancel: cancel, done: make(chan struct{}), progress: jobs.Progress{Phase: phaseWaiting}}
 	s.readings[id] = started
 	s.work.Add(1)
 	go func() {
@@ -287,7 +288,7 @@ func (s *Service) inspect(ctx context.Context, id string, r *record, file *uploa
 	for _, attempt := range []*plan{p, p.withoutSchema()} {
 		progress.enter(phaseWaiting)
 		req := attempt.request(r, file)
-		err := s.opts.Uploads.Inspect(ctx, req, live, progress.options(), func() {
+		err := s.opts.Jobs.Inspect(ctx, req, live, progress.options(), func() {
 			progress.enter(phaseReading)
 			found.tables = s.tables(ctx, id, file)
 		}, func(t *ingest.Table) (err error) {
@@ -315,20 +316,20 @@ func (s *Service) tables(ctx context.Context, id string, file *upload.File) []st
 	if f := s.finding(id, ""); f != nil {
 		return f.tables
 	}
-	return s.opts.Uploads.Tables(ctx, file)
+	return s.opts.Jobs.Tables(ctx, file)
 }
 
 // options reports the progress of ingest.
 func (r *reading) options() ingest.Options {
 	return ingest.Options{
-		Progress: func(read, size int64) { r.report(func(p *upload.Progress) { p.Done, p.Total = read, size }) },
-		Rows:     func(n int) { r.report(func(p *upload.Progress) { p.Records = n }) },
+		Progress: func(read, size int64) { r.report(func(p *jobs.Progress) { p.Done, p.Total = read, size }) },
+		Rows:     func(n int) { r.report(func(p *jobs.Progress) { p.Records = n }) },
 	}
 }
 
 // request returns the request that publishes a draft with the plan.
-func (p *plan) request(r *record, file *upload.File) upload.Request {
-	req := upload.Request{Ref: r.ref(), File: file, Live: p.live, Actor: herb.Actor{Name: r.Owner}}
+func (p *plan) request(r *record, file *upload.File) jobs.Request {
+	req := jobs.Request{Ref: r.ref(), File: file, Live: p.live, Actor: herb.Actor{Name: r.Owner}}
 	if p.needed {
 		req.Descriptor = p.descriptor()
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
-	"herbarium/internal/upload"
 )
 
 // Draft is a file that was received and is not published.
@@ -51,10 +51,10 @@ type ColumnEdit struct {
 // Review is what publishing a draft would do.
 type Review struct {
 	Draft    Draft
-	Progress *upload.Progress // not nil while the file is read; the members below are of the check before then
-	Error    string           // why the file cannot be read with these settings; empty if it can
-	Tables   []string         // of a file of several, of which one must be chosen or is
-	Live     string           // the version that it would replace; empty if there is none
+	Progress *jobs.Progress // not nil while the file is read; the members below are of the check before then
+	Error    string         // why the file cannot be read with these settings; empty if it can
+	Tables   []string       // of a file of several, of which one must be chosen or is
+	Live     string         // the version that it would replace; empty if there is none
 	Title    string
 	About    string // description
 	License  string

@@ -10,21 +10,22 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/store"
 	"herbarium/internal/upload"
 )
 
-// Uploads reads and publishes files.
-type Uploads interface {
+// Jobs reads and publishes files.
+type Jobs interface {
 	// Inspect reads the file of a request as a publish would, without publishing it.
-	Inspect(ctx context.Context, r upload.Request, live herb.Dataset, opts ingest.Options, reading func(), use func(*ingest.Table) error) error
+	Inspect(ctx context.Context, r jobs.Request, live herb.Dataset, opts ingest.Options, reading func(), use func(*ingest.Table) error) error
 	// Tables returns the tables of a file, if there are several.
 	Tables(ctx context.Context, f *upload.File) []string
 	// Start publishes a file in the background, and closes it.
-	Start(ctx context.Context, r upload.Request) (*upload.Publish, error)
+	Start(ctx context.Context, r jobs.Request) (*jobs.Job, error)
 	// Wait returns the state of a publish on any node, after it has ended or a time has passed.
-	Wait(ctx context.Context, id string, wait time.Duration) (upload.Record, error)
+	Wait(ctx context.Context, id string, wait time.Duration) (jobs.Record, error)
 }
 
 // Library has the live versions, and stores the files of drafts for all nodes.
@@ -45,9 +46,9 @@ type Store interface {
 	Drafts(ctx context.Context, prefix string, since time.Time) ([]store.Publish, error)
 }
 
-// Options configures a Service. Uploads, Library and Store are required.
+// Options configures a Service. Jobs, Library and Store are required.
 type Options struct {
-	Uploads Uploads
+	Jobs    Jobs
 	Library Library
 	Store   Store
 	Access  herb.Access      // of datasets that do not state it; empty means herb.AccessOpen
@@ -113,7 +114,7 @@ func (s *Service) begin() error {
 // herb.CodeRejected if there are too many drafts.
 func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, actor herb.Actor) (Draft, error) {
 	defer f.Close()
-	if err := upload.CheckRef(ref); err != nil {
+	if err := jobs.CheckRef(ref); err != nil {
 		return Draft{}, err
 	}
 	id, now := newID(actor.Name), s.opts.Now()

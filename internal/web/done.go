@@ -75,11 +75,11 @@ func (p *Pages) takeUnreadableDone(w http.ResponseWriter, r *http.Request) (*dat
 	if err != nil || !httpapi.Visitor(r).MayPublish(ref) {
 		return nil, nil
 	}
-	live, err := p.opts.Uploads.LiveVersion(r.Context(), ref)
+	live, err := p.opts.Versions.LiveVersion(r.Context(), ref)
 	if err != nil {
 		return nil, err
 	}
-	return p.newDone(r, ref, live, strings.Join(parts[:3], "/"))
+	return p.newDone(r, ref, live.Version, strings.Join(parts[:3], "/"))
 }
 
 // takeDoneCookie returns the cookie of a path that tells what was done, and removes it; empty if
@@ -146,7 +146,7 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 	if !versionName.MatchString(to) || !versionName.MatchString(live) {
 		return herb.Invalidf("the form names no version; open the versions of the dataset and submit it again")
 	}
-	version, err := p.opts.Uploads.Rollback(herb.WithActor(r.Context(), actor), ref, live, to, r.PostForm.Get("exposure") != "")
+	version, err := p.opts.Publisher.Rollback(herb.WithActor(r.Context(), actor), ref, live, to, r.PostForm.Get("exposure") != "")
 	if len(herb.ConsentsOf(err)) > 0 {
 		return herb.Wrap(herb.CodeRejected, err, "%s\n  select the checkbox of the version, if there is one, or use the command 'herbarium datasets rollback'",
 			herb.MessageOf(err))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
@@ -25,7 +26,7 @@ type fakeDrafts struct {
 	files     []string // contents of received files
 	edits     []review.Edits
 	published []string // live version and consent of each publish
-	record    upload.Record
+	record    jobs.Record
 	discarded []string
 	rollbacks []string
 	err       error // of Edit, Publish and Rollback
@@ -37,7 +38,9 @@ func (f *fakeDrafts) Receive(_ context.Context, body io.Reader, name string, _ i
 	return &upload.File{Name: name, Size: int64(len(content))}, err
 }
 
-func (f *fakeDrafts) LiveVersion(context.Context, herb.Ref) (string, error) { return "v1", nil }
+func (f *fakeDrafts) LiveVersion(context.Context, herb.Ref) (herb.Dataset, error) {
+	return herb.Dataset{Version: "v1"}, nil
+}
 
 func (f *fakeDrafts) MaxSize() int64 { return 2 << 30 }
 
@@ -105,9 +108,9 @@ func (f *fakeDrafts) Publish(_ context.Context, _ string, given review.Consent, 
 	return "publish1", f.err
 }
 
-func (f *fakeDrafts) State(_ context.Context, id string, _ time.Duration) (upload.Record, error) {
+func (f *fakeDrafts) State(_ context.Context, id string, _ time.Duration) (jobs.Record, error) {
 	if id != "publish1" {
-		return upload.Record{}, herb.Errorf(herb.CodeNotFound, "no such publish")
+		return jobs.Record{}, herb.Errorf(herb.CodeNotFound, "no such publish")
 	}
 	return f.record, nil
 }
@@ -127,7 +130,7 @@ func newPublishingSite(t testing.TB) *publishingSite {
 	t.Helper()
 	f := &fakeDrafts{review: stockReview()}
 	s := newSite(t, func(o *web.Options, l *fakeLibrary) {
-		o.Uploads, o.Drafts = f, f
+		o.Files, o.Drafts, o.Versions, o.Publisher = f, f, f, f
 		d, records := garden()
 		d.Ref = herb.Ref{Namespace: "nursery", Name: "stock"}
 		l.put(d, records)
@@ -196,8 +199,8 @@ func stockReview() *review.Review {
 }
 
 // ended returns the record of a publish of nursery/stock that has ended.
-func ended(code herb.Code, status publish.Status, message string) upload.Record {
-	r := upload.Record{ID: "publish1", Dataset: "nursery/stock"}
+func ended(code herb.Code, status publish.Status, message string) jobs.Record {
+	r := jobs.Record{ID: "publish1", Dataset: "nursery/stock"}
 	r.Code, r.Result = code, &publish.Summary{Dataset: "nursery/stock", Status: status, Error: message}
 	if code == "" {
 		r.Result.Version, r.Result.Replaces = "v1", "v0"

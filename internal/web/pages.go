@@ -24,8 +24,12 @@ type Options struct {
 	History      func(context.Context, herb.Ref) ([]library.VersionInfo, error) // the kept versions of a dataset, newest first
 	SourceErrors func(ctx context.Context) ([]herb.SourceError, error)          // errors of sources that could not be published
 	Folder       func(herb.Ref) string                                          // of the file that a dataset was published from, whose images pages show; "" if there is none
-	Uploads      Uploads                                                        // nil: nothing is published in the browser
-	Drafts       Drafts                                                         // required with Uploads
+
+	// The next four are required together; nil: nothing is published in the browser.
+	Files     Files
+	Drafts    Drafts
+	Versions  Versions
+	Publisher Publisher
 }
 
 // Pages serves the HTML pages. It is safe for concurrent use.
@@ -46,8 +50,8 @@ func New(opts Options) (*Pages, error) {
 	if opts.Library == nil || opts.History == nil || opts.SourceErrors == nil || opts.Folder == nil {
 		return nil, errors.New("web: Library, History, SourceErrors and Folder are required")
 	}
-	if (opts.Uploads == nil) != (opts.Drafts == nil) {
-		return nil, errors.New("web: Uploads and Drafts require each other")
+	if publishes := opts.Drafts != nil; publishes != (opts.Files != nil) || publishes != (opts.Versions != nil) || publishes != (opts.Publisher != nil) {
+		return nil, errors.New("web: Files, Drafts, Versions and Publisher require each other")
 	}
 	public, base, err := opts.ParsePublicURL()
 	if err != nil {

@@ -13,19 +13,28 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/jobs"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
 	"herbarium/internal/web/view/format"
 )
 
-// Uploads receives files and changes which version of a dataset is live.
-type Uploads interface {
+// Files receives files.
+type Files interface {
 	// Receive stores a file until it is closed. size is -1 if it is not known.
 	Receive(ctx context.Context, body io.Reader, name string, size int64) (*upload.File, error)
 	// MaxSize returns the limit of the size of a file.
 	MaxSize() int64
-	// LiveVersion returns the live version of a dataset; empty if there is none.
-	LiveVersion(ctx context.Context, ref herb.Ref) (string, error)
+}
+
+// Versions describes live versions, also to publishers who may not read them.
+type Versions interface {
+	// LiveVersion describes the live version of a dataset; it has no version if there is none.
+	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
+}
+
+// Publisher changes which version of a dataset is live.
+type Publisher interface {
 	// Rollback makes another version live; live is the version that must be live, or empty.
 	Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error)
 }
@@ -39,7 +48,7 @@ type Drafts interface {
 	Edit(ctx context.Context, id string, e review.Edits) error
 	Descriptor(ctx context.Context, id string) ([]byte, error)
 	Publish(ctx context.Context, id string, given review.Consent, live string, actor herb.Actor) (string, error)
-	State(ctx context.Context, publish string, wait time.Duration) (upload.Record, error)
+	State(ctx context.Context, publish string, wait time.Duration) (jobs.Record, error)
 	Discard(ctx context.Context, id string) error
 }
 
@@ -150,7 +159,7 @@ func (p *Pages) publishForm(w http.ResponseWriter, r *http.Request) error {
 func (p *Pages) renderPublish(w http.ResponseWriter, r *http.Request, fields url.Values, rejection error) error {
 	page := publishPage{
 		Head: publishHead{Step: 1}, Path: p.base + pathPublish, Namespace: fields.Get(fieldNamespace), Dataset: fields.Get(fieldDataset),
-		Table: fields.Get(fieldTable), MaxSize: format.FileSize(p.opts.Uploads.MaxSize()),
+		Table: fields.Get(fieldTable), MaxSize: format.FileSize(p.opts.Files.MaxSize()),
 	}
 	var err error
 	if rejection != nil {
@@ -249,7 +258,7 @@ func (p *Pages) createDraft(r *http.Request, fields url.Values, name string, con
 	if err != nil {
 		return d, err
 	}
-	f, err := p.opts.Uploads.Receive(r.Context(), content, name, -1)
+	f, err := p.opts.Files.Receive(r.Context(), content, name, -1)
 	if err != nil {
 		return d, err
 	}

@@ -115,7 +115,7 @@ func TestPublish_off(t *testing.T) {
 	if a := s.get(t, "/", as(sellsKey)...); strings.Contains(a.body, "/publish") {
 		t.Error("the catalogue links to the page")
 	}
-	if _, err := web.New(web.Options{Uploads: &fakeDrafts{}}); err == nil {
+	if _, err := web.New(web.Options{Files: &fakeDrafts{}}); err == nil {
 		t.Error("incomplete options are accepted")
 	}
 }
@@ -214,7 +214,7 @@ func TestPublish_base(t *testing.T) {
 	t.Parallel()
 	f := &fakeDrafts{review: stockReview(), record: ended("", publish.StatusPublished, "")}
 	s := newSite(t, func(o *web.Options, _ *fakeLibrary) {
-		o.PublicURL, o.Uploads, o.Drafts = "https://example.org/open", f, f
+		o.PublicURL, o.Files, o.Drafts, o.Versions, o.Publisher = "https://example.org/open", f, f, f, f
 	})
 	if a := s.get(t, "/publish", as(sellsKey)...); !strings.Contains(a.body, `action="/open/publish"`) || !strings.Contains(a.body, `formaction="/open/publish-table"`) {
 		t.Errorf("the form: %d", a.status)

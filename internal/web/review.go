@@ -176,15 +176,15 @@ func (p *Pages) publishDraft(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
-	live, err := p.opts.Uploads.LiveVersion(r.Context(), d.Ref)
+	live, err := p.opts.Versions.LiveVersion(r.Context(), d.Ref)
 	if err != nil {
 		return err
 	}
-	if err := checkReviewed(&found, live, changed, r.PostForm); err != nil {
+	if err := checkReviewed(&found, live.Version, changed, r.PostForm); err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
 	consent := review.Consent{AllowBreaking: found.Breaking(), AllowExposure: found.Exposing(), Authorize: httpapi.Reauthorize(r, d.Ref)}
-	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, consent, live, actor)
+	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, consent, live.Version, actor)
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}

@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/review"
-	"herbarium/internal/upload"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/state"
@@ -93,7 +93,7 @@ type progressView struct {
 	Done, Total int64 // Total is 0 if it is not known
 }
 
-func newProgressView(p *upload.Progress) *progressView {
+func newProgressView(p *jobs.Progress) *progressView {
 	if p == nil {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 
 	"herbarium/internal/access"
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 	"herbarium/internal/must"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
@@ -43,8 +44,9 @@ func (p *pressLibrary) prepare(ctx context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	p.uploads = upload.New(upload.Options{Publisher: p.data.Publisher, Library: p.data.Library, Store: p.data.Store, Dir: p.folder})
-	p.drafts = review.New(review.Options{Uploads: p.uploads, Library: p.data.Library, Store: p.data.Store})
+	p.files = upload.New(upload.Options{Dir: p.folder})
+	p.jobs = jobs.New(jobs.Options{Publisher: p.data.Publisher, Library: p.data.Library, Store: p.data.Store, Files: p.files, Dir: p.folder})
+	p.drafts = review.New(review.Options{Jobs: p.jobs, Library: p.data.Library, Store: p.data.Store})
 	secret, key := access.Mint("publisher", []herb.Scope{herb.ScopePublish, herb.ScopeDataRead}, time.Now(), time.Time{})
 	p.publisher = secret
 	return p.data.Store.AddKey(ctx, key)
@@ -54,8 +56,8 @@ func (p *pressLibrary) stop() {
 	if p.drafts != nil {
 		p.drafts.Stop()
 	}
-	if p.uploads != nil {
-		p.uploads.Stop()
+	if p.jobs != nil {
+		p.jobs.Stop()
 	}
 	p.library.stop()
 }

@@ -22,6 +22,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
+	"herbarium/internal/jobs"
 	"herbarium/internal/must"
 	"herbarium/internal/plants"
 	"herbarium/internal/publish"
@@ -50,8 +51,9 @@ type library struct {
 	staffKey string              // may read locked/staff
 	otherKey string              // may not read locked/staff
 	sources  map[herb.Ref]string // folders
-	uploads  *upload.Service     // nil: nothing is published in the browser
-	drafts   *review.Service     // like uploads
+	files    *upload.Receiver    // nil: nothing is published in the browser
+	jobs     *jobs.Service       // like files
+	drafts   *review.Service     // like files
 	err      error
 }
 
@@ -162,16 +164,17 @@ func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
 	common := httpapi.Site{Library: l.data.Library, PublicURL: publicURL, Version: "1.0"}
 	options := web.Options{Site: common, History: l.data.Library.History, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors}
-	var uploads httpapi.Uploads
-	if l.uploads != nil {
-		uploads, options.Uploads, options.Drafts = l.uploads, l.uploads, l.drafts
+	var publishing *httpapi.Publishing
+	if l.jobs != nil {
+		publishing = &httpapi.Publishing{Files: l.files, Jobs: l.jobs, Versions: l.data.Library, Publisher: l.data.Publisher}
+		options.Files, options.Drafts, options.Versions, options.Publisher = l.files, l.drafts, l.data.Library, l.data.Publisher
 	}
 	pages, err := web.New(options)
 	must.NoError(t, err)
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(runtime.GOMAXPROCS(0), 1<<30)})
 	must.NoError(t, err)
 	api, err := httpapi.New(httpapi.Options{
-		Site: common, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages, Uploads: uploads,
+		Site: common, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages, Publishing: publishing,
 		Log: slog.New(slog.DiscardHandler), Admission: lanes,
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
 	})

@@ -1,4 +1,4 @@
-package upload
+package jobs
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/upload"
 )
 
 // Inspect reads the file of a request as a publish would that replaces the version live, and calls
@@ -22,7 +23,7 @@ func (s *Service) Inspect(ctx context.Context, r Request, live herb.Dataset, opt
 		return err
 	}
 	defer release()
-	if err := s.fetch(ctx, r.File); err != nil {
+	if err := s.opts.Files.Fetch(ctx, r.File); err != nil {
 		return classify(ctx, err, &r)
 	}
 	reading()
@@ -41,7 +42,7 @@ func (s *Service) Inspect(ctx context.Context, r Request, live herb.Dataset, opt
 
 // Tables returns the names of the tables of a file that Inspect has read, if there are several; nil
 // if it is one table or cannot be read.
-func (s *Service) Tables(ctx context.Context, f *File) []string {
+func (s *Service) Tables(ctx context.Context, f *upload.File) []string {
 	name := cmp.Or(f.Name, "file")
 	src := ingest.Source{Input: f.Content(), DisplayName: name, Path: name}
 	return discover.New(discover.Options{Formats: ingest.Formats()}).Tables(ctx, src)

@@ -1,4 +1,4 @@
-package upload
+package jobs
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
+	"herbarium/internal/upload"
 )
 
 // TestInspect lets one key inspect more files than there are slots. A publish of another key gets a
@@ -76,7 +77,7 @@ func TestInspect_errors(t *testing.T) {
 		t.Errorf("a panic: %v", err)
 	}
 	must.NoError(t, s.Inspect(t.Context(), r, herb.Dataset{}, ingest.Options{}, func() {}, func(*ingest.Table) error { return nil }))
-	r.File = Stored("a.csv", 8, "00", func(context.Context) (io.ReadCloser, error) {
+	r.File = upload.Stored("a.csv", 8, "00", func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("a,b\n1,2\n")), nil
 	})
 	if err := s.Inspect(t.Context(), r, herb.Dataset{}, ingest.Options{}, func() {}, use); herb.CodeOf(err) != herb.CodeUnavailable {

@@ -1,8 +1,9 @@
-package upload
+package jobs
 
 import (
 	"cmp"
 	"context"
+	"io"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -11,7 +12,27 @@ import (
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
+	"herbarium/internal/upload"
 )
+
+// Restore returns the source that is kept with the live version of a dataset as a file that can be
+// published again. The error has herb.CodeRejected if none is kept.
+func (s *Service) Restore(ctx context.Context, ref herb.Ref) (*upload.File, error) {
+	r, d, err := s.opts.Library.OpenSource(ctx, ref, "")
+	if herb.CodeOf(err) == herb.CodeNotFound && d.Version != "" {
+		return nil, herb.Errorf(herb.CodeRejected, "the source of %s is not kept; send the file with PUT …/source", ref)
+	}
+	if err != nil {
+		return nil, err
+	}
+	kept := d.Settings.Kept
+	f := upload.Stored(kept.Name, kept.Size, kept.SHA256, func(context.Context) (io.ReadCloser, error) { return r, nil })
+	f.Merged = kept.Merged
+	if err := s.opts.Files.Fetch(ctx, f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
 
 // ReadingNames returns the names of the members of Request.Reading.
 func ReadingNames() []string {

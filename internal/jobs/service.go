@@ -1,12 +1,12 @@
-// Package upload publishes files that are sent to a server. It receives a file, runs the same
-// publish as the command, and records how far it is, so that every node can tell.
+// Package jobs runs publishes of received files in the background. A job is the same publish as
+// that of the command; its record says how far it is, so that every node can tell.
 //
 // # Records
 //
 // The node that runs a publish renews its record in the database. A record that was not renewed for
 // a while belongs to a server that has died: another one ends it as failed. The file and all
 // intermediate files have no names or are removed by the library, so that nothing is left.
-package upload
+package jobs
 
 import (
 	"cmp"
@@ -19,16 +19,15 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"herbarium/internal/admission"
-	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
 	"herbarium/internal/publish"
 	"herbarium/internal/store"
+	"herbarium/internal/upload"
 )
 
 // Publisher publishes sources.
@@ -36,14 +35,10 @@ type Publisher interface {
 	Publish(ctx context.Context, s ingest.Source, opts publish.Options) (publish.Result, error)
 }
 
-// Library describes and changes the versions of datasets.
+// Library has the versions of datasets.
 type Library interface {
 	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
-	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
-	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
-	RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error)
-	Remove(ctx context.Context, ref herb.Ref, live string) error
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
 	Sweep(ctx context.Context) error
 }
@@ -58,13 +53,13 @@ type Store interface {
 	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
 }
 
-// Options configures a Service. Publisher, Library, Store and Dir are required.
+// Options configures a Service. Publisher, Library, Store, Files and Dir are required.
 type Options struct {
 	Publisher Publisher
 	Library   Library
 	Store     Store
-	Dir       string           // folder of received files, which have no names
-	MaxSize   int64            // bytes of a file; 0 means DefaultMaxSize
+	Files     *upload.Receiver
+	Dir       string           // folder of intermediate files, which have no names
 	Now       func() time.Time // nil means time.Now
 	Log       *slog.Logger     // nil disables logging
 	// Observe is called after each publish with its duration since the file was received. nil
@@ -72,18 +67,12 @@ type Options struct {
 	Observe func(status publish.Status, took time.Duration)
 	// Admission shares publishes between keys; nil means default limits.
 	Admission *admission.Controller
-	// Free returns the free disk space of a folder; nil means filesystem.DiskSpace.
-	Free func(dir string) (free, total uint64, ok bool)
 }
 
-const (
-	// DefaultMaxSize is the default limit of the size of a file.
-	DefaultMaxSize = 2 << 30
-	// Retention is how long the record of a publish is kept.
-	Retention = 24 * time.Hour
-)
+// Retention is how long the record of a publish is kept.
+const Retention = 24 * time.Hour
 
-// Service receives files and publishes them. It is safe for concurrent use.
+// Service publishes received files. It is safe for concurrent use.
 type Service struct {
 	opts Options
 	stop context.CancelCauseFunc
@@ -93,23 +82,19 @@ type Service struct {
 	waiting atomic.Int64 // publishes without a slot to build
 	mu      sync.Mutex
 	stopped bool
-	running map[string]*Publish // by ID
+	running map[string]*Job // by ID
 }
 
 // New returns a service.
 func New(opts Options) *Service {
-	opts.MaxSize = cmp.Or(opts.MaxSize, DefaultMaxSize)
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.Free == nil {
-		opts.Free = filesystem.DiskSpace
-	}
 	if opts.Admission == nil {
 		opts.Admission, _ = admission.New(admission.Options{Limits: admission.DefaultLimits(1, 0)}) // they are valid
 	}
-	s := &Service{opts: opts, running: map[string]*Publish{}}
+	s := &Service{opts: opts, running: map[string]*Job{}}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	return s
 }
@@ -126,16 +111,10 @@ func (s *Service) Stop() {
 	s.work.Wait()
 }
 
-// LiveVersion returns the live version of a dataset; empty if there is none.
-func (s *Service) LiveVersion(ctx context.Context, ref herb.Ref) (string, error) {
-	d, err := s.opts.Library.LiveVersion(ctx, ref)
-	return d.Version, err
-}
-
 // Request is a file to be published.
 type Request struct {
 	Ref           herb.Ref
-	File          *File // Start takes it over
+	File          *upload.File // Start takes it over
 	Mode          Mode
 	Descriptor    []byte            // in JSON or YAML; nil: that of the live version
 	Reading       map[string]string // members of herb.Reading that replace those of the live version, by name
@@ -153,8 +132,8 @@ type Request struct {
 }
 
 // Start publishes a file in the background. The returned publish is followed by its Done.
-func (s *Service) Start(ctx context.Context, r Request) (*Publish, error) {
-	p := &Publish{
+func (s *Service) Start(ctx context.Context, r Request) (*Job, error) {
+	p := &Job{
 		service: s, request: r, done: make(chan struct{}),
 		record: Record{
 			ID: strings.ToLower(rand.Text()), Dataset: r.Ref.String(), State: publish.StateReceived, Check: r.Check,
@@ -177,7 +156,7 @@ func (s *Service) ticket(r *Request) admission.Ticket {
 }
 
 // add records a publish, unless there are too many, of the key or of all.
-func (s *Service) add(ctx context.Context, p *Publish) error {
+func (s *Service) add(ctx context.Context, p *Job) error {
 	p.ticket = s.ticket(&p.request)
 	if err := p.ticket.Enter(ctx, admission.Publish); err != nil {
 		return err
@@ -195,7 +174,7 @@ func (s *Service) add(ctx context.Context, p *Publish) error {
 }
 
 // enter counts a publish as running, unless the server stops.
-func (s *Service) enter(p *Publish) error {
+func (s *Service) enter(p *Job) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
@@ -206,7 +185,7 @@ func (s *Service) enter(p *Publish) error {
 	return nil
 }
 
-func (s *Service) remove(p *Publish) {
+func (s *Service) remove(p *Job) {
 	p.ticket.Release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +193,7 @@ func (s *Service) remove(p *Publish) {
 }
 
 // run publishes a file and records the result.
-func (s *Service) run(p *Publish) {
+func (s *Service) run(p *Job) {
 	ctx := herb.WithActor(s.ctx, p.request.Actor)
 	stopRenewing := p.renew(ctx)
 	result, err := s.publish(ctx, p)
@@ -241,7 +220,7 @@ func (s *Service) run(p *Publish) {
 func (s *Service) Waiting() int { return int(s.waiting.Load()) }
 
 // publish publishes a file as soon as there is a slot.
-func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Result, err error) {
+func (s *Service) publish(ctx context.Context, p *Job) (result publish.Result, err error) {
 	r, begun := &p.request, false
 	defer func() {
 		if err != nil && !begun && !r.Check { // a publish that has begun records its failure itself
@@ -254,7 +233,7 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 		return result, err
 	}
 	defer release()
-	if err := s.fetch(ctx, r.File); err != nil {
+	if err := s.opts.Files.Fetch(ctx, r.File); err != nil {
 		return result, classify(ctx, err, r)
 	}
 	live, err := s.opts.Library.LiveVersion(ctx, r.Ref)
@@ -265,9 +244,10 @@ func (s *Service) publish(ctx context.Context, p *Publish) (result publish.Resul
 	if err != nil {
 		return result, classify(ctx, err, r)
 	}
+	kept := &library.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256, Merged: r.File.Merged}
 	begun = true
 	result, err = s.opts.Publisher.Publish(ctx, source, publish.Options{
-		AllowBreaking: r.AllowBreaking, AllowExposure: r.AllowExposure, Authorize: r.Authorize, Check: r.Check, Force: r.Force, Exclusive: &r.Live, Keep: r.File.kept(), Progress: p.report,
+		AllowBreaking: r.AllowBreaking, AllowExposure: r.AllowExposure, Authorize: r.Authorize, Check: r.Check, Force: r.Force, Exclusive: &r.Live, Keep: kept, Progress: p.report,
 	})
 	return result, classify(ctx, err, r)
 }
@@ -323,7 +303,7 @@ func classify(ctx context.Context, err error, r *Request) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case isFull(err):
+	case upload.IsFull(err):
 		return herb.Wrap(herb.CodeNoSpace, err, "not enough disk space on the server to publish %s; nothing has changed", r.Ref)
 	case library.IsConcurrent(err) && r.Required:
 		return herb.Wrap(herb.CodePrecondition, err, "If-Match does not hold: another version of %s went live in the meantime; nothing has changed", r.Ref)
@@ -333,9 +313,6 @@ func classify(ctx context.Context, err error, r *Request) error {
 	}
 	return err
 }
-
-// isFull reports whether an error is a full disk.
-func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 func (s *Service) logResult(r *Request, result publish.Result, err error) {
 	log := s.opts.Log.With("dataset", r.Ref.String(), "actor", r.Actor.Name, "check", r.Check)

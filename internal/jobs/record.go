@@ -1,4 +1,4 @@
-package upload
+package jobs
 
 import (
 	"context"
@@ -64,8 +64,8 @@ func (r Record) Ref() herb.Ref {
 	return ref
 }
 
-// Publish is a publish that this server runs.
-type Publish struct {
+// Job is a publish that this server runs.
+type Job struct {
 	service *Service
 	request Request
 	done    chan struct{}
@@ -78,17 +78,17 @@ type Publish struct {
 }
 
 // Done is closed when the publish has ended.
-func (p *Publish) Done() <-chan struct{} { return p.done }
+func (p *Job) Done() <-chan struct{} { return p.done }
 
 // Record returns the current state.
-func (p *Publish) Record() Record {
+func (p *Job) Record() Record {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.record
 }
 
 // report records the progress of a publish.
-func (p *Publish) report(a progress.Progress) {
+func (p *Job) report(a progress.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.record.State, p.dirty = publish.StateOf(a.Phase), true
@@ -96,7 +96,7 @@ func (p *Publish) report(a progress.Progress) {
 }
 
 // stored returns the record as it is stored now.
-func (p *Publish) stored() store.Publish {
+func (p *Job) stored() store.Publish {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.service.opts.Now()
@@ -118,7 +118,7 @@ func (r storedRecord) encode(now time.Time) store.Publish {
 
 // renew stores the record of a publish while it runs, when it changes and every few seconds, until
 // the returned function is called. Errors are ignored: the next attempt follows.
-func (p *Publish) renew(ctx context.Context) (stop func()) {
+func (p *Job) renew(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -144,7 +144,7 @@ func (p *Publish) renew(ctx context.Context) (stop func()) {
 	}
 }
 
-func (p *Publish) save(ctx context.Context) error {
+func (p *Job) save(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	return p.service.opts.Store.UpdatePublish(ctx, p.stored())
@@ -152,7 +152,7 @@ func (p *Publish) save(ctx context.Context) error {
 
 // end records the result of a publish. If it cannot be stored, clients of other nodes are told that
 // the publish failed, and sending the file again tells them that it is unchanged.
-func (p *Publish) end(result publish.Result, err error) {
+func (p *Job) end(result publish.Result, err error) {
 	summary := publish.NewSummary(p.request.Ref, result, err, p.request.Check)
 	p.mu.Lock()
 	if err != nil {

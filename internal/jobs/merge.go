@@ -1,4 +1,4 @@
-package upload
+package jobs
 
 import (
 	"bufio"
@@ -6,9 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
-	"hash"
 	"io"
 	"os"
 	"slices"
@@ -20,6 +18,7 @@ import (
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
 	"herbarium/internal/text"
+	"herbarium/internal/upload"
 )
 
 // Mode is how a file changes the live version.
@@ -37,11 +36,13 @@ const (
 	deletedField = "_deleted"
 	// maxUpserts is the number of records of a file for Upsert, whose keys are in memory.
 	maxUpserts = 2_000_000
+	// bufferBytes is the size of the buffers of files.
+	bufferBytes = 256 << 10
 )
 
 // merge returns a file with the records of the live version, changed by the file of a request, and
 // their number. The columns are the fields of the live version, in their order.
-func (s *Service) merge(ctx context.Context, r *Request, live herb.Dataset) (merged *File, records int, err error) {
+func (s *Service) merge(ctx context.Context, r *Request, live herb.Dataset) (merged *upload.File, records int, err error) {
 	if live.Version == "" {
 		return nil, 0, herb.Errorf(herb.CodeRejected, "%s does not exist, so there is nothing to change; publish it with PUT …/source", r.Ref)
 	}
@@ -140,7 +141,7 @@ func (c *changes) matchFields(columns, fields []herb.Field, mode Mode) error {
 
 // store writes the records to the disk and, for Upsert, remembers the last one of each key.
 func (c *changes) store(records func(func(herb.Record, error) bool), mode Mode) error {
-	w, at, count := bufio.NewWriterSize(c.file, copyBytes), int64(0), 0
+	w, at, count := bufio.NewWriterSize(c.file, bufferBytes), int64(0), 0
 	row := make(herb.Record, len(c.columns))
 	for r, err := range records {
 		if err != nil {
@@ -210,17 +211,17 @@ func readRow(r *bufio.Reader, into herb.Record) (size int64, err error) {
 }
 
 // mergeInto writes the records of a version, changed, to a file.
-func (s *Service) mergeInto(ctx context.Context, r *Request, view library.View, c *changes) (merged *File, records int, err error) {
-	f := &File{Name: r.Ref.Name + ".csv", Merged: true}
-	if f.file, err = rows.TempFile(s.opts.Dir); err != nil {
-		return nil, 0, NoSpace(err)
+func (s *Service) mergeInto(ctx context.Context, r *Request, view library.View, c *changes) (merged *upload.File, records int, err error) {
+	file, err := s.opts.Files.Create(r.Ref.Name + ".csv")
+	if err != nil {
+		return nil, 0, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(NoSpace(err), f.Close())
+			err = errors.Join(err, file.Close())
 		}
 	}()
-	out := newTableWriter(f)
+	out := &tableWriter{out: file}
 	names := make(herb.Record, len(view.Fields))
 	for i, field := range view.Fields {
 		names[i] = field.Name
@@ -254,12 +255,16 @@ func (s *Service) mergeInto(ctx context.Context, r *Request, view library.View, 
 	if err := c.appendNew(out, r.Mode, row, written); err != nil {
 		return nil, 0, err
 	}
-	return f, out.rows - 1, out.finish()
+	if merged, err = file.File(); err != nil {
+		return nil, 0, err
+	}
+	merged.Merged = true
+	return merged, out.rows - 1, nil
 }
 
 // appendNew writes the records of the file that replace none.
 func (c *changes) appendNew(out *tableWriter, mode Mode, row herb.Record, written map[int64]bool) error {
-	in, at := bufio.NewReaderSize(io.NewSectionReader(c.file, 0, 1<<62), copyBytes), int64(0)
+	in, at := bufio.NewReaderSize(io.NewSectionReader(c.file, 0, 1<<62), bufferBytes), int64(0)
 	for {
 		size, err := readRow(in, row)
 		switch {
@@ -282,15 +287,9 @@ func (c *changes) appendNew(out *tableWriter, mode Mode, row herb.Record, writte
 // tableWriter writes records as CSV in which every value is quoted, so that none is read in another
 // way.
 type tableWriter struct {
-	file *File
-	out  *bufio.Writer
-	sum  hash.Hash
+	out  io.Writer
 	line []byte
 	rows int
-}
-
-func newTableWriter(f *File) *tableWriter {
-	return &tableWriter{file: f, out: bufio.NewWriterSize(f.file, copyBytes), sum: sha256.New()}
 }
 
 func (w *tableWriter) write(r herb.Record) error {
@@ -303,15 +302,7 @@ func (w *tableWriter) write(r herb.Record) error {
 		w.line = append(w.line, bytes.ReplaceAll([]byte(v), []byte(`"`), []byte(`""`))...)
 		w.line = append(w.line, '"')
 	}
-	w.line = append(w.line, '\n')
 	w.rows++
-	w.sum.Write(w.line)
-	n, err := w.out.Write(w.line)
-	w.file.Size += int64(n)
+	_, err := w.out.Write(append(w.line, '\n'))
 	return err
-}
-
-func (w *tableWriter) finish() error {
-	w.file.SHA256 = hex.EncodeToString(w.sum.Sum(nil))
-	return w.out.Flush()
 }
