@@ -1,12 +1,12 @@
 // Package kind says what kind a single value is: a number, a date, text, or a sign for a missing
 // value. The layout of a table and the types of its columns depend on it.
+//
+// Of answers in a wide sense, because names must differ from the values below them in whatever
+// notation these are written. Types of columns need exact notations: package profile compares
+// values with the separators and layouts of this package.
 package kind
 
-import (
-	"bytes"
-	"strconv"
-	"strings"
-)
+import "herbarium/internal/text"
 
 // Kind is a kind of values, or a set of several kinds.
 type Kind uint8
@@ -23,28 +23,26 @@ const (
 	Missing // no value, or a marker of one
 )
 
-// Of returns what a value appears to be, in a wide sense: only the layout depends on it. A date has
-// at least three numbers, such as a year, a month and a day. Datetimes are dates.
+// maxTyped is the length of the longest value that Of does not take for text.
+const maxTyped = 100
+
+// Of returns what a value appears to be. A datetime, and anything else of at least three numbers,
+// is a date. Only the words true and false are booleans: others, such as no, also name columns.
 func Of(v []byte) Kind {
-	const separators, maxTyped = "-/:. T", 100
-	if v = bytes.TrimSpace(v); len(v) > maxTyped {
+	v = text.TrimBlanks(v)
+	_, pair := text.BooleanWord(v)
+	switch {
+	case len(v) == 0 || IsMissing(v) || isRule(v):
+		return Missing
+	case len(v) > maxTyped:
 		return Text
-	}
-	if len(bytes.Trim(v, "-_=.*?:")) == 0 { // empty, a rule, or a sign for a missing value
-		return Missing
-	}
-	switch string(bytes.ToLower(v)) {
-	case "na", "n/a", "null", "none", "nan", `\n`, "#n/a", "[x]", "[z]", "[c]":
-		return Missing
-	case "true", "false":
+	case pair == 1:
 		return Boolean
-	}
-	digits := strings.ReplaceAll(strings.Trim(string(v), "+-$€£¥%<>≤≥ "), ",", "")
-	if _, err := strconv.ParseFloat(digits, 64); err == nil && digits[len(digits)-1] <= '9' { // not infinity
+	case IsTime(v):
+		return Date
+	case isQuantity(v):
 		return Number
-	}
-	isSeparator := func(r rune) bool { return strings.ContainsRune(separators, r) }
-	if len(bytes.Trim(v, "0123456789Z+"+separators)) == 0 && len(bytes.FieldsFunc(v, isSeparator)) >= 3 {
+	case isSeveralNumbers(v):
 		return Date
 	}
 	return Text

@@ -9,8 +9,12 @@ import (
 const maxRun = 20
 
 // IsMissing reports whether a value means a missing one in columns of scalar types: NA, null and
-// the like in any case, or a run of one of the characters ? * - and the point.
+// the like in any case, or a run of one of the characters ? * - and the point. It is false for an
+// empty value.
 func IsMissing(v []byte) bool {
+	if len(v) == 0 {
+		return false
+	}
 	switch v[0] {
 	case '?', '*', '-', '.':
 		return len(v) <= maxRun && len(bytes.Trim(v, string(v[:1]))) == 0
@@ -27,3 +31,7 @@ func IsMissing(v []byte) bool {
 	}
 	return false
 }
+
+// isRule reports whether a value is a line that separates rows of a table, such as "-----",
+// "=====" or ":---:".
+func isRule(v []byte) bool { return len(bytes.Trim(v, "-_=:")) == 0 }

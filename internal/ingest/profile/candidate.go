@@ -1,13 +1,11 @@
 package profile
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/text"
 )
 
 // Limits of what is not a value of a column's type.
@@ -121,79 +119,6 @@ func quote(value []byte, where string) string {
 
 func clip(s string) string { return herb.Clip(s, 60) }
 
-// isInfinity reports whether a value is missing in columns that are declared numbers, because
-// floating-point columns have it.
-func isInfinity(v []byte) bool {
-	if len(v) < len("inf") || len(v) > len("-infinity") {
-		return false
-	}
-	switch strings.ToLower(strings.TrimLeft(string(v), "+-")) {
-	case "inf", "infinity":
-		return true
-	}
-	return false
-}
-
-// isNumberLike reports whether a value is a number in some notation: digits with separators, an
-// exponent, a sign, and a currency or percent sign.
-func isNumberLike(v []byte) bool {
-	if isPlainNumber(v) {
-		return true
-	}
-	if len(v) > maxNumber || hasOtherLetters(v) {
-		return false
-	}
-	number, ok := new(numbers).cutAffix(v)
-	if !ok || len(number) == 0 || !isDigit(number[len(number)-1]) {
-		return false
-	}
-	for _, s := range styles() {
-		if isNumber(number, &herb.Notation{Group: s.group, Decimal: s.decimal}) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasOtherLetters reports whether a value has letters that no number has: none but the E of an
-// exponent, without a currency sign.
-func hasOtherLetters(v []byte) bool {
-	hasLetter := false
-	for _, c := range v {
-		if c == '$' || c >= utf8.RuneSelf {
-			return false
-		}
-		lower := c | 0x20
-		hasLetter = hasLetter || 'a' <= lower && lower <= 'z' && lower != 'e'
-	}
-	return hasLetter
-}
-
-// maxNumber is the length of the longest value that isNumberLike compares with every notation.
-const maxNumber = 60
-
-// isTimeLike reports whether a value is a date or a datetime in some notation: one or two digits,
-// or the name of a month, a separator, and so on, with a year.
-func isTimeLike(v []byte) bool {
-	if text.IsDate(v) {
-		return true
-	}
-	if len(v) < len("1/1/24") || len(v) > maxTime {
-		return false
-	}
-	if _, ok := text.ScanDateTime(v); ok || text.MatchesLayout(compactLayout, v) {
-		return true
-	}
-	date, _ := new(times).cutClock(v)
-	for _, l := range dateLayouts() {
-		isName, separator := l.long[1] == 'b' || l.long[1] == 'a', l.long[2]
-		if isName != isDigit(v[0]) && bytes.IndexByte(date, separator) > 0 && (text.MatchesLayout(l.long, date) || isShort(l, date)) {
-			return true
-		}
-	}
-	return false
-}
-
 // hasDigit reports whether a value has a digit; one without is no number and no date.
 func hasDigit(v []byte) bool {
 	for _, c := range v {
@@ -203,6 +128,8 @@ func hasDigit(v []byte) bool {
 	}
 	return false
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // isWord reports whether a value may be a word that stands for a missing value, such as "no date".
 func isWord(v []byte) bool {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"herbarium/internal/text"
 )
 
 // Limits of the search for lists.
@@ -118,7 +120,7 @@ func isElement(b []byte) bool {
 // isElementRune reports whether a character can be part of a list element.
 func isElementRune(r rune) bool {
 	if r >= utf8.RuneSelf {
-		return !unicode.Is(unicode.Sc, r)
+		return !text.IsCurrencySign(r)
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" -_./&'+#", r)
 }

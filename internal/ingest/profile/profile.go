@@ -57,7 +57,7 @@ func (p *Profiler) Rows() int { return p.rows }
 func (p *Profiler) grow(columns int) {
 	for len(p.columns) < columns {
 		p.columns = append(p.columns, &column{
-			numbers: numbers{styles: styles()}, list: newElements(),
+			numbers: numbers{styles: kind.AllSeparators()}, list: newElements(),
 		})
 	}
 }
@@ -111,7 +111,7 @@ func (f *Field) check(value []byte, where func() string) {
 	}
 	var status text.Status
 	f.buf, status = text.AppendPublished(f.buf[:0], &f.declared, value)
-	if status == text.Invalid && !(f.declared.Type == herb.TypeNumber && isInfinity(text.TrimBlanks(value))) {
+	if status == text.Invalid && !(f.declared.Type == herb.TypeNumber && kind.IsInfinity(text.TrimBlanks(value))) {
 		f.misfits = append(f.misfits, quote(value, where()))
 	}
 	if _, fraction, _ := bytes.Cut(f.buf, []byte(".")); f.isWhole && len(bytes.Trim(fraction, "0")) > 0 {
@@ -196,14 +196,14 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 
 // observeScalar adds a value to the candidates for the type of the column.
 func (c *column) observeScalar(v []byte, where func() string) {
-	isNumber, isDate, isWord := isPlainNumber(v), text.IsDate(v), isWord(v)
-	isPadded := !isNumber && !isDate && isPaddedNumber(v)
+	isNumber, isDate, isWord := kind.IsPlainNumber(v), text.IsDate(v), isWord(v)
+	isPadded := !isNumber && !isDate && kind.IsPaddedNumber(v)
 	if isPadded {
 		if c.padded++; c.padded == 1 {
 			c.firstPadded = quote(v, where())
 		}
 	}
-	if isLongNumber(v) {
+	if kind.IsLongNumber(v) {
 		if c.long++; c.long == 1 {
 			c.firstLong = quote(v, where())
 		}
@@ -212,7 +212,7 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	isTime := isDate
 	switch {
 	case t.closed:
-		if isTime = isDate || !isWord && !isNumber && isTimeLike(v); isTime {
+		if isTime = isDate || !isWord && !isNumber && kind.IsTime(v); isTime {
 			c.times.observe(v, isDate) // the notation of most, see near
 		}
 		t.addClosed(v, isTime, where)
@@ -222,14 +222,14 @@ func (c *column) observeScalar(v []byte, where func() string) {
 		isTime = true
 		t.typed++
 	default:
-		isTime = !isNumber && isTimeLike(v)
+		isTime = !isNumber && kind.IsTime(v)
 		t.close(v, isTime, where)
 	}
 	switch {
-	case isInfinity(v):
+	case kind.IsInfinity(v):
 		addNamed(&c.infinities, v, maxSigns, where)
 	case n.closed:
-		isLike := isNumber || !isTime && !isWord && !isPadded && isNumberLike(v)
+		isLike := isNumber || !isTime && !isWord && !isPadded && kind.IsNumber(v)
 		if isLike {
 			c.numbers.observe(v, isNumber)
 		}
@@ -239,7 +239,7 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	case c.numbers.observe(v, isNumber):
 		n.typed++
 	default:
-		n.close(v, !isTime && !isPadded && isNumberLike(v), where)
+		n.close(v, !isTime && !isPadded && kind.IsNumber(v), where)
 	}
 	pair := 0
 	if len(v) <= len("false") {

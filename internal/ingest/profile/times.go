@@ -5,26 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"herbarium/internal/ingest/kind"
 	"herbarium/internal/text"
 )
-
-// dateLayout is a notation of dates that is inferred beside ISO 8601.
-type dateLayout struct {
-	long  string // with four digits of the year
-	short string // with two digits of the year; empty: not inferred
-}
-
-// dateLayouts returns the notations of dates that are inferred, alone or before a time of day.
-func dateLayouts() []dateLayout {
-	return []dateLayout{
-		{"%d/%m/%Y", "%d/%m/%y"}, {"%m/%d/%Y", "%m/%d/%y"}, {"%d.%m.%Y", "%d.%m.%y"}, {"%m.%d.%Y", "%m.%d.%y"},
-		{"%d-%b-%Y", "%d-%b-%y"}, {"%d-%m-%Y", ""}, {"%m-%d-%Y", ""}, {"%Y/%m/%d", ""}, {"%Y.%m.%d", ""}, {"%Y-%m-%d", ""},
-		{"%d %b %Y", ""}, {"%b %d, %Y", ""}, {"%b %d %Y", ""}, {"%a %b %d %Y", ""},
-	}
-}
-
-// compactLayout is the notation of datetimes without separators.
-const compactLayout = "%Y%m%dT%H%M%S"
 
 // maxClocks is the number of notations of the time of day in one column: with and without seconds
 // and fractions.
@@ -32,22 +15,22 @@ const maxClocks = 4
 
 // times recognizes columns of dates and datetimes.
 type times struct {
-	count            int          // values
-	notISO           bool         // some value is not in standard notation
-	dates            int          // values without a time of day
-	zoned, unzoned   int          // datetimes in standard notation
-	layouts          []dateLayout // in which all dates are written, unless they are in standard notation
-	long, short      int          // such dates with four and with two digits of the year
-	compact          int          // values in compactLayout
-	clocks           []string     // notations of the time of day that occur, with what separates it from the date
-	buf              []byte       // of cutClock
-	centuryAmbiguous bool         // some year of two digits is read differently by different programs
+	count            int               // values
+	notISO           bool              // some value is not in standard notation
+	dates            int               // values without a time of day
+	zoned, unzoned   int               // datetimes in standard notation
+	layouts          []kind.DateLayout // in which all dates are written, unless they are in standard notation
+	long, short      int               // such dates with four and with two digits of the year
+	compact          int               // values in kind.CompactLayout
+	clocks           []string          // notations of the time of day that occur, with what separates it from the date
+	buf              []byte            // of kind.CutClock
+	centuryAmbiguous bool              // some year of two digits is read differently by different programs
 }
 
 // observe adds a date or a datetime. It returns false, and changes nothing, if v is neither in the
 // notation of the others. isDate reports whether the value is a date in standard notation.
 func (t *times) observe(v []byte, isDate bool) bool {
-	if len(v) < len("1/1/24") || len(v) > maxTime {
+	if len(v) < kind.MinTime || len(v) > kind.MaxTime {
 		return false
 	}
 	before := *t
@@ -65,7 +48,10 @@ func (t *times) add(v []byte, isDate bool) bool {
 		t.dates++
 		return true
 	}
-	date, clock := t.cutClock(v)
+	date, clock := kind.CutClock(v, t.buf)
+	if clock != nil {
+		t.buf = clock
+	}
 	isKnown := clock == nil || t.addClock(clock)
 	if !t.notISO {
 		switch zoned, ok := text.ScanDateTime(v); {
@@ -77,12 +63,12 @@ func (t *times) add(v []byte, isDate bool) bool {
 			return true
 		}
 		t.notISO = true
-		if t.layouts = dateLayouts(); t.dates+t.unzoned+t.zoned > 0 {
-			t.layouts = []dateLayout{{"%Y-%m-%d", ""}} // zeros are missing
+		if t.layouts = kind.DateLayouts(); t.dates+t.unzoned+t.zoned > 0 {
+			t.layouts = []kind.DateLayout{{Long: "%Y-%m-%d"}} // zeros are missing
 			t.long = t.dates + t.unzoned + t.zoned
 		}
 	}
-	if clock == nil && text.MatchesLayout(compactLayout, v) {
+	if clock == nil && text.MatchesLayout(kind.CompactLayout, v) {
 		t.compact++
 		return t.compact == t.count
 	}
@@ -95,9 +81,9 @@ func (t *times) add(v []byte, isDate bool) bool {
 // observeDate reports whether the dates may still have one notation.
 func (t *times) observeDate(date []byte) bool {
 	isLong := false
-	t.layouts = without(t.layouts, func(l dateLayout) bool {
-		isLong = isLong || text.MatchesLayout(l.long, date)
-		return !text.MatchesLayout(l.long, date) && !isShort(l, date)
+	t.layouts = without(t.layouts, func(l kind.DateLayout) bool {
+		isLong = isLong || text.MatchesLayout(l.Long, date)
+		return !text.MatchesLayout(l.Long, date) && !l.IsShort(date)
 	})
 	switch {
 	case len(t.layouts) == 0:
@@ -110,12 +96,6 @@ func (t *times) observeDate(date []byte) bool {
 		t.centuryAmbiguous = t.centuryAmbiguous || year >= "30" && year < "69"
 	}
 	return true
-}
-
-// isShort reports whether a date has two digits of the year. Without leading zeros, 1.2.24 is a
-// version rather than a date.
-func isShort(l dateLayout, date []byte) bool {
-	return l.short != "" && text.MatchesLayout(l.short, date) && (len(date) == len("31.12.24") || !strings.HasSuffix(l.short, ".%y"))
 }
 
 // addClock adds the notation of a time of day. ok is false if there are too many, or some have 12
@@ -146,7 +126,7 @@ func (t *times) layout() (layout, why string) {
 	case !t.notISO:
 		return "", ""
 	case t.compact > 0:
-		return compactLayout, ""
+		return kind.CompactLayout, ""
 	case t.hasClock() && t.dates > 0:
 		return "", "some dates have a time of day and some have none"
 	case len(t.layouts) > 1:
@@ -156,10 +136,10 @@ func (t *times) layout() (layout, why string) {
 	}
 	var dates, all []string
 	if t.long > 0 {
-		dates = append(dates, t.layouts[0].long)
+		dates = append(dates, t.layouts[0].Long)
 	}
 	if t.short > 0 {
-		dates = append(dates, t.layouts[0].short)
+		dates = append(dates, t.layouts[0].Short)
 	}
 	for _, date := range dates {
 		if len(t.clocks) == 0 {
@@ -170,33 +150,4 @@ func (t *times) layout() (layout, why string) {
 		}
 	}
 	return strings.Join(all, text.LayoutSeparator), ""
-}
-
-// maxTime is the length of the longest value that is a datetime.
-const maxTime = len("Wednesday, September 30, 2020, 10:00:00.000000000 PM +00:00")
-
-// cutClock splits a value into a date and the notation of the time of day after it, which begins
-// with what separates them. The notation is empty if there is no time of day, or none that is
-// valid. It is valid until the next call.
-func (t *times) cutClock(v []byte) (date, notation []byte) {
-	colon := bytes.IndexByte(v, ':')
-	if colon < len("1/1/24 1") {
-		return v, nil
-	}
-	hour := colon
-	for isDigit(v[hour-1]) && hour > colon-2 {
-		hour--
-	}
-	end := hour
-	for hour-end < 2 && (v[end-1] == ' ' || v[end-1] == ',' || v[end-1] == 'T' && hour == end) {
-		end--
-	}
-	if end == hour || hour == colon {
-		return v, nil
-	}
-	var ok bool
-	if t.buf, ok = text.AppendClockLayout(append(t.buf[:0], v[end:hour]...), v[hour:]); !ok {
-		return v, nil
-	}
-	return v[:end], t.buf
 }

@@ -146,7 +146,7 @@ func (r *sheetReader) appendValue() (k kind.Kind, err error) {
 	case c.stored == "b" && (string(raw) == "1" || string(raw) == "0"):
 		r.buf, k = strconv.AppendBool(r.buf, raw[0] == '1'), kind.Boolean
 	case c.stored == "b" || c.stored == "e" || c.stored == "d":
-		if k = kind.Other; string(raw) == "#N/A" {
+		if k = kind.Other; kind.IsMissing(raw) { // #N/A
 			k = kind.Missing
 		}
 		r.buf = append(r.buf, raw...)

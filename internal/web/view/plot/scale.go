@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"herbarium/internal/text"
 )
 
 // Limits of scales. Every loop over a scale has one of them as its bound, whatever the values are.
@@ -175,7 +177,7 @@ func WithUnit(number, unit string) string {
 	switch {
 	case unit == "":
 		return number
-	case strings.Contains("$£¥", unit):
+	case text.IsLeadingCurrency(unit):
 		if digits, negative := strings.CutPrefix(number, "-"); negative {
 			return "-" + unit + digits
 		}

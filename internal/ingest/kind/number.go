@@ -1,0 +1,132 @@
+package kind
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// Separators are how the digits of a number are separated.
+type Separators struct{ Group, Decimal string }
+
+// The separators between which a comma before three digits does not decide.
+var (
+	DecimalComma = Separators{Decimal: ","} // 1234,5
+	GroupComma   = Separators{Group: ","}   // 1,234.5
+)
+
+// AllSeparators returns the separators that are inferred, those that are preferred first.
+func AllSeparators() []Separators {
+	return []Separators{{}, DecimalComma, {Group: " "}, GroupComma, {".", ","}, {" ", ","}, {Group: "'"}}
+}
+
+// Fit reports whether a value is a number with these separators.
+func (s Separators) Fit(v []byte) bool {
+	var buf [64]byte
+	n := herb.Notation{Group: s.Group, Decimal: s.Decimal}
+	_, status := text.AppendPublished(buf[:0], &herb.Field{Type: herb.TypeNumber, Notation: n}, v)
+	return status == text.Valid
+}
+
+// IsPlainNumber reports whether a value is a number in plain decimal notation.
+func IsPlainNumber(v []byte) bool { return text.IsNumber(v) && text.DigitCount(v) <= text.MaxDigits }
+
+// IsLongNumber reports whether a value has too many digits for a number.
+func IsLongNumber(v []byte) bool {
+	return len(v) > text.MaxDigits && text.IsNumber(v) && !IsPlainNumber(v)
+}
+
+// IsPaddedNumber reports whether a value is a number with leading zeros, which may have an
+// exponent.
+func IsPaddedNumber(v []byte) bool {
+	number, isPadded := bytes.TrimPrefix(v, []byte{'-'}), false
+	for len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
+		number, isPadded = number[1:], true
+	}
+	return isPadded && (IsPlainNumber(number) || Separators{}.Fit(number))
+}
+
+// maxNumber is the length of the longest value that IsNumber compares with every notation.
+const maxNumber = 60
+
+// IsNumber reports whether a value is a number in some notation: digits with separators, an
+// exponent, a sign, and a currency or percent sign.
+func IsNumber(v []byte) bool {
+	if IsPlainNumber(v) {
+		return true
+	}
+	if len(v) == 0 || len(v) > maxNumber || hasOtherLetters(v) {
+		return false
+	}
+	_, number := CutAffix(v)
+	if len(number) == 0 || !isDigit(number[len(number)-1]) {
+		return false
+	}
+	for _, s := range AllSeparators() {
+		if s.Fit(number) {
+			return true
+		}
+	}
+	return false
+}
+
+// isQuantity reports whether a value is a number in a wide sense: also a bound such as "<5", a code
+// with leading zeros, or digits with commas anywhere, such as "12,34,567".
+func isQuantity(v []byte) bool {
+	isMark := func(r rune) bool { return strings.ContainsRune("+-%<>≤≥ ", r) || text.IsCurrencySign(r) }
+	digits := strings.ReplaceAll(string(bytes.TrimFunc(v, isMark)), ",", "")
+	_, err := strconv.ParseFloat(digits, 64)
+	return err == nil && digits[len(digits)-1] <= '9' || IsNumber(v) // the last byte excludes infinity
+}
+
+// hasOtherLetters reports whether a value has letters that no number has: none but the E of an
+// exponent, without a currency sign.
+func hasOtherLetters(v []byte) bool {
+	hasLetter := false
+	for _, c := range v {
+		if c == '$' || c >= utf8.RuneSelf {
+			return false
+		}
+		lower := c | 0x20
+		hasLetter = hasLetter || 'a' <= lower && lower <= 'z' && lower != 'e'
+	}
+	return hasLetter
+}
+
+// CutAffix splits a value into a number and a currency sign before it, with up to two letters
+// before the sign as in US$, or a currency or percent sign after it. Without such a sign, affix is
+// empty and number is the value.
+func CutAffix(v []byte) (affix, number []byte) {
+	unsigned := v
+	if v[0] == '-' || v[0] == '+' {
+		unsigned = v[1:]
+	}
+	letters := len(unsigned) - len(bytes.TrimLeft(unsigned, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+	sign, size := utf8.DecodeRune(unsigned[letters:])
+	affix, number = unsigned[:letters+size], unsigned[letters+size:]
+	if letters > 2 || !text.IsCurrencySign(sign) {
+		if sign, size = utf8.DecodeLastRune(v); sign != '%' && !text.IsCurrencySign(sign) {
+			return nil, v
+		}
+		affix, number = v[len(v)-size:], v[:len(v)-size]
+	}
+	return affix, text.TrimBlanks(number)
+}
+
+// IsInfinity reports whether a value is an infinite number, as floating-point columns have it.
+func IsInfinity(v []byte) bool {
+	if len(v) < len("inf") || len(v) > len("-infinity") {
+		return false
+	}
+	switch strings.ToLower(strings.TrimLeft(string(v), "+-")) {
+	case "inf", "infinity":
+		return true
+	}
+	return false
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

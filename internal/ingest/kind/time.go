@@ -1,0 +1,94 @@
+package kind
+
+import (
+	"bytes"
+	"strings"
+
+	"herbarium/internal/text"
+)
+
+// DateLayout is a notation of dates that is inferred beside ISO 8601.
+type DateLayout struct {
+	Long  string // with four digits of the year
+	Short string // with two digits of the year; empty: not inferred
+}
+
+// DateLayouts returns the notations of dates that are inferred, alone or before a time of day.
+func DateLayouts() []DateLayout {
+	return []DateLayout{
+		{"%d/%m/%Y", "%d/%m/%y"}, {"%m/%d/%Y", "%m/%d/%y"}, {"%d.%m.%Y", "%d.%m.%y"}, {"%m.%d.%Y", "%m.%d.%y"},
+		{"%d-%b-%Y", "%d-%b-%y"}, {"%d-%m-%Y", ""}, {"%m-%d-%Y", ""}, {"%Y/%m/%d", ""}, {"%Y.%m.%d", ""}, {"%Y-%m-%d", ""},
+		{"%d %b %Y", ""}, {"%b %d, %Y", ""}, {"%b %d %Y", ""}, {"%a %b %d %Y", ""},
+	}
+}
+
+// IsShort reports whether a date has two digits of the year. Without leading zeros, 1.2.24 is a
+// version rather than a date.
+func (l DateLayout) IsShort(date []byte) bool {
+	return l.Short != "" && text.MatchesLayout(l.Short, date) && (len(date) == len("31.12.24") || !strings.HasSuffix(l.Short, ".%y"))
+}
+
+// CompactLayout is the notation of datetimes without separators.
+const CompactLayout = "%Y%m%dT%H%M%S"
+
+// Lengths of the shortest and the longest value that is a date or a datetime.
+const (
+	MinTime = len("1/1/24")
+	MaxTime = len("Wednesday, September 30, 2020, 10:00:00.000000000 PM +00:00")
+)
+
+// IsTime reports whether a value is a date or a datetime in some notation: one or two digits, or
+// the name of a month, a separator, and so on, with a year.
+func IsTime(v []byte) bool {
+	if text.IsDate(v) {
+		return true
+	}
+	if len(v) < MinTime || len(v) > MaxTime {
+		return false
+	}
+	if _, ok := text.ScanDateTime(v); ok || text.MatchesLayout(CompactLayout, v) {
+		return true
+	}
+	date, _ := CutClock(v, nil)
+	for _, l := range DateLayouts() {
+		isName, separator := l.Long[1] == 'b' || l.Long[1] == 'a', l.Long[2]
+		if isName != isDigit(v[0]) && bytes.IndexByte(date, separator) > 0 && (text.MatchesLayout(l.Long, date) || l.IsShort(date)) {
+			return true
+		}
+	}
+	return false
+}
+
+// CutClock splits a value into a date and the notation of the time of day after it, which begins
+// with what separates them. The notation is empty if there is no time of day, or none that is
+// valid. It is in buf, if that is large enough.
+func CutClock(v, buf []byte) (date, notation []byte) {
+	colon := bytes.IndexByte(v, ':')
+	if colon < len("1/1/24 1") {
+		return v, nil
+	}
+	hour := colon
+	for isDigit(v[hour-1]) && hour > colon-2 {
+		hour--
+	}
+	end := hour
+	for hour-end < 2 && (v[end-1] == ' ' || v[end-1] == ',' || v[end-1] == 'T' && hour == end) {
+		end--
+	}
+	if end == hour || hour == colon {
+		return v, nil
+	}
+	notation, ok := text.AppendClockLayout(append(buf[:0], v[end:hour]...), v[hour:])
+	if !ok {
+		return v, nil
+	}
+	return v[:end], notation
+}
+
+// isSeveralNumbers reports whether a value is at least three numbers, as most dates, times of day
+// and addresses of networks are.
+func isSeveralNumbers(v []byte) bool {
+	const separators = "-/:. T"
+	isSeparator := func(r rune) bool { return strings.ContainsRune(separators, r) }
+	return len(bytes.Trim(v, "0123456789Z+"+separators)) == 0 && len(bytes.FieldsFunc(v, isSeparator)) >= 3
+}
