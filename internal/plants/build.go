@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,14 +17,15 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
+	"herbarium/internal/store"
 )
 
-// part is a segment with a range of the plants. Its file name consists of the epoch of the log, the
-// start and the end of the range, the batch number of its last plant, and a random suffix, so that
-// several processes can share a folder.
+// part is a segment with a range of the plants. The name of a file consists of the epoch of the
+// log, the start and the end of the range, the batch number of its last plant, and a random suffix,
+// so that several processes can share a folder.
 type part struct {
 	reader *segment.Reader
-	path   string
+	path   string // empty in memory
 }
 
 const (
@@ -58,13 +60,17 @@ func (x *Index) reset() error {
 	for _, p := range x.parts {
 		errs = append(errs, p.discard())
 	}
-	x.parts, x.tail, x.end = nil, segment.NewTail(herb.PlantFields()), position{resets: x.end.resets + 1}
+	x.parts, x.frozen, x.end = nil, 0, position{resets: x.end.resets + 1}
 	return errors.Join(errs...)
 }
 
-// discard releases a part and removes its file.
+// discard releases a part and removes its file, if it has one.
 func (p *part) discard() error {
-	return errors.Join(os.RemoveAll(p.path), p.reader.Release())
+	err := p.reader.Release()
+	if p.path != "" {
+		err = errors.Join(os.RemoveAll(p.path), err)
+	}
+	return err
 }
 
 // open resets the index to the log of an epoch and opens the segments that earlier processes have
@@ -143,9 +149,9 @@ func openPart(path string, plants int) (*part, error) {
 	return &part{r, path}, nil
 }
 
-// build starts writing plants to segments in the background, until fewer than SealAt are in memory
-// and the log is not far ahead. If idle, it also merges all segments, unless nearly all plants are
-// in the first one. There is one build at a time.
+// build starts writing plants to files in the background, until fewer than SealAt are in memory and
+// the log is not far ahead. If idle, it also merges all files, unless nearly all plants are in the
+// first one. There is one build at a time.
 func (x *Index) build(idle bool) <-chan singleflight.Result {
 	return x.building.DoChan("", func() (any, error) {
 		err := x.buildParts(x.closed, idle)
@@ -162,40 +168,70 @@ func (x *Index) buildParts(ctx context.Context, idle bool) error {
 		if err != nil {
 			return err
 		}
-		x.mu.Lock()
-		s, epoch, end := x.snapshot(), x.epoch, x.end
-		x.mu.Unlock()
-		behind := page.Total-end.plants > farBehind*x.opts.SealAt
-		if behind {
-			end.plants = page.Total
-		}
-		mergeAll := idle && s.worthMerging(x.opts.SealAt)
-		if epoch != page.Epoch || !behind && !mergeAll && s.union.Tail.Len() < x.opts.SealAt {
-			s.Release()
-			return nil
-		}
-		err = x.seal(ctx, s, epoch, end, mergeAll)
-		s.Release()
-		if err != nil {
+		if built, err := x.buildPart(ctx, page, idle); err != nil || !built {
 			return err
 		}
 	}
 }
 
-// worthMerging reports whether enough plants are outside the first segment to justify writing all
+// buildPart writes a file if it is necessary, given the number of plants in the log.
+func (x *Index) buildPart(ctx context.Context, page store.PlantPage, idle bool) (built bool, err error) {
+	s, end, err := x.freeze(page.Total)
+	if err != nil {
+		return false, err
+	}
+	defer s.Release()
+	defer x.thaw()
+	mergeAll := idle && s.worthMerging(x.opts.SealAt)
+	if s.epoch != page.Epoch || !mergeAll && end.plants-s.inFiles() < x.opts.SealAt {
+		return false, nil
+	}
+	return true, x.seal(ctx, s, end, mergeAll)
+}
+
+// freeze returns a snapshot to be written to a file, and the end of the file: that of the snapshot,
+// or that of the log if it is far ahead. Until thaw, no segment in memory has plants both before
+// and after the end.
+func (x *Index) freeze(total int) (s *Snapshot, end position, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if s, err = x.snapshot(); err != nil {
+		return nil, end, err
+	}
+	if end = x.end; total-end.plants > farBehind*x.opts.SealAt {
+		end.plants = total
+	}
+	x.frozen = end.plants
+	return s, end, nil
+}
+
+func (x *Index) thaw() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.frozen = 0
+}
+
+// inFiles returns the number of plants in files.
+func (s *Snapshot) inFiles() (plants int) {
+	for _, r := range s.union.Segments[:s.files] {
+		plants += r.Len()
+	}
+	return plants
+}
+
+// worthMerging reports whether enough plants are outside the first file to justify writing all
 // plants again.
 func (s *Snapshot) worthMerging(sealAt int) bool {
-	n := s.union.Len()
-	first := 0
-	if len(s.union.Segments) > 0 {
+	n, first := s.union.Len(), 0
+	if s.files > 0 {
 		first = s.union.Segments[0].Len()
 	}
 	return n-first >= max(n/16, sealAt/8)
 }
 
-// seal writes a segment with all plants up to end that are not in a segment of the snapshot yet. It
-// merges the last segments into it, as far as mergeRatio requires, or all segments.
-func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end position, mergeAll bool) error {
+// seal writes a file with all plants up to end that are not in a file of the snapshot yet. It
+// merges the last files into it, as far as mergeRatio requires, or all files.
+func (x *Index) seal(ctx context.Context, s *Snapshot, end position, mergeAll bool) error {
 	page, err := x.log.ReadPlants(ctx, end.plants-1, 1)
 	if err != nil {
 		return err
@@ -204,13 +240,13 @@ func (x *Index) seal(ctx context.Context, s *Snapshot, epoch string, end positio
 	if err := os.MkdirAll(x.opts.Dir, 0o700); err != nil {
 		return err
 	}
-	start, first := s.union.Len()-s.union.Tail.Len(), len(s.union.Segments)
+	start, first := s.inFiles(), s.files
 	for first > 0 && (mergeAll || s.union.Segments[first-1].Len() < mergeRatio*(end.plants-start)) {
 		first--
 		start -= s.union.Segments[first].Len()
 	}
 	started := time.Now()
-	path := partPath(x.opts.Dir, epoch, start, end)
+	path := partPath(x.opts.Dir, s.epoch, start, end)
 	opts := segment.Options{Memory: buildMemory}
 	if _, err := segment.Create(ctx, path, herb.PlantFields(), x.records(ctx, s, first, end.plants), opts); err != nil {
 		return err
@@ -234,11 +270,6 @@ func (x *Index) records(ctx context.Context, s *Snapshot, first, end int) iter.S
 				}
 			}
 		}
-		for _, record := range s.union.Tail.Records() {
-			if !yield(record, nil) {
-				return
-			}
-		}
 		for n := s.union.Len(); n < end; {
 			page, err := x.log.ReadPlants(ctx, n, min(readLimit, end-n))
 			if err == nil && len(page.Plants) == 0 {
@@ -258,8 +289,8 @@ func (x *Index) records(ctx context.Context, s *Snapshot, first, end int) iter.S
 	}
 }
 
-// replace replaces the segments from number first on, and the plants in memory up to end, by the
-// part that contains them. It discards the part if the index was reset while the part was built.
+// replace replaces the segments from number first on that have plants before end by the file that
+// contains them. It discards the file if the index was reset while the file was written.
 func (x *Index) replace(first int, p *part, end position) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -267,13 +298,13 @@ func (x *Index) replace(first int, p *part, end position) error {
 		return p.discard()
 	}
 	var errs []error
-	kept := max(x.end.plants-end.plants, 0)
-	for _, old := range x.parts[first:] {
-		errs = append(errs, old.discard())
+	last, replaced := first, 0
+	for ; last < len(x.parts) && replaced < p.reader.Len(); last++ {
+		replaced += x.parts[last].reader.Len()
+		errs = append(errs, x.parts[last].discard())
 	}
-	x.parts = append(x.parts[:first:first], p)
-	x.tail = x.tail.After(x.tail.Len() - kept)
-	if kept == 0 {
+	x.parts = slices.Replace(x.parts, first, last, p)
+	if x.end.plants <= end.plants {
 		x.end = end
 	}
 	return errors.Join(errs...)

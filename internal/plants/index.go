@@ -27,11 +27,11 @@ type Log interface {
 
 // IndexOptions configures an Index.
 type IndexOptions struct {
-	// Dir is the folder of the segments. It is created when the first is written. Several indexes
-	// of one log may share it.
+	// Dir is the folder of the files. It is created when the first is written. Several indexes of
+	// one log may share it.
 	Dir string
-	// SealAt is the number of plants in memory that triggers writing them to a segment. Zero means
-	// 8,192.
+	// SealAt is the number of plants in memory that triggers writing them to a file. Zero means
+	// 4,096.
 	SealAt int
 	// Logger reports builds. Nil disables logging.
 	Logger *slog.Logger
@@ -40,25 +40,25 @@ type IndexOptions struct {
 // Limits of an index.
 const (
 	readLimit    = 4096 // plants read at once
-	farBehind    = 4    // times SealAt: if the log is ahead by more, it is written to a segment without loading it into memory
-	maxTail      = 8    // times SealAt: with more plants in memory, listings wait for a build, and fail if it fails
+	farBehind    = 4    // times SealAt: if the log is ahead by more, it is written to a file without loading it into memory
+	maxInMemory  = 8    // times SealAt: with more plants in memory, listings wait for a build, and fail if it fails
 	pollInterval = time.Second
 	idleInterval = 5 * time.Second // while no plants are created
 )
 
-// Index lists the plants of a log. Most of them are in segments, which are derived from the log and
-// can be rebuilt by any process; the newest are in memory. A listing first reads the plants that
-// were created since the previous one, by this or another process, so it contains all plants that
-// were acknowledged before it started.
+// Index lists the plants of a log. They are in segments, which are derived from the log and can be
+// rebuilt by any process: most of them in files, the newest in memory. A listing first reads the
+// plants that were created since the previous one, by this or another process, so it contains all
+// plants that were acknowledged before it started.
 type Index struct {
 	log  Log
 	opts IndexOptions
 
-	mu    sync.Mutex // guards the fields below up to end
-	epoch string     // of the log; empty before the first read
-	parts []*part    // in creation order
-	tail  segment.Tail
-	end   position // of the last plant
+	mu     sync.Mutex // guards the fields below up to end
+	epoch  string     // of the log; empty before the first read
+	parts  []*part    // in creation order: files, then segments in memory
+	frozen int        // while a file is being written, the number of its last plant
+	end    position   // of the last plant
 
 	building singleflight.Group
 	closed   context.Context
@@ -67,9 +67,9 @@ type Index struct {
 
 // NewIndex returns the index of a log. The first use reads the log.
 func NewIndex(log Log, o IndexOptions) *Index {
-	o.SealAt = cmp.Or(o.SealAt, 8192)
+	o.SealAt = cmp.Or(o.SealAt, 4096)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	x := &Index{log: log, opts: o, tail: segment.NewTail(herb.PlantFields())}
+	x := &Index{log: log, opts: o}
 	x.closed, x.close = context.WithCancel(context.Background())
 	return x
 }
@@ -136,7 +136,9 @@ func describe(epoch string, plants int) herb.Dataset {
 type Snapshot struct {
 	Dataset herb.Dataset // describes the plants
 	index   *Index
+	epoch   string
 	resets  int // of the index
+	files   int // segments that are files; the others are in memory
 	union   segment.Union
 }
 
@@ -148,18 +150,23 @@ func (x *Index) Acquire(ctx context.Context) (*Snapshot, error) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.snapshot(), nil
+	return x.snapshot()
 }
 
 // snapshot returns a snapshot of the index as it is. mu is held.
-func (x *Index) snapshot() *Snapshot {
-	s := &Snapshot{index: x, resets: x.end.resets, union: segment.Union{Tail: x.tail}}
+func (x *Index) snapshot() (*Snapshot, error) {
+	if len(x.parts) == 0 {
+		if err := x.append(nil); err != nil { // a union has at least one segment
+			return nil, err
+		}
+	}
+	s := &Snapshot{index: x, epoch: x.epoch, resets: x.end.resets, files: x.files()}
 	for _, p := range x.parts {
 		p.reader.Acquire() // succeeds, because the index has a reference
 		s.union.Segments = append(s.union.Segments, p.reader)
 	}
 	s.Dataset = describe(x.epoch, s.union.Len())
-	return s
+	return s, nil
 }
 
 // Release releases the segments. Records that were listed from the snapshot are invalid afterwards.
@@ -268,8 +275,8 @@ func (x *Index) refresh(ctx context.Context) error {
 func (p position) overlap() int { return max(p.plants-1, 0) }
 
 // add adds a page of the log that was read when the index ended at a position. If the log is too
-// far ahead, or too many plants are in memory, it adds nothing and reports that the index needs a
-// build.
+// far ahead, too many plants are in memory, or these plants are being written to a file, it adds
+// nothing and reports that the index needs a build.
 func (x *Index) add(page store.PlantPage, at position) (needsBuild bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -281,21 +288,23 @@ func (x *Index) add(page store.PlantPage, at position) (needsBuild bool, err err
 	case at.plants > 0 && (len(page.Plants) == 0 || page.FirstBatch != at.batch):
 		x.opts.Logger.Warn("the log of plants has changed; building its index again", "plants", page.Total, "indexed", at.plants)
 		return false, x.reset()
-	case page.Total-x.end.plants > farBehind*x.opts.SealAt, x.tail.Len() > maxTail*x.opts.SealAt:
+	case page.Total-x.end.plants > farBehind*x.opts.SealAt, x.inMemory() > maxInMemory*x.opts.SealAt, x.frozen > x.end.plants:
 		return true, nil
 	}
 	have := x.end.plants - at.overlap()
 	if have >= len(page.Plants) {
 		return false, nil
 	}
+	records := make([]herb.Record, 0, len(page.Plants))
 	for _, p := range page.Plants[have:] {
-		if x.tail, err = x.tail.Append(recordOf(p)); err != nil {
-			return false, err
-		}
-		x.end.plants++
+		records = append(records, recordOf(p))
 	}
+	if err := x.append(records); err != nil {
+		return false, err
+	}
+	x.end.plants += len(records)
 	x.end.batch = page.LastBatch
-	if x.tail.Len() >= x.opts.SealAt {
+	if x.inMemory() >= x.opts.SealAt {
 		x.build(false)
 	}
 	return false, nil

@@ -31,29 +31,7 @@ func TestContains_longValues(t *testing.T) {
 	}
 	all := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 	few := openBuilt(t, fields, records[:5_000], segment.Options{FS: unsynced{}})
-	both := &segment.Union{Segments: []*segment.Reader{few, all}, Tail: segment.NewTail(fields)}
-	kinds := map[string]func(s query.Source, r *query.Request) (int, error){
-		"list": func(s query.Source, r *query.Request) (int, error) {
-			p, err := s.List(t.Context(), r)
-			return p.Total, err
-		},
-		"stream": func(s query.Source, r *query.Request) (int, error) {
-			all, err := s.Stream(t.Context(), r)
-			return all.Total, err
-		},
-		"facets": func(s query.Source, r *query.Request) (int, error) {
-			f, err := s.Facets(t.Context(), &query.FacetRequest{Request: r, Fields: []int{0}})
-			return f.Total, err
-		},
-		"grid": func(s query.Source, r *query.Request) (int, error) {
-			g, err := s.Grid(t.Context(), &query.GridRequest{Request: r, Columns: 1, Rows: 1, Bounds: query.Bounds{MaxX: 1, MaxY: 1}})
-			return g.Total, err
-		},
-		"aggregate": func(s query.Source, r *query.Request) (int, error) {
-			a, err := s.Aggregate(t.Context(), &query.AggregateRequest{Request: r, Measures: []query.Measure{{Kind: query.MeasureCount, Field: -1}}, Returned: 1, Top: 1})
-			return a.Total, err
-		},
-	}
+	both := &segment.Union{Segments: []*segment.Reader{few, all}}
 	for _, tt := range []struct {
 		name     string
 		source   query.Source
@@ -75,13 +53,13 @@ func TestContains_longValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for kind, count := range kinds {
-			total, err := count(tt.source, r)
+		for _, kind := range requestKinds(t) {
+			total, err := kind.call(t.Context(), tt.source, r)
 			switch {
 			case tt.rejected == "" && (err != nil || total != tt.total):
-				t.Errorf("%s, %s: %d, error %v; want %d", tt.name, kind, total, err, tt.total)
+				t.Errorf("%s, %s: %d, error %v; want %d", tt.name, kind.name, total, err, tt.total)
 			case tt.rejected != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.rejected)):
-				t.Errorf("%s, %s: %v; want %s", tt.name, kind, err, tt.rejected)
+				t.Errorf("%s, %s: %v; want %s", tt.name, kind.name, err, tt.rejected)
 			}
 		}
 	}

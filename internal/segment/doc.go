@@ -40,9 +40,10 @@
 //
 // # Unions
 //
-// A Union lists several segments and a Tail, records in memory, as one dataset. It is for data that
-// grows: records are added to the tail, and from time to time the tail and some segments are
-// replaced by a new segment.
+// A Union lists several segments as one dataset. It is for data that grows: new records are in
+// small segments in memory (InMemory), which are replaced by larger ones from time to time. A
+// Reader is a union of one segment, and all kinds of requests have one way into a union
+// (evaluate.go).
 //
 // # Concurrency and lifetime
 //

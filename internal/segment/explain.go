@@ -2,9 +2,9 @@ package segment
 
 import (
 	"context"
+	"fmt"
 
 	"herbarium/internal/query"
-	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
 )
 
@@ -23,8 +23,12 @@ func (r *Reader) Explain(ctx context.Context, q *query.Request) (e Explanation, 
 	if _, err := r.List(ctx, q); err != nil {
 		return e, err
 	}
-	err = r.file.Guard(func() error {
-		_, e.Total = r.findPage(guard.NewSteps(ctx), q, func(s Step) { e.Steps = append(e.Steps, s) })
+	var trace plan.Trace = func(s Step) { e.Steps = append(e.Steps, s) }
+	err = r.union().evaluate(ctx, q, forListing, trace, func(m *matches) error {
+		e.Total = m.total
+		if from, to := m.pageRange(); from < to {
+			trace.Measure(fmt.Sprintf("records %d to %d", from+1, to), m.segments[0].describeOrder(), func() int { return len(m.page(from, to)) })
+		}
 		return nil
 	})
 	return e, err

@@ -16,7 +16,7 @@ import (
 func BenchmarkUnionFacets(b *testing.B) {
 	fields := herb.PlantFields()
 	g := rand.New(rand.NewPCG(1, 2))
-	u := segment.Union{Tail: segment.NewTail(fields)}
+	u := segment.Union{}
 	ids, next := g.Perm(1_000_000), 0
 	for _, size := range []int{600_000, 300_000, 90_000, 10_000} {
 		path := filepath.Join(b.TempDir(), fmt.Sprint(size))

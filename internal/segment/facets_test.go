@@ -81,10 +81,7 @@ func TestUnion_valueRanges(t *testing.T) {
 	for start := 0; start+part < n; start += part {
 		u.Segments = append(u.Segments, openBuilt(t, fields, records[start:start+part], segment.Options{FS: unsynced{}}))
 	}
-	var err error
-	if u.Tail, err = segment.NewTail(fields).Append(records[n-part:]...); err != nil {
-		t.Fatal(err)
-	}
+	u.Segments = append(u.Segments, openInMemory(t, fields, records[n-part:]))
 	for _, raw := range []string{"", "&_values=77", "&_offset=40", "&number%5Blt%5D=5000"} {
 		q, err := query.ParseFacets("field=number&field=name&top=50"+raw, fields)
 		if err != nil {
@@ -106,7 +103,7 @@ func TestUnion_valueRanges(t *testing.T) {
 func TestUnion_writings(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "name", Type: herb.TypeText, Filterable: true}}
-	u := &segment.Union{Tail: segment.NewTail(fields)}
+	u := &segment.Union{}
 	for _, names := range [][]string{{"ab", "\x01ab"}, {"ab\x01", "b"}, {"a\u00adb", "ab"}, {"ab"}, {"\u00e9", "e\u0301"}, {"e\u0301"}} {
 		var records []herb.Record
 		for _, name := range names {

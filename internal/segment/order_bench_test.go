@@ -73,7 +73,8 @@ func BenchmarkOrder(b *testing.B) {
 	}
 }
 
-// BenchmarkOrder_union measures pages of a union of segments of different sizes and a tail.
+// BenchmarkOrder_union measures pages of a union of segments of different sizes, the last in
+// memory.
 func BenchmarkOrder_union(b *testing.B) {
 	fields, records := orderBenchmark()
 	u, start := &segment.Union{}, 0
@@ -81,10 +82,7 @@ func BenchmarkOrder_union(b *testing.B) {
 		u.Segments = append(u.Segments, openBuilt(b, fields, records[start:end], segment.Options{FS: unsynced{}}))
 		start = end
 	}
-	var err error
-	if u.Tail, err = segment.NewTail(fields).Append(records[start:]...); err != nil {
-		b.Fatal(err)
-	}
+	u.Segments = append(u.Segments, openInMemory(b, fields, records[start:]))
 	for _, sort := range []string{"distinct", "-distinct", "five,-distinct", "-thousand,distinct", "third,five,thousand,-distinct", "pairs,distinct"} {
 		benchmarkPages(b, u, fields, sort)
 	}

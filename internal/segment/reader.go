@@ -1,9 +1,11 @@
 package segment
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 
+	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
@@ -69,6 +71,26 @@ func (r *Reader) open() (err error) {
 	}
 	r.words, err = fulltext.Open(r.file, &r.pool)
 	return err
+}
+
+// union returns the segment as a union, which answers all kinds of requests.
+func (r *Reader) union() *Union { return &Union{Segments: []*Reader{r}} }
+
+// List, Stream, Facets, Grid and Aggregate implement query.Source, as those of Union do.
+func (r *Reader) List(ctx context.Context, q *query.Request) (query.Page, error) {
+	return r.union().List(ctx, q)
+}
+func (r *Reader) Stream(ctx context.Context, q *query.Request) (query.Stream, error) {
+	return r.union().Stream(ctx, q)
+}
+func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (query.Facets, error) {
+	return r.union().Facets(ctx, q)
+}
+func (r *Reader) Grid(ctx context.Context, q *query.GridRequest) (query.Grid, error) {
+	return r.union().Grid(ctx, q)
+}
+func (r *Reader) Aggregate(ctx context.Context, q *query.AggregateRequest) (query.Aggregate, error) {
+	return r.union().Aggregate(ctx, q)
 }
 
 // Acquire adds a reference. It returns false if the last one has been released; the reader must

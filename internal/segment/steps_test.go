@@ -57,7 +57,7 @@ func longTexts(records, words int) []herb.Record {
 }
 
 // TestSteps_longTexts checks that queries report work that grows with the texts, not with the
-// number of records: on a segment, and on records in memory.
+// number of records: on a file, and on a segment in memory.
 func TestSteps_longTexts(t *testing.T) {
 	t.Parallel()
 	const records, words = 100, 1000
@@ -71,10 +71,7 @@ func TestSteps_longTexts(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	tail, err := segment.NewTail(fields).Append(longTexts(records, words)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inMemory := openInMemory(t, fields, longTexts(records, words))
 	for _, tt := range []struct {
 		raw   string
 		least int // steps
@@ -88,7 +85,7 @@ func TestSteps_longTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, source := range map[string]query.Source{
-			"segment": r, "memory": &segment.Union{Tail: tail}, "union": &segment.Union{Segments: []*segment.Reader{r}, Tail: tail},
+			"segment": r, "memory": inMemory, "union": &segment.Union{Segments: []*segment.Reader{r, inMemory}},
 		} {
 			var p countingPacer
 			if page, err := source.List(query.WithPacer(t.Context(), &p), q); err != nil || page.Total < records {
@@ -116,27 +113,12 @@ func TestSteps_announced(t *testing.T) {
 	}
 }
 
-// TestSteps_counting checks that facets and grids report before they work, and that looking up
-// values is counted.
-func TestSteps_counting(t *testing.T) {
+// TestSteps_lookups checks that looking up many values is counted.
+func TestSteps_lookups(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)
 	p := countingPacer{err: errors.New("rejected")}
 	ctx := query.WithPacer(t.Context(), &p)
-	facets, err := query.ParseFacets("field=group", cancelFields())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Facets(ctx, facets); !errors.Is(err, p.err) || p.yields != 1 {
-		t.Errorf("facets: %d reports, %v", p.yields, err)
-	}
-	grid, err := query.ParseGrid("_x=size&_y=number&_bounds=0,0,1000,1000&_columns=200&_rows=200", cancelFields())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Grid(ctx, grid); !errors.Is(err, p.err) || p.yields != 2 {
-		t.Errorf("grid: %d reports, %v", p.yields, err)
-	}
 	var values strings.Builder
 	for i := range query.MaxFilterValues {
 		fmt.Fprintf(&values, "name=v%06d&", i)
@@ -204,10 +186,7 @@ func TestStream_longest(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	longer, err := segment.NewTail(fields).Append(herb.Record{strings.Repeat("z", 2000)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	longer := openInMemory(t, fields, []herb.Record{{strings.Repeat("z", 2000)}})
 	q, err := query.Parse("", fields)
 	if err != nil {
 		t.Fatal(err)
@@ -218,8 +197,8 @@ func TestStream_longest(t *testing.T) {
 		want   int
 	}{
 		"segment": {r, 1000 + around},
-		"memory":  {&segment.Union{Tail: longer}, 2000 + around},
-		"union":   {&segment.Union{Segments: []*segment.Reader{r}, Tail: longer}, 2000 + around},
+		"memory":  {longer, 2000 + around},
+		"union":   {&segment.Union{Segments: []*segment.Reader{r, longer}}, 2000 + around},
 	} {
 		for range 2 { // the second time it is known
 			if s, err := tt.source.Stream(t.Context(), q); err != nil || s.Longest != tt.want {

@@ -10,17 +10,11 @@ import (
 
 const (
 	streamNumbers = 512      // number of records located first
-	streamParts   = 8        // divisor of the number located at a time; each part is located by reading the whole result
+	streamParts   = 8        // divisor of the number located at a time, each time by reading the whole result
 	streamBytes   = 64 << 10 // bytes of records copied at a time
 	largeRecord   = 1 << 20  // minimum size in bytes of records that are not copied
 	forgetBytes   = 16 << 20 // bytes of sequentially read records that may remain in memory
 )
-
-// Stream returns the complete result of q, regardless of its page. It can be read until the reader
-// is released.
-func (r *Reader) Stream(ctx context.Context, q *query.Request) (query.Stream, error) {
-	return r.union().Stream(ctx, q)
-}
 
 // Stream returns the complete result of q, regardless of its page. It can be read until the
 // segments are released.
@@ -30,21 +24,20 @@ func (r *Reader) Stream(ctx context.Context, q *query.Request) (query.Stream, er
 // guard, so that faults in the map become errors even if a client takes hours to fetch the rest.
 // Only very large records are yielded from the map.
 func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
-	var st *guard.Steps
-	var m *unionMatches
-	err = runQuery(ctx, u.guard, u.Segments, q, func(steps *guard.Steps) error {
-		st = steps
-		m = u.match(st, q)
-		s.Total, s.Longest = m.total, u.longest(st)
+	var all *matches
+	err = u.evaluate(ctx, q, forListing, nil, func(m *matches) error {
+		m.order()
+		s.Total, s.Longest = m.total, u.longest(m.steps)
+		all = m.detach()
 		return nil
 	})
 	if err != nil {
 		return query.Stream{}, err
 	}
-	s.Records = yieldChunks(st, u.guard, func() func() [][]byte {
-		c := copier{unionMatches: m, steps: st}
-		for _, p := range m.parts {
-			c.cursors = append(c.cursors, cursor{matches: p})
+	s.Records = yieldChunks(all.steps, u.guard, func() func() [][]byte {
+		c := copier{matches: all}
+		for _, s := range all.segments {
+			c.cursors = append(c.cursors, cursor{segmentMatches: s})
 		}
 		return c.next
 	})
@@ -55,9 +48,6 @@ func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, e
 func (u *Union) longest(st *guard.Steps) (longest int) {
 	for _, r := range u.Segments {
 		longest = max(longest, r.records.Longest(st))
-	}
-	for _, row := range u.Tail.rows {
-		longest = max(longest, len(row.json))
 	}
 	return longest
 }
@@ -90,21 +80,20 @@ func yieldChunks[T any](st *guard.Steps, guarded func(read func() error) error, 
 	}
 }
 
-// copier merges the matches of all parts and copies their records, in the order of the request.
+// copier merges the matches of all segments and copies their records, in the order of the request.
 type copier struct {
-	*unionMatches
-	steps   *guard.Steps
-	cursors []cursor // by part
+	*matches
+	cursors []cursor // by segment
 	records [][]byte // copied
 	buf     []byte   // backing array of records
 }
 
-// cursor reads the matches of a part in order.
+// cursor reads the matches of a segment in order.
 type cursor struct {
-	matches
-	located int      // number of records that are located
-	pending []uint32 // numbers of those that are not read yet
-	first   entry    // next record, unless it is not read yet
+	*segmentMatches
+	located int         // number of records that are located
+	pending []uint32    // numbers of those that are not read yet
+	first   keyedRecord // next record, unless it is not read yet
 }
 
 // next copies the next records; none at the end.
@@ -115,7 +104,7 @@ func (c *copier) next() [][]byte {
 		if first == nil {
 			break
 		}
-		rec := first.first.record
+		rec := first.first.json
 		prefault(c.steps, rec)
 		if len(rec) >= largeRecord && len(c.records) > 0 {
 			break
@@ -131,23 +120,23 @@ func (c *copier) next() [][]byte {
 	return c.records
 }
 
-// first returns the part with the next record, or nil at the end.
+// first returns the segment with the next record, or nil at the end.
 func (c *copier) first() (first *cursor) {
 	for i := range c.cursors {
 		p := &c.cursors[i]
 		if len(p.pending) == 0 && p.located < p.len() {
-			// A part may have to be sorted: the first is short, so that the response begins soon,
-			// and each is several times as long as the one before.
+			// Records may have to be sorted: the first are few, so that the response begins soon,
+			// and then several times as many each time.
 			end := min(p.located+max(streamNumbers, min(streamParts*p.located, p.len()/streamParts)), p.len())
 			p.pending, p.located = p.locate(p.located, end), end
 		}
 		if len(p.pending) == 0 {
 			continue
 		}
-		if p.first.record == nil {
-			p.first = c.entry(p, p.located-len(p.pending), p.pending[0])
+		if p.first.json == nil {
+			p.first = c.record(p.segmentMatches, p.located-len(p.pending), p.pending[0])
 		}
-		if first == nil || p.first.compare(first.first.sortKey, c.sort) < 0 {
+		if first == nil || c.compare(p.first.sortKey, first.first.sortKey) < 0 {
 			first = p
 		}
 	}
@@ -157,5 +146,5 @@ func (c *copier) first() (first *cursor) {
 // pop removes the next record.
 func (c *cursor) pop() {
 	c.dropRead(c.pending[0])
-	c.pending, c.first = c.pending[1:], entry{}
+	c.pending, c.first = c.pending[1:], keyedRecord{}
 }

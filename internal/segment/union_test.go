@@ -17,14 +17,14 @@ import (
 	"herbarium/internal/segment"
 )
 
-// openUnion divides records at random points among some segments and a tail. Any of them may be
-// empty.
-func openUnion(t testing.TB, fields []herb.Field, records []herb.Record, segments int) *segment.Union {
+// openUnion divides records at random points among some files and a segment in memory. Any of them
+// may be empty.
+func openUnion(t testing.TB, fields []herb.Field, records []herb.Record, files int) *segment.Union {
 	t.Helper()
 	seed := fnv.New64()
 	_, _ = seed.Write([]byte(t.Name()))
 	random := rand.New(rand.NewPCG(seed.Sum64(), uint64(len(records))))
-	ends := make([]int, segments)
+	ends := make([]int, files)
 	for i := range ends {
 		ends[i] = random.IntN(len(records) + 1)
 	}
@@ -35,11 +35,7 @@ func openUnion(t testing.TB, fields []herb.Field, records []herb.Record, segment
 		u.Segments = append(u.Segments, openBuilt(t, fields, records[start:end], segment.Options{FS: unsynced{}}))
 		start = end
 	}
-	tail, err := segment.NewTail(fields).Append(records[start:]...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Tail = tail
+	u.Segments = append(u.Segments, openInMemory(t, fields, records[start:]))
 	return u
 }
 
@@ -47,13 +43,13 @@ func openUnion(t testing.TB, fields []herb.Field, records []herb.Record, segment
 // different numbers of parts.
 func TestUnion(t *testing.T) {
 	t.Parallel()
-	for segments := range 4 {
-		t.Run(fmt.Sprint(segments), func(t *testing.T) {
+	for files := range 4 {
+		t.Run(fmt.Sprint(files), func(t *testing.T) {
 			t.Parallel()
 			listtest.Run(t, listtest.Engine{
-				Plants: true, Datasets: 20, Queries: 80, Large: segments == 2,
+				Plants: true, Datasets: 20, Queries: 80, Large: files == 2,
 				Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
-					return openUnion(t, fields, records, segments)
+					return openUnion(t, fields, records, files)
 				},
 			})
 		})
@@ -87,17 +83,4 @@ func TestUnion_fewMatches(t *testing.T) {
 	if diff := cmp.Diff(want, got.Fields[0].Values); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-}
-
-// TestTail_After checks that a tail without its first records counts the words of the others only.
-func TestTail_After(t *testing.T) {
-	t.Parallel()
-	listtest.Run(t, listtest.Engine{
-		Plants: true,
-		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
-			u := openUnion(t, fields, slices.Concat(records, records), 0)
-			u.Tail = u.Tail.After(len(records))
-			return u
-		},
-	})
 }

@@ -55,15 +55,12 @@ func (p Part) matching() int {
 	return p.Set.Len()
 }
 
-// Input is the matching records of a union of segments and a tail.
+// Input is the matching records of a union of segments.
 type Input struct {
 	Fields []herb.Field
 	Parts  []Part
-	Tail   []herb.Record
 	// Value returns a value of a record as written.
 	Value func(part int, record uint32, field int) string
-	// Meets reports whether a record of some fields meets conditions.
-	Meets func(fields []herb.Field, record herb.Record, conditions []query.Condition) bool
 }
 
 // Run computes the result of a request. It fails with herb.CodeInvalid if there are too many
@@ -73,7 +70,6 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 	for _, p := range in.Parts {
 		a.total += p.matching()
 	}
-	a.total += len(in.Tail)
 	for i, b := range q.By {
 		g, err := a.newGrouper(b)
 		if err != nil {
@@ -140,11 +136,7 @@ func (a *aggregation) dictionary(field int) *column.Dictionary {
 	for _, p := range a.input.Parts {
 		columns = append(columns, &p.Columns[field])
 	}
-	memory := make([]string, len(a.input.Tail))
-	for i, rec := range a.input.Tail {
-		memory[i] = rec[field]
-	}
-	d := column.NewDictionary(a.steps, &a.input.Fields[field], columns, memory)
+	d := column.NewDictionary(a.steps, &a.input.Fields[field], columns)
 	a.dictionaries[field] = d
 	return d
 }

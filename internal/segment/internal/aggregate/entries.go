@@ -40,7 +40,7 @@ func (r *repeats) add(n int) {
 	}
 }
 
-// partEntries is the entries of one part. The tail is the last part.
+// partEntries is the entries of one part.
 type partEntries struct {
 	part            int
 	records, groups []uint32
@@ -60,11 +60,8 @@ const recordsAtOnce = bitmap.EachAtOnce
 // groupEntries looks up the groups of the matching records, some records at a time.
 func (a *aggregation) groupEntries() *entries {
 	e := &entries{steps: a.steps}
-	for part := range len(a.input.Parts) + 1 {
-		n := len(a.input.Tail)
-		if part < len(a.input.Parts) {
-			n = a.input.Parts[part].matching()
-		}
+	for part, p := range a.input.Parts {
+		n := p.matching()
 		if len(a.fields) == 0 { // counts are enough
 			n = 0
 		}
@@ -107,8 +104,7 @@ func (a *aggregation) chunkSize() int {
 	return recordsAtOnce / 64
 }
 
-// eachMatching calls f for all matching records, some of one part at a time. The tail is the last
-// part.
+// eachMatching calls f for all matching records, some of one part at a time.
 func (a *aggregation) eachMatching(f func(part int, records []uint32)) {
 	numbers := make([]uint32, 0, recordsAtOnce)
 	each := func(part, n int) {
@@ -128,7 +124,6 @@ func (a *aggregation) eachMatching(f func(part int, records []uint32)) {
 			p.Set.Each(a.steps, func(records []uint32) { f(i, records) })
 		}
 	}
-	each(len(a.input.Parts), len(a.input.Tail))
 }
 
 // group sets the groups of the records of a chunk in each By field, and repeats records that are in

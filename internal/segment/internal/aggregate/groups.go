@@ -135,11 +135,9 @@ func (a *aggregation) fill(all []group) (filled []group, err error) {
 
 // meets reports whether a group meets the conditions of the request on its measures.
 func (a *aggregation) meets(g group, fields []herb.Field) bool {
-	values := make(herb.Record, len(fields))
-	for _, c := range a.request.Having {
-		values[c.Field] = a.value(c.Field, g.id)
-	}
-	return a.input.Meets(fields, values, a.request.Having)
+	return !slices.ContainsFunc(a.request.Having, func(c query.Condition) bool {
+		return !column.Meets(&fields[c.Field], a.value(c.Field, g.id), c)
+	})
 }
 
 // page returns the groups at positions [from, to) in the order of the request.

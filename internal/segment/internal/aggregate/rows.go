@@ -16,7 +16,7 @@ const rowShare = 3
 // readsRows reports whether the sorted rows of a segment are read to group records: it is the only
 // one, many records match, each has one group in every By field, and codes are runs.
 func (a *aggregation) readsRows() bool {
-	if len(a.input.Parts) != 1 || len(a.input.Tail) > 0 || a.total < a.input.Parts[0].Records/rowShare {
+	if len(a.input.Parts) != 1 || a.total < a.input.Parts[0].Records/rowShare {
 		return false
 	}
 	for i := range a.request.By {

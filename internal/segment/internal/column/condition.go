@@ -2,6 +2,7 @@ package column
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"herbarium/internal/herb"
@@ -86,6 +87,27 @@ func KeyRange(op query.Op, o query.Operand) (from, to string) {
 		return o.Key, maxKey
 	}
 	panic(fmt.Sprintf("operator %q selects no range of keys", op)) // a new operator needs a case in operand or here
+}
+
+// Meets reports whether a value that is in no segment, such as a measure, meets a condition of a
+// query on its field. OpMatch needs an index.
+func Meets(f *herb.Field, value string, cond query.Condition) bool {
+	key, _ := NewSortKey(f, value)
+	return (cond.Op != query.OpNe) == slices.ContainsFunc(cond.Values, func(o query.Operand) bool {
+		equality, missing := cond.Op.IsEquality(), text.MissingRank(f, o.Text)
+		switch {
+		case key.Missing > 0 || equality && missing >= 0:
+			return equality && missing+1 == key.Missing
+		case equality && EqualByKey(f.Type):
+			return key.Key == o.Key
+		case equality:
+			return value == o.Text
+		case cond.Op == query.OpContains:
+			return text.NewSubstring(o.Text).IndexKey([]byte(key.Key), 0) >= 0
+		}
+		from, to := KeyRange(cond.Op, o)
+		return key.Key >= from && key.Key < to
+	})
 }
 
 func (c *Column) equal(o query.Operand, name string) plan.Condition {

@@ -1,10 +1,8 @@
 package column
 
 import (
-	"bytes"
 	"math"
 	"slices"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/file"
@@ -12,8 +10,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// Dictionary numbers the distinct values of a field in several segments and in memory: the code of
-// a value is its position in ascending order. So codes compare like values, and groups of records
+// Dictionary numbers the distinct values of a field in one or more segments: the code of a value is
+// its position in ascending order. So codes compare like values, and groups of records
 // are computed with arrays instead of strings. The code Len stands for all missing values. The
 // values of a list field are its elements.
 //
@@ -30,7 +28,6 @@ type Dictionary struct {
 	Len     int // number of values
 	steps   *guard.Steps
 	parts   []partCodes
-	memory  []uint32          // codes of the values in memory
 	origins []origin          // by code; nil if codes are runs or positions of elements
 	texts   map[uint32]string // by code, the values that are not those of a run
 }
@@ -49,96 +46,66 @@ type partCodes struct {
 // notCode replaces the code of a run with several spellings.
 const notCode = math.MaxUint32
 
-// NewDictionary returns the dictionary of a field. columns are its indexes in the segments, and
-// memory is its values in memory; there are none of a list field, which has one segment.
-func NewDictionary(st *guard.Steps, f *herb.Field, columns []*Column, memory []string) *Dictionary {
+// NewDictionary returns the dictionary of a field. columns are its indexes in the segments; a list
+// field has one.
+func NewDictionary(st *guard.Steps, f *herb.Field, columns []*Column) *Dictionary {
 	d := &Dictionary{Field: f, steps: st}
 	for _, c := range columns {
 		d.parts = append(d.parts, partCodes{Column: c})
 	}
 	switch {
 	case f.Type == herb.TypeList:
-		for _, c := range columns {
-			d.Len = c.Elements()
-		}
-	case len(columns) == 1 && len(memory) == 0 && !slices.ContainsFunc(columns[0].nonUniform, func(b byte) bool { return b != 0 }):
+		d.Len = columns[0].Elements()
+	case len(columns) == 1 && !slices.ContainsFunc(columns[0].nonUniform, func(b byte) bool { return b != 0 }):
 		d.Len = columns[0].Distinct()
 	default:
-		d.merge(st, memory)
+		d.merge(st)
 	}
 	return d
 }
 
-// merge assigns codes to the values of all parts.
-func (d *Dictionary) merge(st *guard.Steps, memory []string) {
+// merge assigns codes to the values of all segments.
+func (d *Dictionary) merge(st *guard.Steps) {
 	d.texts, d.origins = map[uint32]string{}, []origin{}
-	var cursors []*valueCursor
+	cursors := make([]*valueCursor, len(d.parts))
 	for i := range d.parts {
 		p := &d.parts[i]
 		st.Reserve(4 * p.Distinct())
 		p.codes = make([]uint32, p.Distinct()+1)
-		cursors = append(cursors, &valueCursor{field: d.Field, part: i, column: p.Column, values: p.newRunValues(st, p.Distinct()), run: -1})
+		all := newSortedResult(st, p.Column, nil, false)
+		cursors[i] = newValueCursor(i, &all)
 	}
-	inMemory := newMemoryCursor(st, d.Field, len(d.parts), memory)
-	cursors = append(cursors, inMemory)
-	cursors = slices.DeleteFunc(cursors, func(c *valueCursor) bool { return !c.next(st) })
-	codes := map[string]uint32{} // of the values in memory, by key
-	for len(cursors) > 0 {
-		st.Add(len(cursors))
-		least := cursors[0]
-		for _, c := range cursors[1:] {
-			if bytes.Compare(c.key, least.key) < 0 {
-				least = c
-			}
-		}
-		code, key := uint32(d.Len), bytes.Clone(least.key)
+	mergeValues(st, cursors, func(same []*valueCursor) {
+		code := uint32(d.Len)
 		d.Len++
-		st.Reserve(bytesPerOrigin)
-		d.setOrigin(code, least)
-		cursors = slices.DeleteFunc(cursors, func(c *valueCursor) bool {
-			if !bytes.Equal(c.key, key) {
-				return false
-			}
-			switch {
-			case c == inMemory:
-				codes[string(key)] = code
-			case c.isSpelling:
+		d.addOrigin(code, same[0])
+		for _, c := range same {
+			if c.text != "" {
 				d.parts[c.part].setSpelling(uint32(c.run), c.text, code)
-			default:
+			} else {
 				d.parts[c.part].codes[c.run] = code
 			}
-			return !c.next(st)
-		})
-	}
+		}
+	})
 	for i := range d.parts {
 		p := &d.parts[i]
 		p.codes[p.Distinct()] = uint32(d.Len)
 	}
-	for _, value := range memory {
-		st.Add(1 + len(value)/bytesPerStep)
-		code, ok := codes[string(valueKey(d.Field, value))]
-		if !ok {
-			code = uint32(d.Len)
-		}
-		d.memory = append(d.memory, code)
-	}
 }
 
-// setOrigin stores the first run with a value, and the text of a value that is not that of a run.
-func (d *Dictionary) setOrigin(code uint32, c *valueCursor) {
-	o := origin{uint32(c.part), uint32(max(c.run, 0))}
-	if c.column == nil || c.isSpelling {
+// bytesPerOrigin is the memory for the origin of a value, also while the array grows.
+const bytesPerOrigin = 16
+
+// addOrigin stores the first run with the next value, and the text of a value that is not that of
+// the run.
+func (d *Dictionary) addOrigin(code uint32, c *valueCursor) {
+	d.steps.Reserve(bytesPerOrigin)
+	if c.text != "" {
 		d.steps.Reserve(bytesPerSpelling + len(c.text))
 		d.texts[code] = c.text
 	}
-	d.origins = append(d.origins, o)
+	d.origins = append(d.origins, origin{uint32(c.part), uint32(c.run)})
 }
-
-// Memory that a dictionary needs for a value.
-const (
-	bytesPerOrigin   = 16 // also while the array grows
-	bytesPerSpelling = 64 // in a map
-)
 
 // setSpelling sets the code of one spelling of a non-uniform run.
 func (p *partCodes) setSpelling(run uint32, spelling string, code uint32) {
@@ -151,121 +118,8 @@ func (p *partCodes) setSpelling(run uint32, spelling string, code uint32) {
 	p.spellingCodes[run][spelling], p.codes[run] = code, notCode
 }
 
-// valueKey returns bytes by which the values of a field are ordered, and equal for equal values
-// only; nil if the value is missing.
-func valueKey(f *herb.Field, value string) []byte {
-	if text.MissingRank(f, value) >= 0 {
-		return nil
-	}
-	return appendRunKey(nil, f, []byte(value))
-}
-
-func appendRunKey(dst []byte, f *herb.Field, value []byte) []byte {
-	if f.Type == herb.TypeText {
-		return appendValueKey(dst, value)
-	}
-	key, err := AppendSortKey(dst, f, value)
-	if err != nil {
-		guard.Corrupt("%v", err)
-	}
-	return key
-}
-
-// valueCursor reads the values of one part in ascending order.
-type valueCursor struct {
-	field      *herb.Field
-	part       int
-	column     *Column   // nil if the values are in memory
-	values     runValues // of the runs
-	run        int
-	spellings  []string // next values: of a non-uniform run, or in memory
-	isSpelling bool     // the current value was one of spellings
-	key        []byte   // of the current value; see valueKey
-	text       string   // current value, if isSpelling
-}
-
-// newMemoryCursor returns a cursor of values in memory. Of equal numbers and dates that are written
-// differently it has the first.
-func newMemoryCursor(st *guard.Steps, f *herb.Field, part int, memory []string) *valueCursor {
-	type keyedText struct{ key, text string }
-	var all []keyedText
-	for _, value := range memory {
-		st.Add(1 + len(value)/bytesPerStep)
-		if key := valueKey(f, value); key != nil {
-			all = append(all, keyedText{string(key), value})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b keyedText) int {
-		st.Add(1)
-		return strings.Compare(a.key, b.key)
-	})
-	all = slices.CompactFunc(all, func(a, b keyedText) bool { return a.key == b.key })
-	c := &valueCursor{field: f, part: part}
-	for _, v := range all {
-		c.spellings = append(c.spellings, v.text)
-	}
-	return c
-}
-
-// next moves to the next value. It returns false at the end.
-func (c *valueCursor) next(st *guard.Steps) bool {
-	if len(c.spellings) == 0 && c.column != nil {
-		if c.run++; c.run == c.column.Distinct() {
-			return false
-		}
-		if c.column.isNonUniform(c.run) {
-			c.spellings = c.column.spellings(st, c.run)
-		}
-	}
-	if c.isSpelling = len(c.spellings) > 0; c.isSpelling {
-		c.text, c.spellings = c.spellings[0], c.spellings[1:]
-		c.key = appendRunKey(c.key[:0], c.field, []byte(c.text))
-		return true
-	}
-	if c.column == nil {
-		return false
-	}
-	value := c.values.at(c.run)
-	if c.field.Type == herb.TypeText {
-		c.key = append(c.key[:0], value...) // read as a key
-	} else {
-		c.key = appendRunKey(c.key[:0], c.field, value)
-	}
-	return true
-}
-
-// spellings returns the different texts of a non-uniform run, in the order of their bytes.
-func (c *Column) spellings(st *guard.Steps, run int) []string {
-	seen := map[string]bool{}
-	from, to := c.run(run)
-	for p := from; p < to; p++ {
-		if value := c.readValue(st, c.sorted.At(p)); !seen[value] {
-			st.Reserve(bytesPerSpelling + len(value))
-			seen[value] = true
-		}
-	}
-	all := make([]string, 0, len(seen))
-	for spelling := range seen {
-		all = append(all, spelling)
-	}
-	slices.SortFunc(all, func(a, b string) int {
-		st.Add(1)
-		return strings.Compare(a, b)
-	})
-	return all
-}
-
-// Parts returns the number of segments. Values in memory are those of the part after them.
-func (d *Dictionary) Parts() int { return len(d.parts) }
-
 // AppendCodes appends the codes of the values of some records of a part.
 func (d *Dictionary) AppendCodes(dst []uint32, part int, records []uint32) []uint32 {
-	if part == len(d.parts) {
-		for _, rec := range records {
-			dst = append(dst, d.memory[rec])
-		}
-		return dst
-	}
 	p := &d.parts[part]
 	if p.runAt == nil {
 		p.runAt = new(NewIntervalIndex(d.steps, p.runs, p.sorted.Len()))

@@ -62,8 +62,7 @@ func (c *Column) TopElements(st *guard.Steps, set *bitmap.Set, most int) (values
 func (c *Column) CountBelow(st *guard.Steps, set *bitmap.Set, key string) int {
 	o := newSortedResult(st, c, set, false)
 	defer o.release()
-	o.keys = c.newRunKeys(st, query.MaxBuckets)
-	return o.countBelowKey(key)
+	return population{&o, c.newRunKeys(st, query.MaxBuckets)}.countBelowKey(key)
 }
 
 // ReadRunValues returns functions that read the values of ascending runs, of about n, and search

@@ -10,30 +10,28 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// population is the values of some records of a field in ascending order.
-type population interface {
-	// len returns the number of values.
-	len() int
-	// at returns the value at a position, with its sort key.
-	at(i int) Value
-	// countBelowKey returns the number of values whose sort key is less than the given one.
-	countBelowKey(key string) int
+// population is the matching values of a segment in ascending order.
+type population struct {
+	*sortedResult
+	keys *runKeys
 }
 
-// extremes are values with their sort keys: the least, the greatest, and those next to zero. A
-// value that does not exist has no key.
-type extremes struct{ min, max, negative, positive Value }
+// keyedValue is a value with its sort key, which is empty if there is no value.
+type keyedValue struct{ key, text string }
+
+// extremes are the least and the greatest value, and those next to zero.
+type extremes struct{ min, max, negative, positive keyedValue }
 
 // setHistogram sets the range and the histogram of a facet of some populations. Its boundaries and
 // its scale are those for edges, which may be other populations.
 func setHistogram(facet *query.Facet, f *herb.Field, counted, edges []population, q *query.FacetRequest) {
 	own := combine(f, counted, false)
-	facet.Min, facet.Max, facet.Scale = own.min.Text, own.max.Text, query.ScaleLinear
+	facet.Min, facet.Max, facet.Scale = own.min.text, own.max.text, query.ScaleLinear
 	logarithmic := f.Type == herb.TypeNumber && (q.Scale == query.ScaleLog || q.Scale == query.ScaleAuto)
 	e := combine(f, edges, logarithmic)
-	facet.Histogram = query.Buckets(*f, e.min.Text, e.max.Text, q.Buckets)
+	facet.Histogram = query.Buckets(*f, e.min.text, e.max.text, q.Buckets)
 	if logarithmic {
-		r := query.Range{Min: e.min.Text, Max: e.max.Text, GreatestNegative: e.negative.Text, LeastPositive: e.positive.Text}
+		r := query.Range{Min: e.min.text, Max: e.max.text, GreatestNegative: e.negative.text, LeastPositive: e.positive.text}
 		log := query.LogBuckets(*f, r, q.Buckets)
 		if len(log) > 0 && (q.Scale == query.ScaleLog || isSkewed(f, facet.Histogram, edges) && !isSkewed(f, log, edges)) {
 			facet.Histogram, facet.Scale = log, query.ScaleLog
@@ -68,13 +66,13 @@ func addCounts(f *herb.Field, buckets []query.Bucket, populations []population) 
 // combine returns the extremes of several populations, with those next to zero if signs is set. Of
 // equal values it returns that of the first population.
 func combine(f *herb.Field, populations []population, signs bool) (all extremes) {
-	lower := func(dst *Value, v Value) {
-		if dst.Key == "" || v.Key < dst.Key {
+	lower := func(dst *keyedValue, v keyedValue) {
+		if dst.key == "" || v.key < dst.key {
 			*dst = v
 		}
 	}
-	upper := func(dst *Value, v Value) {
-		if v.Key > dst.Key {
+	upper := func(dst *keyedValue, v keyedValue) {
+		if v.key > dst.key {
 			*dst = v
 		}
 	}
@@ -99,16 +97,18 @@ func combine(f *herb.Field, populations []population, signs bool) (all extremes)
 	return all
 }
 
-func (o *sortedResult) len() int { return o.countBelow(o.Values()) }
+func (p population) len() int { return p.countBelow(p.Values()) }
 
-func (o *sortedResult) at(i int) Value {
-	run := o.runAt(0, o.rank(i))
-	return Value{Key: o.keys.at(run), Text: o.keys.value(run)}
+// at returns the value at a position.
+func (p population) at(i int) keyedValue {
+	run := p.runAt(0, p.rank(i))
+	return keyedValue{p.keys.at(run), p.keys.value(run)}
 }
 
-func (o *sortedResult) countBelowKey(key string) int {
-	run := sort.Search(o.Distinct(), func(i int) bool { return o.keys.at(i) >= key })
-	return o.countBelow(int(o.runs.At(run)))
+// countBelowKey returns the number of values whose sort key is less than the given one.
+func (p population) countBelowKey(key string) int {
+	run := sort.Search(p.Distinct(), func(i int) bool { return p.keys.at(i) >= key })
+	return p.countBelow(int(p.runs.At(run)))
 }
 
 // runKeys reads the values and the sort keys of runs in any order. It remembers the keys, because
@@ -169,14 +169,4 @@ func (k *runKeys) at(run int) string {
 		k.keys[run] = key
 	}
 	return key
-}
-
-// valuePopulation is a population in memory.
-type valuePopulation []Value
-
-func (p valuePopulation) len() int       { return len(p) }
-func (p valuePopulation) at(i int) Value { return p[i] }
-
-func (p valuePopulation) countBelowKey(key string) int {
-	return sort.Search(len(p), func(i int) bool { return p[i].Key >= key })
 }

@@ -22,7 +22,6 @@ type runValues struct {
 	next       int    // run after the last one that was read
 	value      []byte // last one that was read
 	fromRecord []byte // buffer for a value that is read from a record
-	shared     int    // length of the common prefix of the stored values read since the caller set it to the length of one
 	codes      []byte // buffer for the collation codes of a value; see text.AppendCodes
 	known      int    // length of the prefix of value that has been searched
 	found      int    // end of the first occurrence of the substring in that prefix; 0 if there is none
@@ -59,7 +58,7 @@ func (v *runValues) at(run int) []byte {
 			v.value = append(v.value[:shared], v.rest[:suffix]...)
 		}
 		v.rest = v.rest[suffix:]
-		v.known, v.shared = min(v.known, shared), min(v.shared, shared)
+		v.known = min(v.known, shared)
 	}
 	return v.value
 }
@@ -169,7 +168,6 @@ func (v *runValues) searchShort(end int, find *text.Substring, found bitmap.Bits
 			before = second
 		}
 		v.rest, length = rest[suffix:], shared+suffix
-		v.shared = min(v.shared, shared)
 		if v.found > shared {
 			v.found = 0
 		}

@@ -28,7 +28,6 @@ type sortedResult struct {
 	dense  bitmap.Bits         // records of the result
 	below  [PrefixSets + 1]int // without blocks, number of records before each part of the sorted rows; -1 if not counted yet
 	known  position            // last located record
-	keys   *runKeys            // for a histogram; else nil
 }
 
 // position is a rank and the number of records of a result below it.

@@ -26,6 +26,9 @@ func (w *Index) Statistics(st *guard.Steps, clauses []*Clause) Statistics {
 func (s *Statistics) Add(other Statistics) {
 	s.Records += other.Records
 	s.Words += other.Words
+	if s.DocFreqs == nil {
+		s.DocFreqs = make([]int, len(other.DocFreqs))
+	}
 	for i, n := range other.DocFreqs {
 		s.DocFreqs[i] += n
 	}
