@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"io/fs"
 	"net/http"
@@ -16,18 +14,9 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/web/view/datasets"
-	"herbarium/internal/web/view/distributions"
-	"herbarium/internal/web/view/format"
 )
-
-// files contains Swagger UI compressed, and only those of its files that are served.
-//
-//go:embed assets templates swagger-ui/*.gz
-var files embed.FS
 
 // assets are the files that pages refer to. Their folder is named by a hash of them and the
 // templates, so that browsers cache them without revalidation and never combine a new page with an
@@ -46,8 +35,8 @@ type asset struct {
 	plain   func() []byte // the content uncompressed, for the few clients that do not accept gzip
 }
 
-// newAssets reads the embedded files. It panics if they are invalid.
-func newAssets(base string) *assets {
+// newAssets reads the files of the pages. It panics if they are invalid.
+func newAssets(files fs.FS, base string) *assets {
 	all, plain := sha256.New(), map[string][]byte{}
 	a := &assets{files: map[string]asset{}}
 	types := map[string]string{
@@ -57,7 +46,7 @@ func newAssets(base string) *assets {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		content, err := files.ReadFile(file)
+		content, err := fs.ReadFile(files, file)
 		all.Write(content)
 		if name, ok := strings.CutSuffix(path.Base(file), ".gz"); ok {
 			a.files[name] = asset{types[path.Ext(name)], func() []byte { return content }, sync.OnceValue(func() []byte { return decompress(content) })}
@@ -109,7 +98,7 @@ func (a *assets) path(name string) (string, error) {
 	return "", fmt.Errorf("no such asset %q", name)
 }
 
-func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
+func (p *Site) asset(w http.ResponseWriter, r *http.Request) error {
 	a := p.assets()
 	f, ok := a.files[r.PathValue("file")]
 	if !ok || path.Base(a.folder) != r.PathValue("fingerprint") {
@@ -129,78 +118,4 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeShared(w, f.plain())
 	return nil
-}
-
-// writeShared writes a body that never changes. The server does not copy it, if it can do without.
-func writeShared(w http.ResponseWriter, body []byte) {
-	if sharing, ok := w.(interface{ WriteShared(body []byte) }); ok {
-		sharing.WriteShared(body)
-		return
-	}
-	_, _ = w.Write(body) // a writer in memory
-}
-
-// parseTemplates parses one template set per page, each with the shared layout and partials. It
-// panics if one is invalid.
-func (p *Pages) parseTemplates() map[string]*template.Template {
-	constant := func(s string) func() string { return func() string { return s } }
-	funcs := template.FuncMap{
-		"asset": p.assets().path, "cataloguehref": p.catalogueHref, "base": constant(p.base), "sitename": constant(siteName), "version": constant(p.opts.Version),
-		"age": func(t time.Time) string { return format.Age(time.Now(), t) }, "clip": herb.Clip, "count": herb.Count, "exact": format.EscapeExact, "filesize": format.FileSize, "minus": func(a, b int) int { return a - b }, "percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
-		"columns": datasets.FirstColumns, "sparklabel": distributions.SparkLabel, "describe": datasets.Describe, "descriptor": datasets.ReadDescriptor, "title": func(d *herb.Dataset) string { return format.PlainText(datasets.Title(d)) },
-	}
-	partials := template.Must(template.New("partials").Funcs(funcs).ParseFS(files, "templates/partials/*.html"))
-	sets := map[string]*template.Template{}
-	pages, _ := fs.Glob(files, "templates/*.html") // the pattern is valid
-	for _, file := range pages {
-		sets[strings.TrimSuffix(path.Base(file), ".html")] = template.Must(template.Must(partials.Clone()).ParseFS(files, file))
-	}
-	return sets
-}
-
-// bundle joins a module and the modules that it imports, directly or not, into one module without
-// comments and indentation. A page with a module per component would wait for a request per module.
-//
-// The modules share one scope, so their top-level names are unique: browsers reject a script that
-// declares a name twice. Imports are declarations of one line. Only the exports of the entry
-// remain.
-func bundle(files map[string][]byte, entry string) error {
-	imports := regexp.MustCompile(`^import (?:\{.*\} from )?"\./(.*)";$`)
-	types := regexp.MustCompile(`/\*\* @.*? \*/ ?`) // comments that declare types
-	var script []byte
-	joined := map[string]bool{}
-	var join func(name string) error
-	join = func(name string) error {
-		module, ok := files[name]
-		if !ok && !joined[name] {
-			return fmt.Errorf("join scripts: no such module %q", name)
-		}
-		joined[name] = true
-		delete(files, name)
-		for line := range strings.Lines(string(module)) {
-			line = strings.TrimSpace(types.ReplaceAllString(line, ""))
-			if i := strings.LastIndex(line, " // "); i >= 0 && !strings.ContainsAny(line[i:], "\"'`") { // not in a string
-				line = strings.TrimSpace(line[:i])
-			}
-			if imported := imports.FindStringSubmatch(line); imported != nil {
-				if err := join(imported[1]); err != nil {
-					return err
-				}
-				continue
-			}
-			if strings.HasPrefix(line, "import ") {
-				return fmt.Errorf("join scripts: %s: unsupported import: %s", name, line)
-			}
-			if name != entry {
-				line = strings.TrimPrefix(line, "export ")
-			}
-			if line != "" && !strings.HasPrefix(line, "//") {
-				script = append(append(script, line...), '\n')
-			}
-		}
-		return nil
-	}
-	err := join(entry)
-	files[entry] = script
-	return err
 }

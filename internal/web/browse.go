@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 
-	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
@@ -41,13 +40,13 @@ type rowsPage struct {
 	ShowsCounts bool   // the call returns counts, not rows
 }
 
-func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *browser) browse(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	return p.serveRows(w, r, v, nil)
 }
 
-func (p *Pages) browseMap(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *browser) browseMap(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	if v.Denied != nil { // the description without values may have no coordinates
-		return p.requestKey(w, r, &v, r.URL.RawQuery, v.Denied)
+		return p.requestKey(w, r, &v.DatasetView, r.URL.RawQuery, v.Denied)
 	}
 	pairs := columns.MapPairs(&v.Dataset)
 	if len(pairs) == 0 {
@@ -57,7 +56,7 @@ func (p *Pages) browseMap(w http.ResponseWriter, r *http.Request, v datasetView)
 }
 
 // serveRows serves the map of one of the pairs of coordinates, or the table if there are none.
-func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView, pairs []columns.Pair) error {
+func (p *browser) serveRows(w http.ResponseWriter, r *http.Request, v datasetView, pairs []columns.Pair) error {
 	s, canonical, parseErr := p.parseState(v)
 	tab, template, title := "table", "browser", ""
 	if pairs != nil {
@@ -68,7 +67,7 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 		return redirect(w, s.URL())
 	}
 	if v.Denied != nil {
-		return p.requestKey(w, r, &v, r.URL.RawQuery, v.Denied)
+		return p.requestKey(w, r, &v.DatasetView, r.URL.RawQuery, v.Denied)
 	}
 	var page rowsPage
 	lost, err := openRow(r.Context(), v, &s)
@@ -136,22 +135,11 @@ func (page *rowsPage) parse(s state.State, parseErr error, order herb.Order) (re
 
 // notModified responds with 304 if the client has a page, and reports whether it did. Pages that
 // depend on the key of the browser have no entity tag.
-func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetView) bool {
+func (p *browser) notModified(w http.ResponseWriter, r *http.Request, v datasetView) bool {
 	if v.Access == herb.AccessKey || p.Key(r) != "" {
 		return false
 	}
-	return matchTag(w, r, etag.New(p.opts.Version, p.assets().folder, v.Version, v.Live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery))
-}
-
-// matchTag sets the entity tag of a response. It responds with 304 if the client has that response,
-// and reports whether it did.
-func matchTag(w http.ResponseWriter, r *http.Request, tag string) bool {
-	w.Header().Set("Etag", tag)
-	if !etag.Match(r.Header, tag) {
-		return false
-	}
-	w.WriteHeader(http.StatusNotModified)
-	return true
+	return matchTag(w, r, p.tag(v.Version, v.Live, p.origin(r), themeOf(r), r.URL.Path, r.URL.RawQuery))
 }
 
 // setControls sets the bar above the rows. Chips and inputs show the state as requested, so that
@@ -192,7 +180,7 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 }
 
 // setMap counts the rows of a listing in the cells of a map that shows all of them.
-func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *query.Request, pairs []columns.Pair) error {
+func (p *browser) setMap(ctx context.Context, page *rowsPage, v datasetView, req *query.Request, pairs []columns.Pair) error {
 	at := maps.PairIndex(page.State, pairs)
 	q, err := v.mapRequest(ctx, page.State, pairs[at], req, maps.MapColumns)
 	if err != nil {
@@ -218,7 +206,7 @@ func (v datasetView) mapRequest(ctx context.Context, s *state.State, pair column
 
 // setCall sets the API call of the view: the listing of its rows, or the counts of a map. The
 // script draws points instead of counts unless there are too many.
-func (page *rowsPage) setCall(p *Pages, r *http.Request, v datasetView) {
+func (page *rowsPage) setCall(p *browser, r *http.Request, v datasetView) {
 	path, params := pathAPI+v.Ref.String()+"/data", page.State.Call()
 	if page.Map != nil && page.Map.Grid != "" {
 		gridPath := pathAPI + v.Ref.String() + "/grid"

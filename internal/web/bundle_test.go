@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func TestBundle(t *testing.T) {
 // TestAssets_imports requires that every module is served: those in the bundle are not.
 func TestAssets_imports(t *testing.T) {
 	t.Parallel()
-	served := newAssets("").files
+	served := newAssets(os.DirFS("../assets"), "").files
 	imports := regexp.MustCompile(`(?m)^import .*"\./(.*)";$`)
 	for name, f := range served {
 		for _, imported := range imports.FindAllSubmatch(f.plain(), -1) {
@@ -46,7 +47,7 @@ func TestAssets_imports(t *testing.T) {
 
 func TestAssets_comments(t *testing.T) {
 	t.Parallel()
-	for name, f := range newAssets("").files {
+	for name, f := range newAssets(os.DirFS("../assets"), "").files {
 		if plain := f.plain(); strings.HasSuffix(name, ".css") && name != "swagger-ui.css" && (bytes.Contains(plain, []byte("/*")) || len(plain) == 0) {
 			t.Errorf("%s has comments", name)
 		}

@@ -52,16 +52,15 @@ type foundRow struct {
 
 const datasetsPerPage = 50
 
-// The parameters of the catalogue besides search, sort and page, and the orders.
+// The parameters of the catalogue besides the namespace, search, sort and page, and the orders.
 const (
-	paramNamespace = "namespace"
-	paramKeyword   = "keyword"
-	sortName       = "name"
-	sortRows       = "rows"
-	sortUpdated    = "updated"
+	paramKeyword = "keyword"
+	sortName     = "name"
+	sortRows     = "rows"
+	sortUpdated  = "updated"
 )
 
-func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
+func (p *browser) catalogue(w http.ResponseWriter, r *http.Request) error {
 	params, live, err := p.openCatalogue(r)
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := catalogue{
 		base: p.base, Search: params.Get(query.ParamSearch), Namespace: params.Get(paramNamespace), Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
-		Total: len(live), HasKey: p.Key(r) != "", Publish: p.maySeePublish(r, herb.Ref{}),
+		Total: len(live), HasKey: p.Key(r) != "", Publish: p.publishing.maySeePublish(r, herb.Ref{}),
 		Rejected: slices.SortedFunc(maps.Values(rejected), func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) }),
 	}
 	if c.Sort != sortRows && c.Sort != sortUpdated {
@@ -113,7 +112,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 }
 
 // openCatalogue returns the parameters of a request for the catalogue, and the live versions.
-func (p *Pages) openCatalogue(r *http.Request) (params query.Params, live []herb.LiveVersion, err error) {
+func (p *browser) openCatalogue(r *http.Request) (params query.Params, live []herb.LiveVersion, err error) {
 	if params, err = httpapi.QueryString(r).Params(); err != nil {
 		return nil, nil, err
 	}
@@ -154,7 +153,7 @@ func (c *catalogue) Prev() string { return c.Href(c.Sort, min(c.Meta.Page-1, c.M
 func (c *catalogue) Next() string { return c.Href(c.Sort, c.Meta.Page+1) }
 
 // datasetsOnPage describes the datasets on the page that the parameters name.
-func (p *Pages) datasetsOnPage(r *http.Request, params query.Params, live []herb.LiveVersion, perPage int) ([]herb.Dataset, query.Meta, error) {
+func (p *browser) datasetsOnPage(r *http.Request, params query.Params, live []herb.LiveVersion, perPage int) ([]herb.Dataset, query.Meta, error) {
 	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: params.Get(query.ParamPage)}}.Encode(), nil)
 	if err != nil {
 		return nil, query.Meta{}, err
@@ -168,14 +167,9 @@ func (p *Pages) datasetsOnPage(r *http.Request, params query.Params, live []herb
 	return datasets, req.Meta(len(live)), err
 }
 
-// catalogueHref returns the link to the datasets that match a parameter.
-func (p *Pages) catalogueHref(param, value string) string {
-	return state.Join(p.base+pathCatalogue, query.Params{{Name: param, Value: value}}.Encode())
-}
-
 // searchRows counts the matching rows of all datasets that the visitor may read. The last word may
 // be incomplete, as it is in the search of a table while you type.
-func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
+func (p *browser) searchRows(r *http.Request, c *catalogue) error {
 	const shown = 12
 	search := c.Search
 	last, _ := utf8.DecodeLastRuneInString(search)
@@ -211,7 +205,7 @@ func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 
 // findRows returns the first rows of a dataset that match a search. A dataset that is gone,
 // unavailable or protected meanwhile has none.
-func (p *Pages) findRows(r *http.Request, ref herb.Ref, search string) (rows []foundRow, err error) {
+func (p *browser) findRows(r *http.Request, ref herb.Ref, search string) (rows []foundRow, err error) {
 	const most, maxValue = 3, 4 << 10
 	opened, err := httpapi.OpenLive(r, ref)
 	if code := herb.CodeOf(err); code == herb.CodeNotFound || code == herb.CodeUnavailable {

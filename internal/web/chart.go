@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 
-	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/charts"
@@ -28,14 +27,14 @@ type chartView struct {
 }
 
 // chart serves the chart of the rows of a listing.
-func (p *Pages) chart(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *browser) chart(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	s, canonical, parseErr := p.parseState(v)
 	s.Path += "/chart"
 	if !canonical {
 		return redirect(w, s.URL())
 	}
 	if v.Denied != nil {
-		return p.requestKey(w, r, &v, r.URL.RawQuery, v.Denied)
+		return p.requestKey(w, r, &v.DatasetView, r.URL.RawQuery, v.Denied)
 	}
 	var page rowsPage
 	req, rejected, err := page.parse(s, parseErr, v.Order)
@@ -117,7 +116,7 @@ func answerQuestion(ctx context.Context, v datasetView, s *state.State, q *chart
 }
 
 // setChart sets the chart and the API call for its values.
-func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, q *charts.Question, answer *charts.Answer) {
+func (page *rowsPage) setChart(p *browser, r *http.Request, v datasetView, q *charts.Question, answer *charts.Answer) {
 	call, base := q.Call(page.State), p.datasetPath(v.Ref)
 	page.Chart = &chartView{
 		Answer: answer, FileName: herb.Clip(answer.Title, 120), Suggestions: charts.NewSuggestions(page.State, base+"/chart.svg", v.Version),
@@ -156,7 +155,7 @@ func (i *chartImage) setSize() {
 }
 
 // chartSVG serves a chart as an image: a file to download, or the preview of a suggestion.
-func (p *Pages) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *browser) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}
@@ -172,7 +171,7 @@ func (p *Pages) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) 
 	v.cacheImage(h, s.Small)
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	if v.Access != herb.AccessKey && matchTag(w, r, etag.New(p.opts.Version, p.assets().folder, v.Version, r.URL.RawQuery)) {
+	if v.Access != herb.AccessKey && matchTag(w, r, p.tag(v.Version, r.URL.RawQuery)) {
 		return nil
 	}
 	answer, total, release, err := answerQuestion(r.Context(), v, &s, q, "")

@@ -47,7 +47,7 @@ type columnDoc struct {
 const maxColumnDocs = 300
 
 // about serves the description of a dataset. It is public, except for what may quote values.
-func (p *Pages) about(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *browser) about(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	page, err := p.newDocument(w, r, v, "about")
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ type pinnedChart struct {
 
 // addCharts adds the charts that the publisher has chosen. The caller releases their memory after
 // the page was rendered.
-func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView) (release func(), err error) {
+func (page *documentPage) addCharts(ctx context.Context, p *browser, v datasetView) (release func(), err error) {
 	var releases []func()
 	release = func() {
 		for _, one := range releases {
@@ -109,7 +109,7 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 
 // api serves the API reference of a dataset. The viewer at /docs documents and tries every
 // operation.
-func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *browser) api(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	page, err := p.newDocument(w, r, v, "api")
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error
 
 // newDocument documents the first columns of a dataset, with values of the first rows if they may
 // be shown.
-func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
+func (p *browser) newDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
 	page = documentPage{Hidden: v.Denied != nil}
 	if page.Head, page.State, page.Rows, err = p.documentHead(w, r, v, tab); err != nil {
 		return page, err
@@ -141,7 +141,7 @@ func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetVie
 // documentHead returns the head of a page that describes a dataset. Its views and files keep the
 // filters of the rows that the visitor comes from. rows is their number; -1: not counted, because
 // the visitor may not read them.
-func (p *Pages) documentHead(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (h datasets.Head, s *state.State, rows int, err error) {
+func (p *browser) documentHead(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (h datasets.Head, s *state.State, rows int, err error) {
 	if h, err = p.head(w, r, v, tab); err != nil {
 		return h, nil, -1, err
 	}
@@ -207,22 +207,8 @@ func (page *versionsPage) Exposes(v library.VersionInfo) []string {
 	return exposures(page.versions, page.Live, v.Version)
 }
 
-// exposures returns what becomes public if a version replaces the live one.
-func exposures(versions []library.VersionInfo, live, version string) (messages []string) {
-	named := func(name string) (d herb.Dataset) {
-		if i := slices.IndexFunc(versions, func(v library.VersionInfo) bool { return v.Version == name }); i >= 0 {
-			d = versions[i].Dataset
-		}
-		return d
-	}
-	for _, c := range library.Exposures(named(live), named(version), nil) {
-		messages = append(messages, c.Message)
-	}
-	return messages
-}
-
-func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
-	versions, err := p.opts.History(r.Context(), v.Ref)
+func (p *browser) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	versions, err := p.history(r.Context(), v.Ref)
 	if err != nil {
 		return err
 	}
@@ -251,7 +237,7 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'uns
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // docs serves the viewer of the OpenAPI document.
-func (p *Pages) docs(w http.ResponseWriter, r *http.Request) error {
+func (p *browser) docs(w http.ResponseWriter, r *http.Request) error {
 	l := p.layout(r, "API", "All operations of the API, to read and to try.")
 	l.Current, l.Canonical = "docs", l.Origin+pathDocs
 	if err := p.render(w, "docs", l, nil); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -25,7 +26,7 @@ const (
 // redirectDone redirects to a page of a dataset, which tells what was done. previous is the version
 // that was live before; empty if there was none. Publishers who may not read the dataset are told
 // on the page to choose a file, because the pages of the dataset would require another key.
-func (p *Pages) redirectDone(w http.ResponseWriter, r *http.Request, ref herb.Ref, page, what, version, previous string) error {
+func (p *publisher) redirectDone(w http.ResponseWriter, r *http.Request, ref herb.Ref, page, what, version, previous string) error {
 	const seconds = 120
 	path, value := p.datasetPath(ref), what+"/"+version+"/"+previous
 	if !p.mayReadLive(r, ref) {
@@ -39,7 +40,7 @@ func (p *Pages) redirectDone(w http.ResponseWriter, r *http.Request, ref herb.Re
 
 // mayReadLive reports whether a visitor may read the live version of a dataset. It is true if that
 // is unknown: the page of the dataset then shows the error.
-func (p *Pages) mayReadLive(r *http.Request, ref herb.Ref) bool {
+func (p *publisher) mayReadLive(r *http.Request, ref herb.Ref) bool {
 	if seesProtected(httpapi.Visitor(r), ref) {
 		return true
 	}
@@ -56,7 +57,7 @@ var versionName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,100}$`)
 
 // takeDone returns what was done with the dataset of a page, and removes it; nil if there is
 // nothing to tell, or another version is live by now.
-func (p *Pages) takeDone(w http.ResponseWriter, r *http.Request, v datasetView) (*datasets.Done, error) {
+func (p *publisher) takeDone(w http.ResponseWriter, r *http.Request, v httpapi.DatasetView) (*datasets.Done, error) {
 	value := p.takeDoneCookie(w, r, p.datasetPath(v.Ref))
 	if value == "" {
 		return nil, nil
@@ -66,7 +67,7 @@ func (p *Pages) takeDone(w http.ResponseWriter, r *http.Request, v datasetView) 
 
 // takeUnreadableDone is takeDone for the page to choose a file. The cookie names the dataset, which
 // the visitor may publish, but not read.
-func (p *Pages) takeUnreadableDone(w http.ResponseWriter, r *http.Request) (*datasets.Done, error) {
+func (p *publisher) takeUnreadableDone(w http.ResponseWriter, r *http.Request) (*datasets.Done, error) {
 	parts := strings.SplitN(p.takeDoneCookie(w, r, p.base+pathPublish), "/", 4)
 	if len(parts) != 4 {
 		return nil, nil
@@ -84,7 +85,7 @@ func (p *Pages) takeUnreadableDone(w http.ResponseWriter, r *http.Request) (*dat
 
 // takeDoneCookie returns the cookie of a path that tells what was done, and removes it; empty if
 // there is none.
-func (p *Pages) takeDoneCookie(w http.ResponseWriter, r *http.Request, path string) string {
+func (p *publisher) takeDoneCookie(w http.ResponseWriter, r *http.Request, path string) string {
 	c, err := r.Cookie(doneCookie)
 	if err != nil || r.Header.Get("X-Requested-With") != "" { // the script follows a redirect before it shows the page
 		return ""
@@ -97,7 +98,7 @@ func (p *Pages) takeDoneCookie(w http.ResponseWriter, r *http.Request, path stri
 
 // newDone returns what a cookie tells about a dataset that the visitor may publish; nil if it is
 // malformed or about another version than the live one.
-func (p *Pages) newDone(r *http.Request, ref herb.Ref, live, value string) (*datasets.Done, error) {
+func (p *publisher) newDone(r *http.Request, ref herb.Ref, live, value string) (*datasets.Done, error) {
 	parts := strings.Split(value, "/")
 	if len(parts) != 3 || parts[1] != live {
 		return nil, nil
@@ -127,7 +128,7 @@ func (p *Pages) newDone(r *http.Request, ref herb.Ref, live, value string) (*dat
 }
 
 // rollback makes another version of a dataset live.
-func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
+func (p *publisher) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err := p.checkOrigin(r); err != nil {
 		return err
 	}
@@ -155,4 +156,18 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("rollback: %w", err)
 	}
 	return p.redirectDone(w, r, ref, "/versions", doneRestored, version, live)
+}
+
+// exposures returns what becomes public if a version replaces the live one.
+func exposures(versions []library.VersionInfo, live, version string) (messages []string) {
+	named := func(name string) (d herb.Dataset) {
+		if i := slices.IndexFunc(versions, func(v library.VersionInfo) bool { return v.Version == name }); i >= 0 {
+			d = versions[i].Dataset
+		}
+		return d
+	}
+	for _, c := range library.Exposures(named(live), named(version), nil) {
+		messages = append(messages, c.Message)
+	}
+	return messages
 }

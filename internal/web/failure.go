@@ -27,7 +27,7 @@ type failurePage struct {
 }
 
 // Failure writes an error page.
-func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {
+func (p *Site) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {
 	page := failurePage{Status: status, Heading: http.StatusText(status), Message: message, Retry: status >= http.StatusInternalServerError}
 	switch status {
 	case http.StatusGone: // the version
@@ -44,7 +44,7 @@ func (p *Pages) Failure(w http.ResponseWriter, r *http.Request, status int, mess
 
 // Missing serves paths without a page. It redirects a path that names a dataset or a namespace,
 // such as /garden/catalog, and fails otherwise.
-func (p *Pages) Missing(w http.ResponseWriter, r *http.Request) error {
+func (p *Site) Missing(w http.ResponseWriter, r *http.Request) error {
 	missing := herb.Errorf(herb.CodeNotFound, "there is no page %q", herb.Clip(r.URL.Path, 200))
 	ref, rest := refOfPath(r.URL.Path)
 	if rest != "" || !herb.ValidName(ref.Namespace) {
@@ -88,7 +88,7 @@ func isLive(live []herb.LiveVersion, ref herb.Ref) bool {
 
 // describeMissing says what a path names that does not exist, and adds links to what does. It shows
 // the message alone if the datasets are unknown.
-func (p *Pages) describeMissing(r *http.Request, page *failurePage) {
+func (p *Site) describeMissing(r *http.Request, page *failurePage) {
 	page.Heading = "Page not found"
 	if p.opts.PrivateCatalog {
 		page.Key = p.base + pathKey
@@ -114,7 +114,7 @@ func (p *Pages) describeMissing(r *http.Request, page *failurePage) {
 }
 
 // nearDatasets returns links to the datasets whose names are most similar to that of a path.
-func (p *Pages) nearDatasets(ctx context.Context, live []herb.LiveVersion, ref herb.Ref) (links []state.Link) {
+func (p *Site) nearDatasets(ctx context.Context, live []herb.LiveVersion, ref herb.Ref) (links []state.Link) {
 	const most = 5
 	type near struct {
 		herb.LiveVersion

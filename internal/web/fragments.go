@@ -17,7 +17,7 @@ import (
 
 // fragment returns a handler of a part of a page, which the script requests with the query of the
 // page and inserts into it. template is the name of its template, and build returns the data.
-func (p *Pages) fragment(template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
+func (p *browser) fragment(template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
 	return p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
 			return v.Denied
@@ -165,7 +165,7 @@ const paramSparkVersion = "v"
 
 // spark serves the chart of a dataset in the catalogue. It is an image that browsers load when it
 // comes into view, so that the catalogue opens no datasets itself.
-func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *browser) spark(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"io/fs"
 	"strings"
 
 	"herbarium/internal/query"
@@ -13,9 +14,9 @@ import (
 type coasts struct{ coarse, fine share.Land }
 
 // readCoasts reads the coast from the assets. It panics if there is none.
-func readCoasts() coasts {
+func readCoasts(files fs.FS) coasts {
 	read := func(name string, scale float64) share.Land {
-		svg, err := files.ReadFile("assets/" + name)
+		svg, err := fs.ReadFile(files, "assets/"+name)
 		if err != nil {
 			panic(err)
 		}
@@ -42,8 +43,8 @@ func (c coasts) land(b query.Bounds) []share.Land {
 
 // readPlaces reads the names of places from the asset, which is a script for maps in the browser.
 // It panics if it is invalid.
-func readPlaces() (places []maps.Place) {
-	script, err := files.ReadFile("assets/places.js")
+func readPlaces(files fs.FS) (places []maps.Place) {
+	script, err := fs.ReadFile(files, "assets/places.js")
 	if err != nil {
 		panic(err)
 	}

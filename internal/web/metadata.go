@@ -20,7 +20,7 @@ type node map[string]any
 // dcat serves the catalogue as DCAT 3, for portals that harvest it. More than 100 datasets are
 // split into pages, which are linked as harvesters expect it
 // (https://www.hydra-cg.com/spec/latest/core/#hydra:PartialCollectionView).
-func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
+func (p *browser) dcat(w http.ResponseWriter, r *http.Request) error {
 	params, live, err := p.openCatalogue(r)
 	if err != nil {
 		return err

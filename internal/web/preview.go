@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/share"
@@ -26,7 +25,7 @@ const previewFile = "/preview.png"
 
 // previewHref returns the address of the preview of a state; empty if there is none: everybody may
 // see it. It names the version, so that caches keep it.
-func (p *Pages) previewHref(v datasetView, s *state.State) string {
+func (p *browser) previewHref(v datasetView, s *state.State) string {
 	if v.Access == herb.AccessKey {
 		return ""
 	}
@@ -35,7 +34,7 @@ func (p *Pages) previewHref(v datasetView, s *state.State) string {
 
 // setPreview adds the preview of a view to its page, with the address of the view: sites fetch the
 // page again from there.
-func (p *Pages) setPreview(l *layout, s *state.State, h *datasets.Head, alt string) {
+func (p *browser) setPreview(l *layout, s *state.State, h *datasets.Head, alt string) {
 	site := strings.TrimSuffix(l.Origin, p.base)
 	l.Address = site + s.URL()
 	if h.Preview != "" {
@@ -44,7 +43,7 @@ func (p *Pages) setPreview(l *layout, s *state.State, h *datasets.Head, alt stri
 }
 
 // preview returns the handler of the previews of a view: "table", "map" or "chart".
-func (p *Pages) preview(tab string) func(http.ResponseWriter, *http.Request, datasetView) error {
+func (p *browser) preview(tab string) func(http.ResponseWriter, *http.Request, datasetView) error {
 	return func(w http.ResponseWriter, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
 			return v.Denied
@@ -62,7 +61,7 @@ func (p *Pages) preview(tab string) func(http.ResponseWriter, *http.Request, dat
 		h.Set("Content-Security-Policy", "default-src 'none'")
 		tag := ""
 		if v.Ref != herb.PlantsRef { // of which there are no versions
-			tag = etag.New(p.opts.Version, p.assets().folder, v.Version, p.origin(r), r.URL.Path, r.URL.RawQuery)
+			tag = p.tag(v.Version, p.origin(r), r.URL.Path, r.URL.RawQuery)
 			if matchTag(w, r, tag) {
 				return nil
 			}
@@ -76,31 +75,11 @@ func (p *Pages) preview(tab string) func(http.ResponseWriter, *http.Request, dat
 	}
 }
 
-// cachedBody returns the body with an entity tag from the cache of the server, or makes and adds
-// it. An empty tag is not cached.
-func cachedBody(w http.ResponseWriter, tag string, make func() ([]byte, error)) ([]byte, error) {
-	cache, ok := w.(interface {
-		CachedBody(tag string) []byte
-		CacheBody(tag string, body []byte)
-	})
-	if !ok || tag == "" {
-		return make()
-	}
-	if body := cache.CachedBody(tag); body != nil {
-		return body, nil
-	}
-	body, err := make()
-	if err == nil {
-		cache.CacheBody(tag, body)
-	}
-	return body, err
-}
-
 // drawSteps is how much work it is to draw a preview, in steps of queries.
 const drawSteps = 1 << 18
 
 // drawPreview draws the preview of a view.
-func (p *Pages) drawPreview(r *http.Request, v datasetView, s *state.State, tab string) ([]byte, error) {
+func (p *browser) drawPreview(r *http.Request, v datasetView, s *state.State, tab string) ([]byte, error) {
 	ctx := r.Context()
 	card, err := p.newCard(ctx, v, s, tab)
 	if err != nil {
@@ -122,7 +101,7 @@ func (p *Pages) drawPreview(r *http.Request, v datasetView, s *state.State, tab 
 }
 
 // newCard builds the preview of a view.
-func (p *Pages) newCard(ctx context.Context, v datasetView, s *state.State, tab string) (*share.Card, error) {
+func (p *browser) newCard(ctx context.Context, v datasetView, s *state.State, tab string) (*share.Card, error) {
 	req, err := s.Request(v.Order)
 	if err != nil {
 		return nil, err
@@ -167,7 +146,7 @@ func describeCard(d *herb.Dataset, words state.Words) string {
 }
 
 // newCardMap returns the rows of a map, in front of all rows; nil if the dataset has no map.
-func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *state.State, req *query.Request) (*share.Map, error) {
+func (p *browser) newCardMap(ctx context.Context, v datasetView, s *state.State, req *query.Request) (*share.Map, error) {
 	pairs := columns.MapPairs(&v.Dataset)
 	if len(pairs) == 0 {
 		return nil, nil

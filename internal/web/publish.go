@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/jobs"
+	"herbarium/internal/library"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
 	"herbarium/internal/web/view/format"
@@ -52,8 +52,26 @@ type Drafts interface {
 	Discard(ctx context.Context, id string) error
 }
 
-// publishHandlers returns the pages for publishing a file; none if that is not possible.
-func (p *Pages) publishHandlers() map[string]httpapi.PageHandler {
+// publishOptions are what publishing needs besides the site. Without the first four, which require
+// each other, nothing is published in the browser.
+type publishOptions struct {
+	Files     Files
+	Drafts    Drafts
+	Versions  Versions
+	Publisher Publisher
+	History   func(context.Context, herb.Ref) ([]library.VersionInfo, error) // the kept versions of a dataset, newest first
+}
+
+// publisher serves the pages for publishing files. It is safe for concurrent use.
+type publisher struct {
+	*Site
+	opts publishOptions
+}
+
+func newPublisher(s *Site, opts publishOptions) *publisher { return &publisher{s, opts} }
+
+// Handlers returns the pages for publishing a file; none if that is not possible.
+func (p *publisher) Handlers() map[string]httpapi.PageHandler {
 	if p.opts.Drafts == nil {
 		return nil
 	}
@@ -85,7 +103,7 @@ const maxReviewForm = 4 << 20
 
 // mayPublish returns the publisher that sends a request. Without a key that may publish the
 // dataset, it writes the form for a key, which leads back to a path.
-func (p *Pages) mayPublish(w http.ResponseWriter, r *http.Request, ref herb.Ref, back string) (herb.Actor, error) {
+func (p *publisher) mayPublish(w http.ResponseWriter, r *http.Request, ref herb.Ref, back string) (herb.Actor, error) {
 	actor, err := httpapi.MayPublish(r, ref)
 	if err != nil {
 		err = p.requestKey(w, r, nil, back, err)
@@ -95,7 +113,7 @@ func (p *Pages) mayPublish(w http.ResponseWriter, r *http.Request, ref herb.Ref,
 
 // maySeePublish reports whether the key of a visitor may publish a dataset; a zero ref means any.
 // Visitors without a key cost nothing.
-func (p *Pages) maySeePublish(r *http.Request, ref herb.Ref) bool {
+func (p *publisher) maySeePublish(r *http.Request, ref herb.Ref) bool {
 	if p.opts.Drafts == nil || p.Key(r) == "" || ref == herb.PlantsRef {
 		return false
 	}
@@ -105,17 +123,6 @@ func (p *Pages) maySeePublish(r *http.Request, ref herb.Ref) bool {
 	}
 	return visitor.MayPublish(ref)
 }
-
-// checkOrigin rejects a form that another site has sent.
-func (p *Pages) checkOrigin(r *http.Request) error {
-	if err := p.csrf.Check(r); err != nil {
-		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and submit it again")
-	}
-	return nil
-}
-
-// publishPath matches the paths to which the form for a key may lead back.
-var publishPath = regexp.MustCompile(`^` + pathPublish + `(/[a-z0-9-]{1,64})?$`)
 
 // publishPage is the page to choose a file.
 type publishPage struct {
@@ -144,7 +151,7 @@ const (
 )
 
 // publishForm serves the page to choose a file. The parameters may name the dataset.
-func (p *Pages) publishForm(w http.ResponseWriter, r *http.Request) error {
+func (p *publisher) publishForm(w http.ResponseWriter, r *http.Request) error {
 	if _, err := p.mayPublish(w, r, herb.Ref{}, pathPublish); err != nil {
 		return err
 	}
@@ -156,7 +163,7 @@ func (p *Pages) publishForm(w http.ResponseWriter, r *http.Request) error {
 }
 
 // renderPublish writes the page to choose a file, with what was entered and why that was rejected.
-func (p *Pages) renderPublish(w http.ResponseWriter, r *http.Request, fields url.Values, rejection error) error {
+func (p *publisher) renderPublish(w http.ResponseWriter, r *http.Request, fields url.Values, rejection error) error {
 	page := publishPage{
 		Head: publishHead{Step: 1}, Path: p.base + pathPublish, Namespace: fields.Get(fieldNamespace), Dataset: fields.Get(fieldDataset),
 		Table: fields.Get(fieldTable), MaxSize: format.FileSize(p.opts.Files.MaxSize()),
@@ -188,9 +195,9 @@ func (p *Pages) renderPublish(w http.ResponseWriter, r *http.Request, fields url
 
 // addDatasets adds the datasets that a publisher may replace, and suggests the namespace or the
 // dataset if there is only one that the key may publish.
-func (page *publishPage) addDatasets(ctx context.Context, p *Pages, visitor herb.Principal) error {
+func (page *publishPage) addDatasets(ctx context.Context, p *publisher, visitor herb.Principal) error {
 	const most = 1000
-	live, err := p.opts.Library.Live(ctx)
+	live, err := p.Site.opts.Library.Live(ctx)
 	if err != nil {
 		return err
 	}
@@ -220,7 +227,7 @@ func (page *publishPage) addDatasets(ctx context.Context, p *Pages, visitor herb
 }
 
 // receiveFiles receives the files of a form. Each becomes a draft.
-func (p *Pages) receiveFiles(w http.ResponseWriter, r *http.Request) error {
+func (p *publisher) receiveFiles(w http.ResponseWriter, r *http.Request) error {
 	if err := p.checkOrigin(r); err != nil {
 		return err
 	}
@@ -249,7 +256,7 @@ func (p *Pages) receiveFiles(w http.ResponseWriter, r *http.Request) error {
 }
 
 // createDraft receives a file for the dataset that the form names, or that is named after the file.
-func (p *Pages) createDraft(r *http.Request, fields url.Values, name string, content io.Reader) (d review.Draft, err error) {
+func (p *publisher) createDraft(r *http.Request, fields url.Values, name string, content io.Reader) (d review.Draft, err error) {
 	ref, err := review.NameDataset(strings.TrimSpace(fields.Get(fieldNamespace)), strings.TrimSpace(fields.Get(fieldDataset)), name)
 	if err != nil {
 		return d, err
@@ -266,7 +273,7 @@ func (p *Pages) createDraft(r *http.Request, fields url.Values, name string, con
 }
 
 // receiveTable receives a table that was pasted into a form.
-func (p *Pages) receiveTable(w http.ResponseWriter, r *http.Request) error {
+func (p *publisher) receiveTable(w http.ResponseWriter, r *http.Request) error {
 	if err := p.checkOrigin(r); err != nil {
 		return err
 	}
@@ -280,7 +287,7 @@ func (p *Pages) receiveTable(w http.ResponseWriter, r *http.Request) error {
 }
 
 // receiveText makes a draft of a pasted table, which spreadsheets separate by tabs.
-func (p *Pages) receiveText(w http.ResponseWriter, r *http.Request, fields url.Values) error {
+func (p *publisher) receiveText(w http.ResponseWriter, r *http.Request, fields url.Values) error {
 	table := strings.ReplaceAll(fields.Get(fieldTable), "\r\n", "\n")
 	name := "pasted.csv"
 	if strings.Contains(table, "\t") {

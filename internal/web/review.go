@@ -21,7 +21,7 @@ const reviewWait = 400 * time.Millisecond
 
 // openDraft returns the draft of a path and its publisher, who may publish its dataset. A form must
 // come from this site.
-func (p *Pages) openDraft(w http.ResponseWriter, r *http.Request) (d review.Draft, actor herb.Actor, err error) {
+func (p *publisher) openDraft(w http.ResponseWriter, r *http.Request) (d review.Draft, actor herb.Actor, err error) {
 	if r.Method == http.MethodPost {
 		if err := p.checkOrigin(r); err != nil {
 			return d, actor, err
@@ -52,7 +52,7 @@ func errNoDraft() error {
 }
 
 // review serves the review of a draft.
-func (p *Pages) review(w http.ResponseWriter, r *http.Request) error {
+func (p *publisher) review(w http.ResponseWriter, r *http.Request) error {
 	d, _, err := p.openDraft(w, r)
 	if err != nil {
 		return err
@@ -67,12 +67,12 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request) error {
 }
 
 // livePath returns the path of the page that follows a publish.
-func (p *Pages) livePath(draft, publish string) string {
+func (p *publisher) livePath(draft, publish string) string {
 	return p.draftPath(draft) + "/live/" + url.PathEscape(publish)
 }
 
 // renderReview writes the review of a draft, and why it was not published.
-func (p *Pages) renderReview(w http.ResponseWriter, r *http.Request, id string, rejection error) error {
+func (p *publisher) renderReview(w http.ResponseWriter, r *http.Request, id string, rejection error) error {
 	found, err := p.opts.Drafts.Review(r.Context(), id, reviewWait)
 	if err != nil {
 		return cmp.Or(rejection, err)
@@ -98,7 +98,7 @@ func asSentence(s string) string {
 }
 
 // editDraft changes the settings of a draft as the form says.
-func (p *Pages) editDraft(w http.ResponseWriter, r *http.Request) error {
+func (p *publisher) editDraft(w http.ResponseWriter, r *http.Request) error {
 	d, _, err := p.openDraft(w, r)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (p *Pages) editDraft(w http.ResponseWriter, r *http.Request) error {
 }
 
 // rejectDraft shows the review with the reason why a form was rejected.
-func (p *Pages) rejectDraft(w http.ResponseWriter, r *http.Request, d review.Draft, rejection error) error {
+func (p *publisher) rejectDraft(w http.ResponseWriter, r *http.Request, d review.Draft, rejection error) error {
 	if herb.CodeOf(rejection) == herb.CodeInternal {
 		return rejection
 	}
@@ -123,7 +123,7 @@ func (p *Pages) rejectDraft(w http.ResponseWriter, r *http.Request, d review.Dra
 
 // saveEdits applies the form of a review to the settings of a draft. It returns the review that the
 // form was applied to, and whether it changed anything.
-func (p *Pages) saveEdits(r *http.Request, d review.Draft) (found review.Review, changed bool, err error) {
+func (p *publisher) saveEdits(r *http.Request, d review.Draft) (found review.Review, changed bool, err error) {
 	if err := r.ParseForm(); err != nil {
 		return found, false, herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and submit it again")
 	}
@@ -138,7 +138,7 @@ func (p *Pages) saveEdits(r *http.Request, d review.Draft) (found review.Review,
 }
 
 // draftDescriptor serves the descriptor of a draft as a file.
-func (p *Pages) draftDescriptor(w http.ResponseWriter, r *http.Request) error {
+func (p *publisher) draftDescriptor(w http.ResponseWriter, r *http.Request) error {
 	d, _, err := p.openDraft(w, r)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (p *Pages) draftDescriptor(w http.ResponseWriter, r *http.Request) error {
 }
 
 // discardDraft removes a draft.
-func (p *Pages) discardDraft(w http.ResponseWriter, r *http.Request) error {
+func (p *publisher) discardDraft(w http.ResponseWriter, r *http.Request) error {
 	d, _, err := p.openDraft(w, r)
 	if err == nil {
 		err = p.opts.Drafts.Discard(r.Context(), d.ID)
@@ -167,7 +167,7 @@ func (p *Pages) discardDraft(w http.ResponseWriter, r *http.Request) error {
 }
 
 // publishDraft publishes a draft as the publisher has reviewed it.
-func (p *Pages) publishDraft(w http.ResponseWriter, r *http.Request) error {
+func (p *publisher) publishDraft(w http.ResponseWriter, r *http.Request) error {
 	d, actor, err := p.openDraft(w, r)
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func checkReviewed(r *review.Review, live string, changed bool, form url.Values)
 
 // publishState follows a publish: it shows how far it is, leads to the dataset when it is live, and
 // back to the review if it failed.
-func (p *Pages) publishState(w http.ResponseWriter, r *http.Request) error {
+func (p *publisher) publishState(w http.ResponseWriter, r *http.Request) error {
 	back := pathPublish + "/" + r.PathValue("id")
 	if !publishPath.MatchString(back) {
 		return errNoDraft()
@@ -248,7 +248,7 @@ func (p *Pages) publishState(w http.ResponseWriter, r *http.Request) error {
 }
 
 // renderProgress writes the page that shows how far a publish is.
-func (p *Pages) renderProgress(w http.ResponseWriter, r *http.Request, ref herb.Ref, progress *progressView) error {
+func (p *publisher) renderProgress(w http.ResponseWriter, r *http.Request, ref herb.Ref, progress *progressView) error {
 	page := struct {
 		Head     publishHead
 		Ref      herb.Ref

@@ -50,7 +50,7 @@ type reviewPage struct {
 const shownColumns = 60
 
 // newReviewPage returns the page about a review, with columns from the given one on.
-func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
+func (p *publisher) newReviewPage(r *review.Review, from int) *reviewPage {
 	page := &reviewPage{
 		Review: r, Path: p.draftPath(r.Draft.ID), Start: p.base + pathPublish, Dataset: p.datasetPath(r.Draft.Ref), Progress: newProgressView(r.Progress),
 		Head: publishHead{Step: 2, Line: cmp.Or(r.Draft.Name, "pasted table") + " · " + format.FileSize(r.Draft.Size)},
@@ -292,7 +292,9 @@ func consentOf(r *review.Review, exposures bool) string {
 }
 
 // draftPath returns the path of the review of a draft.
-func (p *Pages) draftPath(id string) string { return path.Join(p.base+pathPublish, url.PathEscape(id)) }
+func (p *publisher) draftPath(id string) string {
+	return path.Join(p.base+pathPublish, url.PathEscape(id))
+}
 
 // breakingChange is a change that requires the consent of the publisher.
 type breakingChange struct {

@@ -20,7 +20,7 @@ const keyCookie = "herbarium_key"
 
 // Key returns the key that the browser sends for a page; empty: none. Browsers send the cookie with
 // the longest path first: the key of a dataset takes precedence over that of the site.
-func (p *Pages) Key(r *http.Request) string {
+func (p *Site) Key(r *http.Request) string {
 	c, err := r.Cookie(keyCookie)
 	if err != nil {
 		return ""
@@ -29,7 +29,7 @@ func (p *Pages) Key(r *http.Request) string {
 }
 
 // verify checks that a key is valid and may read a dataset, if ref names one.
-func (p *Pages) verify(r *http.Request, ref herb.Ref, key string) error {
+func (p *Site) verify(r *http.Request, ref herb.Ref, key string) error {
 	who, err := httpapi.VerifyKey(r, key)
 	if err == nil && ref != (herb.Ref{}) && !seesProtected(who, ref) {
 		err = herb.Errorf(herb.CodeForbidden, "the key is valid, but not for this dataset")
@@ -44,7 +44,7 @@ func seesProtected(visitor herb.Principal, ref herb.Ref) bool {
 }
 
 // siteKey serves the form for a key that the browser sends for all pages.
-func (p *Pages) siteKey(w http.ResponseWriter, r *http.Request) error {
+func (p *Site) siteKey(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	return p.requestKey(w, r, nil, "", nil)
 }
@@ -52,7 +52,7 @@ func (p *Pages) siteKey(w http.ResponseWriter, r *http.Request) error {
 // requestKey writes the form for the key of a dataset, or of the site if v is nil, with the reason
 // why the key that was sent is rejected. It returns the rejection; one that is not about the key
 // leads to no form.
-func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v *datasetView, back string, rejection error) error {
+func (p *Site) requestKey(w http.ResponseWriter, r *http.Request, v *httpapi.DatasetView, back string, rejection error) error {
 	switch code := herb.CodeOf(rejection); {
 	case rejection == nil, code == herb.CodeUnauthenticated, code == herb.CodeForbidden, code == herb.CodeRateLimited:
 	default:
@@ -77,7 +77,7 @@ func (p *Pages) requestKey(w http.ResponseWriter, r *http.Request, v *datasetVie
 
 // saveKey verifies the key that was entered into the form of a dataset, or of the site if v is nil,
 // and stores it in a cookie.
-func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *datasetView) error {
+func (p *Site) saveKey(w http.ResponseWriter, r *http.Request, v *httpapi.DatasetView) error {
 	if err := p.csrf.Check(r); err != nil {
 		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and enter the key again")
 	}
@@ -96,7 +96,7 @@ func (p *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *datasetView) 
 }
 
 // deleteKey deletes the keys that the browser sends for a dataset, or that of the site.
-func (p *Pages) deleteKey(w http.ResponseWriter, r *http.Request) error {
+func (p *Site) deleteKey(w http.ResponseWriter, r *http.Request) error {
 	if err := p.csrf.Check(r); err != nil {
 		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site")
 	}
@@ -113,7 +113,7 @@ func (p *Pages) deleteKey(w http.ResponseWriter, r *http.Request) error {
 }
 
 // cookie returns the cookie for the key of the pages under a path.
-func (p *Pages) cookie(path, key string) *http.Cookie {
+func (p *Site) cookie(path, key string) *http.Cookie {
 	return &http.Cookie{
 		Name: keyCookie, Value: key, Path: path, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: p.public != nil && p.public.Scheme == "https",
@@ -123,7 +123,7 @@ func (p *Pages) cookie(path, key string) *http.Cookie {
 // redirectBack redirects to the page of a dataset that required the key, of which only the query
 // string comes from the form, or to a page for publishing, so that the form cannot redirect
 // elsewhere.
-func (p *Pages) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) error {
+func (p *Site) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) error {
 	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
 		if publishPath.MatchString(back) {
 			return redirect(w, p.base+back)
@@ -140,7 +140,7 @@ func (p *Pages) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) e
 // They are shown only to visitors with a key that may read the dataset, also if the dataset is
 // open: messages quote values of a source, and the source may ask for a key. Paths are reduced to
 // file names.
-func (p *Pages) rejections(r *http.Request) (map[herb.Ref]herb.SourceError, error) {
+func (p *Site) rejections(r *http.Request) (map[herb.Ref]herb.SourceError, error) {
 	found, err := p.opts.SourceErrors(r.Context())
 	if err != nil || len(found) == 0 {
 		return nil, err

@@ -1,0 +1,72 @@
+package web
+
+import (
+	"herbarium/internal/herb"
+	"herbarium/internal/web/view/format"
+	"io"
+	"net/http"
+)
+
+// layout contains what every page has in common.
+type layout struct {
+	Title       string
+	Description string
+	Origin      string // prefix of absolute links
+	Canonical   string // URL; empty: not indexed by search engines
+	Address     string // URL of the view, which may be one of a filtered canonical page; empty: the canonical one
+	Preview     string // URL of the image that other sites show; empty: none
+	PreviewAlt  string // what it shows, in words
+	Theme       string // "light", "dark" or empty: that of the system
+	Current     string // navigation entry: "catalogue", "docs" or empty
+	Images      bool   // the page shows images of other hosts
+	Framed      bool   // the page fills the window and has bars of its own, without the header and footer of the site
+	Page        any    // what its own template shows
+}
+
+const siteName = "Herbarium"
+
+func (p *Site) layout(r *http.Request, title, description string) layout {
+	return layout{Title: format.PlainText(title), Description: herb.Clip(format.PlainText(description), 300), Origin: p.origin(r), Theme: themeOf(r)}
+}
+
+// themeOf returns the theme that the user has selected, which the script stores in a cookie; empty:
+// none.
+func themeOf(r *http.Request) string {
+	if c, err := r.Cookie("herbarium_theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
+}
+
+// render writes a page with all headers except those for caching, which httpapi sets.
+func (p *Site) render(w http.ResponseWriter, name string, l layout, data any) error {
+	l.Page = data
+	p.setHeaders(w.Header(), l.Images)
+	return p.execute(w, name, "layout", l)
+}
+
+// execute writes a template of the set of a page.
+func (p *Site) execute(w io.Writer, page, name string, data any) error {
+	return p.templates()[page].ExecuteTemplate(w, name, data)
+}
+
+// setHeaders sets the headers that restrict what a browser may do with a page.
+func (p *Site) setHeaders(h http.Header, images bool) {
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	policy := contentPolicy
+	if images {
+		policy += " https:" // of other hosts; browsers block http images as mixed content
+	}
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "same-origin") // without a referrer, browsers submit forms with the origin "null"
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	h.Set("Link", "<"+p.base+pathOpenAPI+`>; rel="service-desc"; type="application/vnd.oai.openapi+json", <`+
+		p.base+pathDocs+`>; rel="service-doc", <`+p.base+pathDCAT+`>; rel="describedby"; type="application/ld+json"`)
+}
+
+// contentPolicy is the content security policy of a page without images of datasets.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'; font-src 'self'; img-src 'self'"
