@@ -10,6 +10,9 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
+	"herbarium/internal/web/browse"
+	"herbarium/internal/web/publishing"
+	"herbarium/internal/web/site"
 )
 
 // files contains Swagger UI compressed, and only those of its files that are served.
@@ -25,17 +28,17 @@ type Options struct {
 	Folder       func(herb.Ref) string                                          // of the file that a dataset was published from, whose images pages show; "" if there is none
 
 	// The next four are required together; nil: nothing is published in the browser.
-	Files     Files
-	Drafts    Drafts
-	Versions  Versions
-	Publisher Publisher
+	Files     publishing.Files
+	Drafts    publishing.Drafts
+	Versions  publishing.Versions
+	Publisher publishing.Publisher
 }
 
 // Pages serves the HTML pages. It is safe for concurrent use.
 type Pages struct {
-	*Site
-	browse     *browser
-	publishing *publisher
+	*site.Site
+	browse     *browse.Pages
+	publishing *publishing.Pages
 }
 
 // New returns the pages of a library.
@@ -46,12 +49,14 @@ func New(opts Options) (*Pages, error) {
 	if publishes := opts.Drafts != nil; publishes != (opts.Files != nil) || publishes != (opts.Versions != nil) || publishes != (opts.Publisher != nil) {
 		return nil, errors.New("web: Files, Drafts, Versions and Publisher require each other")
 	}
-	s, err := NewSite(SiteOptions{Site: opts.Site, Files: files, SourceErrors: opts.SourceErrors})
+	s, err := site.New(site.Options{Site: opts.Site, Files: files, SourceErrors: opts.SourceErrors})
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	publishing := newPublisher(s, publishOptions{opts.Files, opts.Drafts, opts.Versions, opts.Publisher, opts.History})
-	return &Pages{Site: s, publishing: publishing, browse: newBrowser(s, publishing, browseOptions{History: opts.History, Folder: opts.Folder})}, nil
+	publishing := publishing.New(s, publishing.Options{
+		Files: opts.Files, Drafts: opts.Drafts, Versions: opts.Versions, Publisher: opts.Publisher, History: opts.History,
+	})
+	return &Pages{Site: s, publishing: publishing, browse: browse.New(s, publishing, browse.Options{History: opts.History, Folder: opts.Folder})}, nil
 }
 
 // Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included.

@@ -1,0 +1,238 @@
+package browse
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/state"
+	"herbarium/internal/web/view/tables"
+)
+
+// catalogue is the front page: the list of datasets.
+type catalogue struct {
+	base      string // path of the public URL
+	Search    string
+	Namespace string // empty: all
+	Keyword   string // empty: any
+	Sort      string // datasets in the order of their names are grouped by namespace
+	Total     int    // datasets
+	Rows      int    // of all datasets
+	Datasets  []datasets.Head
+	Meta      query.Meta         // of the datasets that match
+	HasKey    bool               // the browser has a key
+	Publish   bool               // the visitor may publish a dataset
+	Rejected  []herb.SourceError // that the visitor may see
+
+	Matches *library.RecordMatches // rows of all datasets that match the search; nil: no search
+	Found   []foundDataset         // the first datasets with matching rows, and some of these
+	Links   []state.Link           // to the next datasets with matching rows, with their number
+}
+
+// foundDataset is a dataset with rows that match a search.
+type foundDataset struct {
+	state.Link
+	Rows []foundRow
+}
+
+type foundRow struct {
+	tables.FoundRow
+	Href string // of the record
+}
+
+const datasetsPerPage = 50
+
+// The parameters of the catalogue besides the namespace, search, sort and page, and the orders.
+const (
+	paramKeyword = "keyword"
+	sortName     = "name"
+	sortRows     = "rows"
+	sortUpdated  = "updated"
+)
+
+func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
+	params, live, err := p.openCatalogue(r)
+	if err != nil {
+		return err
+	}
+	rejected, err := p.Rejections(r)
+	if err != nil {
+		return err
+	}
+	if p.Key(r) != "" || p.Opts.PrivateCatalog {
+		httpapi.SetPrivate(w.Header())
+	}
+	c := catalogue{
+		base: p.Base, Search: params.Get(query.ParamSearch), Namespace: params.Get(site.ParamNamespace), Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
+		Total: len(live), HasKey: p.Key(r) != "", Publish: p.publishing.MaySeePublish(r, herb.Ref{}),
+		Rejected: slices.SortedFunc(maps.Values(rejected), func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) }),
+	}
+	if c.Sort != sortRows && c.Sort != sortUpdated {
+		c.Sort = sortName
+	}
+	for _, v := range live {
+		c.Rows += v.Records
+	}
+	searches := strings.TrimSpace(c.Search) != ""
+	if searches || c.Keyword != "" {
+		if live, err = p.Opts.Library.Search(r.Context(), c.Search, c.Keyword); err != nil {
+			return err
+		}
+	}
+	if searches {
+		if err := p.searchRows(r, &c); err != nil {
+			return err
+		}
+	}
+	found, meta, err := p.datasetsOnPage(r, params, c.selectAndSort(live), datasetsPerPage)
+	if err != nil {
+		return err
+	}
+	c.Meta = meta
+	for i := range found {
+		h := datasets.NewHead(&found[i], p.DatasetPath(found[i].Ref), "", "")
+		if e, ok := rejected[h.Ref]; ok {
+			h.Rejected = &e
+		}
+		c.Datasets = append(c.Datasets, h)
+	}
+	l := p.Layout(r, site.Name, fmt.Sprintf("%s to browse, search and filter, each with an API.", herb.Plural(c.Total, "dataset", "datasets")))
+	l.Current, l.Canonical = "catalogue", l.Origin+site.PathCatalogue
+	return p.Render(w, "catalogue", l, &c)
+}
+
+// openCatalogue returns the parameters of a request for the catalogue, and the live versions.
+func (p *Pages) openCatalogue(r *http.Request) (params query.Params, live []herb.LiveVersion, err error) {
+	if params, err = httpapi.QueryString(r).Params(); err != nil {
+		return nil, nil, err
+	}
+	live, err = p.Opts.Library.Live(r.Context())
+	return params, live, err
+}
+
+// selectAndSort returns the datasets of the namespace in the order of the page.
+func (c *catalogue) selectAndSort(live []herb.LiveVersion) []herb.LiveVersion {
+	if c.Namespace != "" {
+		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return v.Namespace != c.Namespace })
+	}
+	switch c.Sort {
+	case sortRows:
+		slices.SortStableFunc(live, func(a, b herb.LiveVersion) int { return b.Records - a.Records })
+	case sortUpdated:
+		slices.SortStableFunc(live, func(a, b herb.LiveVersion) int { return b.Published.Compare(a.Published) })
+	}
+	return live
+}
+
+// Href returns the URL of a page of the catalogue in an order.
+func (c *catalogue) Href(sort string, page int) string {
+	ps := query.Params{}.WithValue(query.ParamSearch, c.Search).WithValue(site.ParamNamespace, c.Namespace).WithValue(paramKeyword, c.Keyword)
+	if sort != sortName {
+		ps = ps.WithValue(query.ParamSort, sort)
+	}
+	if page > 1 {
+		ps = ps.WithValue(query.ParamPage, strconv.Itoa(page))
+	}
+	return state.Join(c.base+site.PathCatalogue, ps.Encode())
+}
+
+// Prev returns the URL of the previous page, which exists.
+func (c *catalogue) Prev() string { return c.Href(c.Sort, min(c.Meta.Page-1, c.Meta.TotalPages)) }
+
+// Next returns the URL of the next page, which exists.
+func (c *catalogue) Next() string { return c.Href(c.Sort, c.Meta.Page+1) }
+
+// datasetsOnPage describes the datasets on the page that the parameters name.
+func (p *Pages) datasetsOnPage(r *http.Request, params query.Params, live []herb.LiveVersion, perPage int) ([]herb.Dataset, query.Meta, error) {
+	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: params.Get(query.ParamPage)}}.Encode(), nil)
+	if err != nil {
+		return nil, query.Meta{}, err
+	}
+	req.PerPage = perPage
+	from := min(req.Offset(), len(live))
+	datasets, err := p.Opts.Library.Datasets(r.Context(), live[from:min(from+perPage, len(live))], true)
+	for i, d := range datasets {
+		datasets[i] = herb.Principal{}.Describe(d) // the same for everybody: lists show no values
+	}
+	return datasets, req.Meta(len(live)), err
+}
+
+// searchRows counts the matching rows of all datasets that the visitor may read. The last word may
+// be incomplete, as it is in the search of a table while you type.
+func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
+	const shown = 12
+	search := c.Search
+	last, _ := utf8.DecodeLastRuneInString(search)
+	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
+		search += "*"
+	}
+	found, err := library.SearchRecords(r.Context(), p.Opts.Library, search, httpapi.Visitor(r), p.Opts.SearchBudget)
+	if herb.CodeOf(err) == herb.CodeInvalid { // the names of datasets are still searched
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.Matches = &found
+	const inline = 4 // datasets whose first matches are shown
+	for i, d := range found.Datasets[:min(len(found.Datasets), shown)] {
+		dataset := herb.Dataset{Ref: d.Ref, Title: d.Title}
+		link := state.Link{
+			Label: datasets.Title(&dataset), Detail: herb.Count(d.Total), Href: state.Join(p.DatasetPath(d.Ref), query.Params{{Name: query.ParamSearch, Value: search}}.Encode()),
+		}
+		if i >= inline {
+			c.Links = append(c.Links, link)
+			continue
+		}
+		rows, err := p.findRows(r, d.Ref, search)
+		if err != nil {
+			return err
+		}
+		c.Found = append(c.Found, foundDataset{link, rows})
+	}
+	return nil
+}
+
+// findRows returns the first rows of a dataset that match a search. A dataset that is gone,
+// unavailable or protected meanwhile has none.
+func (p *Pages) findRows(r *http.Request, ref herb.Ref, search string) (rows []foundRow, err error) {
+	const most, maxValue = 3, 4 << 10
+	opened, err := httpapi.OpenLive(r, ref)
+	if code := herb.CodeOf(err); code == herb.CodeNotFound || code == herb.CodeUnavailable {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Release()
+	if opened.Denied != nil {
+		return nil, nil
+	}
+	v := datasetView{opened}
+	params := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: strconv.Itoa(most)}}
+	req, err := query.Parse(params.Encode(), v.Fields)
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.list(r.Context(), req, func(int, int) int { return maxValue })
+	if err != nil {
+		return nil, err
+	}
+	defer found.release()
+	for i, row := range found.rows {
+		href := state.Join(p.DatasetPath(ref), query.Params{{Name: query.ParamSearch, Value: search}, {Name: state.ParamRecord, Value: strconv.Itoa(i + 1)}}.Encode())
+		rows = append(rows, foundRow{tables.NewFoundRow(&v.Dataset, req.Search, row), href})
+	}
+	return rows, nil
+}

@@ -1,0 +1,193 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/charts"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/plot"
+	"herbarium/internal/web/view/state"
+	"herbarium/internal/web/view/tables"
+)
+
+// chartView is the chart of a rowsPage.
+type chartView struct {
+	*charts.Answer
+	Suggestions []charts.Suggestion
+	CSV, SVG    string // addresses of files
+	FileName    string // of them, without an extension
+}
+
+// chart serves the chart of the rows of a listing.
+func (p *Pages) chart(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	s, canonical, parseErr := p.parseState(v)
+	s.Path += "/chart"
+	if !canonical {
+		return site.Redirect(w, s.URL())
+	}
+	if v.Denied != nil {
+		return p.RequestKey(w, r, &v.DatasetView, r.URL.RawQuery, v.Denied)
+	}
+	var page rowsPage
+	req, rejected, err := page.parse(s, parseErr, v.Order)
+	if err != nil {
+		return err
+	}
+	q, invalid, err := parseQuestion(page.State)
+	if err != nil {
+		return err
+	}
+	if invalid != nil {
+		rejected = cmp.Or(rejected, invalid)
+		page.Invalid = append(page.Invalid, state.InvalidParam{Message: herb.MessageOf(invalid)})
+	}
+	if rejected == nil && p.notModified(w, r, v) {
+		return nil
+	}
+	if page.Head, err = p.head(w, r, v, "chart"); err != nil {
+		return err
+	}
+	if err := page.setControls(r.Context(), &s, v); err != nil {
+		return err
+	}
+	answer, total, release, err := answerQuestion(r.Context(), v, page.State, q, p.DatasetPath(v.Ref))
+	if err != nil {
+		return err
+	}
+	defer release()
+	page.Head.SetListing(page.State, total)
+	page.Pager = tables.NewPager(page.State, req.Meta(total), 0)
+	page.setChart(p, r, v, q, answer)
+	page.Head.Preview = p.previewHref(v, page.State)
+	l := p.Layout(r, answer.Title+": "+state.NewWords(page.State, total).Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
+	p.setPreview(&l, page.State, &page.Head, answer.Title)
+	l.Framed = true
+	return cmp.Or(p.Render(w, "chart", l, &page), rejected)
+}
+
+// parseQuestion parses the question of a state. If it is invalid, the state gets the default one.
+func parseQuestion(s *state.State) (q *charts.Question, invalid, err error) {
+	if q, err = charts.ParseQuestion(s); herb.CodeOf(err) != herb.CodeInvalid {
+		return q, nil, err
+	}
+	invalid, s.Question = err, nil
+	q, err = charts.ParseQuestion(s)
+	return q, invalid, err
+}
+
+// answerQuestion computes the aggregates of a question. The caller releases their memory after the
+// page was rendered.
+func answerQuestion(ctx context.Context, v datasetView, s *state.State, q *charts.Question, path string) (a *charts.Answer, total int, release func(), err error) {
+	var found charts.Aggregates
+	run := func(into *query.Aggregate, r *query.AggregateRequest) {
+		if err == nil {
+			*into, err = v.Aggregate(ctx, r)
+		}
+	}
+	run(&found.All, q.AllRequest())
+	if len(q.By) > 0 {
+		run(&found.Groups, q.GroupsRequest(true))
+		if tooMany := herb.CodeOf(err) == herb.CodeInvalid || found.Groups.Groups > charts.MaxIntervals+1; q.By[0].HasIntervals() && tooMany {
+			err = nil
+			run(&found.Groups, q.GroupsRequest(false))
+			slices.Reverse(found.Groups.Rows)
+		}
+	}
+	if len(q.By) > 1 {
+		run(&found.Series, q.SeriesRequest())
+		run(&found.Cells, q.CellsRequest(found))
+	}
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	const inPage = 2000 // bytes of a group in the view models
+	if release, err = query.Reserve(ctx, inPage*(len(found.Groups.Rows)+len(found.Series.Rows)+len(found.Cells.Rows)/4)); err != nil {
+		return nil, 0, nil, err
+	}
+	return charts.NewAnswer(s, q, found, path), found.All.Total, release, nil
+}
+
+// setChart sets the chart and the API call for its values.
+func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, q *charts.Question, answer *charts.Answer) {
+	call, base := q.Call(page.State), p.DatasetPath(v.Ref)
+	page.Chart = &chartView{
+		Answer: answer, FileName: herb.Clip(answer.Title, 120), Suggestions: charts.NewSuggestions(page.State, base+"/chart.svg", v.Version),
+		CSV: state.Join(base+"/aggregate.csv", call.Encode()), SVG: page.State.ImageHref(base + "/chart.svg"),
+	}
+	path := site.PathAPI + v.Ref.String() + "/aggregate"
+	page.URL = state.Join(p.Origin(r)+path, call.Encode())
+	page.Readable = state.Join(p.Base+path, state.ReadableQuery(call))
+}
+
+// chartImage is the SVG file of a chart.
+type chartImage struct {
+	Figure                 plot.Figure
+	ViewBox                string
+	Width, Height, SourceY float64
+	BigSize                float64 // of the number, in pixels
+	Title, Source          string
+	Big                    string
+	Small                  bool
+}
+
+// setSize adds space for the title and the source around the figure, unless it is a preview.
+func (i *chartImage) setSize() {
+	const margin, top, bottom = 20, 52, 40
+	if i.Big != "" {
+		i.Figure.Width, i.Figure.Height = 124, 46
+		i.BigSize = math.Floor(min(32, 124/plot.TextWidth(i.Big, 1.1))) // bold
+	}
+	i.Width, i.Height = i.Figure.Width, i.Figure.Height
+	x, y := 0.0, 0.0
+	if !i.Small {
+		i.Width = max(i.Width, plot.TextWidth(i.Title, 17), plot.TextWidth(i.Source, 12))
+		x, y, i.Width, i.Height, i.SourceY = -margin, -top, i.Width+2*margin, i.Height+top+bottom, i.Figure.Height+bottom/2
+	}
+	i.ViewBox = fmt.Sprint(x, y, i.Width, i.Height)
+}
+
+// chartSVG serves a chart as an image: a file to download, or the preview of a suggestion.
+func (p *Pages) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	if v.Denied != nil {
+		return v.Denied
+	}
+	s, _, err := p.parseState(v)
+	if err != nil {
+		return err
+	}
+	q, err := charts.ParseQuestion(&s)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	v.cacheImage(h, s.Small)
+	h.Set("Content-Type", "image/svg+xml")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	if v.Access != herb.AccessKey && site.MatchTag(w, r, p.Tag(v.Version, r.URL.RawQuery)) {
+		return nil
+	}
+	answer, total, release, err := answerQuestion(r.Context(), v, &s, q, "")
+	if err != nil {
+		return err
+	}
+	defer release()
+	image := chartImage{Title: answer.Title, Big: answer.Big, Small: s.Small != ""}
+	if len(answer.Figures) > 0 {
+		image.Figure = answer.Figures[0].Figure
+	}
+	image.Source = format.PlainText(datasets.Title(&v.Dataset)) + ", " + herb.Plural(total, "row", "rows")
+	if image.Small {
+		image.Figure = answer.Small()
+	}
+	image.setSize()
+	return p.Execute(w, "chart", "chartfile", &image)
+}

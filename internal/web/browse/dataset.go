@@ -1,0 +1,74 @@
+package browse
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+	"herbarium/internal/web/publishing"
+	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/state"
+)
+
+// datasetView is the version of a dataset that a page shows.
+type datasetView struct{ httpapi.DatasetView }
+
+// dataset returns a handler that calls handle with the dataset that the path names.
+func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, datasetView) error) httpapi.PageHandler {
+	return httpapi.PageHandler{ServeDataset: func(w http.ResponseWriter, r *http.Request, v httpapi.DatasetView) error {
+		return handle(w, r, datasetView{v})
+	}}
+}
+
+// parseState reads the state of the table of a dataset from the URL.
+func (p *Pages) parseState(v datasetView) (s state.State, canonical bool, err error) {
+	s, canonical, err = state.ParseState(p.DatasetPath(v.Ref), v.Query, &v.Dataset)
+	s.Version = v.Pinned
+	if p.imageFolder(v) != "" {
+		s.Files = s.Path + "/files/"
+	}
+	return s, canonical, err
+}
+
+// head returns the head of a page of a dataset.
+func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (datasets.Head, error) {
+	h := datasets.NewHead(&v.Dataset, p.DatasetPath(v.Ref), v.Pinned, tab)
+	h.Unlocked = h.Locked && v.Denied == nil
+	if v.Version != v.Live {
+		versions, err := p.history(r.Context(), v.Ref)
+		if err != nil {
+			return h, err
+		}
+		at := slices.IndexFunc(versions, func(i library.VersionInfo) bool { return i.Version == v.Version })
+		h.Older = fmt.Sprintf("Version %d of %d", len(versions)-at, len(versions))
+	}
+	if p.publishing.MaySeePublish(r, v.Ref) {
+		h.Publish = state.Join(p.Base+site.PathPublish, query.Params{{Name: publishing.FieldNamespace, Value: v.Ref.Namespace}, {Name: publishing.FieldDataset, Value: v.Ref.Name}}.Encode())
+		httpapi.SetPrivate(w.Header())
+		var err error
+		if h.Done, err = p.publishing.TakeDone(w, r, v.DatasetView); err != nil {
+			return h, err
+		}
+	}
+	rejections, err := p.Rejections(r)
+	if e, ok := rejections[v.Ref]; ok {
+		h.Rejected = &e
+		httpapi.SetPrivate(w.Header())
+	}
+	return h, err
+}
+
+// renderDocument writes a page of a dataset that is read like a document. Its template and its path
+// have the name of its tab.
+func (p *Pages) renderDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab, label string, data any) error {
+	l := p.Layout(r, datasets.Title(&v.Dataset)+": "+label, datasets.Describe(&v.Dataset))
+	l.Framed = true
+	if v.Pinned == "" {
+		l.Canonical = p.Origin(r) + site.PathDatasets + v.Ref.String() + "/" + tab
+	}
+	return p.Render(w, tab, l, data)
+}

@@ -1,0 +1,209 @@
+package browse
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/charts"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/state"
+)
+
+// documentPage is a page that describes a dataset: About, which has everything, or API.
+type documentPage struct {
+	Head        datasets.Head
+	State       *state.State // of the rows that the visitor comes from
+	URL         string       // of their listing
+	Rows        int          // in the listing; -1: not counted
+	Operators   []query.Op
+	Columns     []columnDoc // the first ones
+	Hidden      bool        // reports and values are not shown, because the browser has no valid key
+	Description template.HTML
+	Descriptor  datasets.Descriptor
+	Report      *herb.Report      // nil: there is none, or it is hidden
+	Quality     *datasets.Quality // nil: there is no report
+	Charts      []pinnedChart     // that the publisher has chosen
+}
+
+// columnDoc is a column with some of its values.
+type columnDoc struct {
+	herb.Field
+	PrimaryKey bool
+	Examples   []string
+	Report     *herb.ColumnReport // nil: there is none, or it is hidden
+}
+
+// maxColumnDocs is how many columns a page documents.
+const maxColumnDocs = 300
+
+// about serves the description of a dataset. It is public, except for what may quote values.
+func (p *Pages) about(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	page, err := p.newDocument(w, r, v, "about")
+	if err != nil {
+		return err
+	}
+	if page.Description, err = format.Markdown(v.Description); err != nil {
+		return err
+	}
+	if !page.Hidden {
+		page.Descriptor, page.Report, page.Quality = datasets.ParseDescriptor(v.Descriptor), v.Report, datasets.NewQuality(&v.Dataset)
+	}
+	if !page.Hidden {
+		release, err := page.addCharts(r.Context(), p, v)
+		defer release()
+		if err != nil {
+			return err
+		}
+	}
+	return p.renderDocument(w, r, v, "about", "About", &page)
+}
+
+// pinnedChart is a chart of the description, and the link to its page.
+type pinnedChart struct {
+	*charts.Answer
+	Href string
+}
+
+// addCharts adds the charts that the publisher has chosen. The caller releases their memory after
+// the page was rendered.
+func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView) (release func(), err error) {
+	var releases []func()
+	release = func() {
+		for _, one := range releases {
+			one()
+		}
+	}
+	path := p.DatasetPath(v.Ref)
+	for _, chart := range charts.PinnedCharts(&v.Dataset) {
+		s, _, err := state.ParseState(path+"/chart", query.Split(chart.Encode()), &v.Dataset)
+		if err != nil {
+			return release, err
+		}
+		s.Version = v.Pinned
+		q, err := charts.ParseQuestion(&s)
+		if herb.CodeOf(err) == herb.CodeInvalid { // published before charts were checked
+			continue
+		}
+		if err != nil {
+			return release, err
+		}
+		answer, _, one, err := answerQuestion(ctx, v, &s, q, path)
+		if err != nil {
+			return release, err
+		}
+		releases = append(releases, one)
+		page.Charts = append(page.Charts, pinnedChart{answer, s.URL()})
+	}
+	return release, nil
+}
+
+// api serves the API reference of a dataset. The viewer at /docs documents and tries every
+// operation.
+func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	page, err := p.newDocument(w, r, v, "api")
+	if err != nil {
+		return err
+	}
+	call := page.State.Call()
+	if page.State.Listing.Get(query.ParamPerPage) == "" {
+		call = call.Without(query.ParamPerPage)
+	}
+	page.URL, page.Operators = state.Join(p.Origin(r)+site.PathAPI+v.Ref.String()+"/data", call.Encode()), query.Ops()
+	return p.renderDocument(w, r, v, "api", "API", &page)
+}
+
+// newDocument documents the first columns of a dataset, with values of the first rows if they may
+// be shown.
+func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
+	page = documentPage{Hidden: v.Denied != nil}
+	if page.Head, page.State, page.Rows, err = p.documentHead(w, r, v, tab); err != nil {
+		return page, err
+	}
+	for _, f := range v.Fields[:min(len(v.Fields), maxColumnDocs)] {
+		page.Columns = append(page.Columns, columnDoc{Field: f, PrimaryKey: slices.Contains(v.PrimaryKey, f.Name)})
+	}
+	if !page.Hidden {
+		err = addExamples(r.Context(), v, page.Columns)
+	}
+	return page, err
+}
+
+// documentHead returns the head of a page that describes a dataset. Its views and files keep the
+// filters of the rows that the visitor comes from. rows is their number; -1: not counted, because
+// the visitor may not read them.
+func (p *Pages) documentHead(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (h datasets.Head, s *state.State, rows int, err error) {
+	if h, err = p.head(w, r, v, tab); err != nil {
+		return h, nil, -1, err
+	}
+	state, _, err := p.parseState(v)
+	if err != nil {
+		return h, nil, -1, err
+	}
+	state.Listing, _ = state.ValidListing()
+	if v.Denied != nil {
+		h.SetState(&state)
+		return h, &state, -1, nil
+	}
+	req, err := selectRows(state.Listing, v.Fields)
+	if err != nil {
+		return h, nil, -1, err
+	}
+	req.PerPage = 1 // only the total is shown
+	found, err := v.List(r.Context(), req)
+	h.SetListing(&state, found.Total)
+	return h, &state, found.Total, err
+}
+
+// addExamples adds the report and values of the first rows to the documentation of columns.
+func addExamples(ctx context.Context, v datasetView, docs []columnDoc) error {
+	const examples, maxExample = 3, 48
+	req, err := query.Parse("", v.Fields)
+	if err != nil {
+		return err
+	}
+	found, err := v.list(ctx, req, func(_, field int) int {
+		if field < len(docs) {
+			return maxExample * utf8.UTFMax
+		}
+		return 0
+	})
+	if err != nil {
+		return err
+	}
+	defer found.release()
+	for i := range docs {
+		c := &docs[i]
+		c.Report = columns.ColumnReport(&v.Dataset, i)
+		for _, row := range found.rows {
+			if v := herb.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples && !slices.Contains(c.Examples, v) {
+				c.Examples = append(c.Examples, strings.Clone(v)) // without the rest of the value
+			}
+		}
+	}
+	return nil
+}
+
+// docsPolicy is the content security policy of the viewer: its script sets inline styles, and its
+// style sheet contains images.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// docs serves the viewer of the OpenAPI document.
+func (p *Pages) docs(w http.ResponseWriter, r *http.Request) error {
+	l := p.Layout(r, "API", "All operations of the API, to read and to try.")
+	l.Current, l.Canonical = "docs", l.Origin+site.PathDocs
+	if err := p.Render(w, "docs", l, nil); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Security-Policy", docsPolicy)
+	return nil
+}

@@ -1,0 +1,85 @@
+package browse
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
+	"herbarium/internal/web/publishing"
+	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/maps"
+)
+
+// Options are what the pages of datasets need besides the site. All are required.
+type Options struct {
+	History func(context.Context, herb.Ref) ([]library.VersionInfo, error) // the kept versions of a dataset, newest first
+	Folder  func(herb.Ref) string                                          // of the file that a dataset was published from, whose images pages show; "" if there is none
+}
+
+// Pages serves the catalogue and the pages of datasets. It is safe for concurrent use.
+type Pages struct {
+	*site.Site
+	publishing *publishing.Pages // what visitors may publish, and what they have just published
+	history    func(context.Context, herb.Ref) ([]library.VersionInfo, error)
+	folder     func(herb.Ref) string
+	// The first map reads them.
+	coasts func() coasts
+	places func() []maps.Place
+}
+
+func New(s *site.Site, p *publishing.Pages, opts Options) *Pages {
+	return &Pages{
+		Site: s, publishing: p, history: opts.History, folder: opts.Folder,
+		coasts: sync.OnceValue(func() coasts { return readCoasts(s.Files) }), places: sync.OnceValue(func() []maps.Place { return readPlaces(s.Files) }),
+	}
+}
+
+// Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included.
+// The caller buffers what they write: after an error, it may be incomplete.
+func (p *Pages) Handlers() map[string]httpapi.PageHandler {
+	const dataset = "/datasets/{namespace}/{dataset}"
+	page := func(serve func(http.ResponseWriter, *http.Request) error) httpapi.PageHandler {
+		return httpapi.PageHandler{Serve: serve}
+	}
+	handlers := map[string]httpapi.PageHandler{
+		"GET /{$}":                                page(p.catalogue),
+		"GET " + dataset:                          p.dataset(p.browse),
+		"GET " + dataset + "/files/{path...}":     p.dataset(p.file),
+		"GET " + dataset + "/map":                 p.dataset(p.browseMap),
+		"GET " + dataset + "/chart":               p.dataset(p.chart),
+		"GET " + dataset + previewFile:            p.dataset(p.preview("table")),
+		"GET " + dataset + "/map" + previewFile:   p.dataset(p.preview("map")),
+		"GET " + dataset + "/chart" + previewFile: p.dataset(p.preview("chart")),
+		"GET " + dataset + "/chart.svg":           p.dataset(p.chartSVG),
+		"GET " + dataset + "/facets":              p.fragment("facets", buildFacets),
+		"GET " + dataset + "/charts":              p.fragment("charts", buildCharts),
+		"GET " + dataset + "/fields":              p.fragment("fieldlists", buildFields),
+		"GET " + dataset + "/spark.svg":           p.dataset(p.spark),
+		"GET " + dataset + "/about":               p.dataset(p.about),
+		"GET " + dataset + "/api":                 p.dataset(p.api),
+		"GET " + dataset + "/versions":            p.dataset(p.versions),
+		"POST " + dataset + "/key": p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error {
+			return p.SaveKey(w, r, &v.DatasetView)
+		}),
+		"POST " + dataset + "/key/forget":                  page(p.DeleteKey),
+		"GET " + site.PathDocs:                             page(p.docs),
+		"GET " + site.PathDCAT:                             page(p.dcat),
+		"GET /datasets/{namespace}/{$}":                    page(p.redirectToCatalogue),
+		"GET /datasets/{namespace}":                        page(p.redirectToCatalogue),
+		"GET " + strings.TrimRight(site.PathDatasets, "/"): page(p.redirectToCatalogue),
+	}
+	return handlers
+}
+
+// redirectToCatalogue redirects paths that users get by shortening the URL of a dataset.
+func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
+	to := p.Base + site.PathCatalogue
+	if ns := r.PathValue("namespace"); herb.ValidName(ns) { // anything else may be a secret that must not be repeated
+		to = p.CatalogueHref(site.ParamNamespace, ns)
+	}
+	return site.Redirect(w, to)
+}

@@ -1,0 +1,58 @@
+package browse
+
+import (
+	"context"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/tables"
+)
+
+// pageRows is the rows of a page with the start of their values, as far as the page shows them. The
+// caller releases them.
+type pageRows struct {
+	query.Page
+	rows    []herb.Record
+	release func()
+}
+
+// list lists a page of rows and decodes them: the values of each row up to a limit for each field.
+// It reserves memory for what it decodes, because a record can have megabytes.
+func (v datasetView) list(ctx context.Context, req *query.Request, limit func(row, field int) int) (p pageRows, err error) {
+	if p.Page, err = v.List(ctx, req); err != nil {
+		return p, err
+	}
+	const inPage = 2 // decoded, and in the view models
+	size := 0
+	for i, record := range p.Records {
+		limits := 0
+		for field := range v.Fields {
+			limits += limit(i, field)
+		}
+		size += min(len(record), limits) + len(v.Fields)*16
+	}
+	if p.release, err = query.Reserve(ctx, inPage*size); err != nil {
+		return p, err
+	}
+	p.rows = make([]herb.Record, len(p.Records))
+	for i, record := range p.Records {
+		p.rows[i], err = herb.DecodeClipped(v.Fields, record, func(field int) int { return limit(i, field) })
+		if err != nil {
+			p.release()
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// valueLimits returns how much of each value the page of a state shows, in bytes: more of the open
+// record than of the others, and nothing of columns that are not shown.
+func (page *rowsPage) valueLimits(req *query.Request) func(row, field int) int {
+	columns := tables.DecodeLimits(page.State, req)
+	return func(row, field int) int {
+		if row == page.State.Record-1 {
+			return tables.MaxRecordValue
+		}
+		return columns[field]
+	}
+}

@@ -1,0 +1,188 @@
+// Package browse serves the catalogue and the pages of datasets: table, map, chart, record,
+// description, versions, previews, and metadata for machines.
+package browse
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/filters"
+	"herbarium/internal/web/view/maps"
+	"herbarium/internal/web/view/state"
+	"herbarium/internal/web/view/tables"
+)
+
+// rowsPage is a view of the rows of a dataset: the table, the map or the chart.
+type rowsPage struct {
+	Head    datasets.Head
+	Invalid []state.InvalidParam // the rows are shown without them; one without a name: the query as a whole is invalid
+	State   *state.State         // of the rows that are shown
+
+	Words   state.Words // which rows are shown
+	Search  string      // as requested, like the chips
+	Chips   []filters.Chip
+	Clear   string // link without any filter
+	Filters filters.FieldMenu
+	Columns filters.FieldMenu
+	Order   tables.Order
+	Table   *tables.Table // nil: no rows
+	Map     *maps.Map     // nil: the view is not the map
+	Chart   *chartView    // nil: the view is not the chart
+	Pager   *tables.Pager
+	Record  *tables.Record
+
+	URL         string // of the API call
+	Readable    string // its path and query, without escapes where that is unambiguous
+	NoScript    string // the same of the call for what is drawn without a script; empty: the same call
+	ShowsCounts bool   // the call returns counts, not rows
+}
+
+func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	return p.serveRows(w, r, v, nil)
+}
+
+// serveRows serves the map of one of the pairs of coordinates, or the table if there are none.
+func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView, pairs []columns.Pair) error {
+	s, canonical, parseErr := p.parseState(v)
+	tab, template, title := "table", "browser", ""
+	if pairs != nil {
+		tab, template, title = "map", "map", "Map: "
+		s.Path += "/map"
+	}
+	if !canonical {
+		return site.Redirect(w, s.URL())
+	}
+	if v.Denied != nil {
+		return p.RequestKey(w, r, &v.DatasetView, r.URL.RawQuery, v.Denied)
+	}
+	var page rowsPage
+	lost, err := openRow(r.Context(), v, &s)
+	if err != nil {
+		return err
+	}
+	req, rejected, err := page.parse(s, parseErr, v.Order)
+	if err != nil {
+		return err
+	}
+	if lost != nil {
+		page.Invalid, rejected = append(page.Invalid, state.InvalidParam{Name: state.ParamRow, Message: herb.MessageOf(lost)}), lost
+	}
+	if rejected == nil && p.notModified(w, r, v) {
+		return nil
+	}
+	if page.Head, err = p.head(w, r, v, tab); err != nil {
+		return err
+	}
+	if err := page.setControls(r.Context(), &s, v); err != nil {
+		return err
+	}
+	release, err := page.list(r.Context(), v, req)
+	if err != nil {
+		return err
+	}
+	defer release()
+	switch {
+	case pairs != nil:
+		err = p.setMap(r.Context(), &page, v, req, pairs)
+	case s.Charts && page.Table != nil:
+		err = addCharts(r.Context(), page.State, v, page.Table)
+	}
+	if err != nil {
+		return err
+	}
+	page.setCall(p, r, v)
+	page.Head.Preview = p.previewHref(v, page.State)
+	l := p.Layout(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
+	p.setPreview(&l, page.State, &page.Head, page.Words.String())
+	l.Images, l.Framed = columns.HasImages(&v.Dataset), true
+	if pairs == nil && v.Pinned == "" {
+		l.Canonical = l.Origin + site.PathDatasets + v.Ref.String()
+	}
+	return cmp.Or(p.Render(w, template, l, &page), rejected)
+}
+
+// parse parses the listing of a state. If the listing is rejected, the page shows the rows without
+// the invalid parameters.
+func (page *rowsPage) parse(s state.State, parseErr error, order herb.Order) (req *query.Request, rejected, err error) {
+	page.State = &s
+	if req, err = s.Request(order); err == nil {
+		err = parseErr
+	}
+	if herb.CodeOf(err) != herb.CodeInvalid {
+		return req, nil, err
+	}
+	rejected = err
+	if s.Listing, page.Invalid = s.ValidListing(); page.Invalid == nil {
+		page.Invalid = []state.InvalidParam{{Message: herb.MessageOf(rejected)}}
+	}
+	req, err = s.Request(order)
+	return req, rejected, err
+}
+
+// notModified responds with 304 if the client has a page, and reports whether it did. Pages that
+// depend on the key of the browser have no entity tag.
+func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetView) bool {
+	if v.Access == herb.AccessKey || p.Key(r) != "" {
+		return false
+	}
+	return site.MatchTag(w, r, p.Tag(v.Version, v.Live, p.Origin(r), site.ThemeOf(r), r.URL.Path, r.URL.RawQuery))
+}
+
+// setControls sets the bar above the rows. Chips and inputs show the state as requested, so that
+// invalid parameters can be corrected; links lead to the state as shown.
+func (page *rowsPage) setControls(ctx context.Context, s *state.State, v datasetView) error {
+	page.Search, page.Filters = s.Listing.Get(query.ParamSearch), filters.NewFilterMenu(page.State)
+	page.Chips, page.Clear = filters.NewChips(s, page.Invalid)
+	if page.Invalid != nil {
+		return nil
+	}
+	var forms []*filters.Filter
+	for _, chip := range page.Chips {
+		if chip.Open && chip.Form != nil {
+			forms = append(forms, chip.Form)
+		}
+	}
+	return countValues(ctx, s, v, forms)
+}
+
+// list sets the rows and what depends on them. The caller releases their memory after the page was
+// rendered.
+func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Request) (release func(), err error) {
+	found, err := v.list(ctx, req, page.valueLimits(req))
+	if err != nil {
+		return nil, err
+	}
+	s, rows := page.State, found.rows
+	table := tables.NewTable(s, req, rows)
+	page.Columns, page.Order = filters.NewColumnMenu(s), tables.NewOrder(s, req, table.Headers)
+	page.Head.SetListing(s, found.Total)
+	page.Words = state.NewWords(s, found.Total)
+	page.Pager = tables.NewPager(s, req.Meta(found.Total), len(rows))
+	if len(rows) > 0 {
+		page.Table = table
+		page.Record = tables.NewRecord(s, req, rows, found.Records, found.Total)
+	}
+	return found.release, nil
+}
+
+// setCall sets the API call of the view: the listing of its rows, or the counts of a map. The
+// script draws points instead of counts unless there are too many.
+func (page *rowsPage) setCall(p *Pages, r *http.Request, v datasetView) {
+	path, params := site.PathAPI+v.Ref.String()+"/data", page.State.Call()
+	if page.Map != nil && page.Map.Grid != "" {
+		gridPath := site.PathAPI + v.Ref.String() + "/grid"
+		if page.ShowsCounts = page.Map.Points == ""; page.ShowsCounts {
+			path, params = gridPath, page.Map.Call
+		} else {
+			page.NoScript = state.Join(p.Base+gridPath, state.ReadableQuery(page.Map.Call))
+		}
+	}
+	page.URL = state.Join(p.Origin(r)+path, params.Encode())
+	page.Readable = state.Join(p.Base+path, state.ReadableQuery(params))
+}

@@ -1,0 +1,70 @@
+package browse
+
+import (
+	"context"
+	"net/http"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/distributions"
+	"herbarium/internal/web/view/maps"
+	"herbarium/internal/web/view/state"
+)
+
+// paramSparkVersion in the URL of a chart makes it a different one for each version, so that
+// browsers cache it.
+const paramSparkVersion = "v"
+
+// spark serves the chart of a dataset in the catalogue. It is an image that browsers load when it
+// comes into view, so that the catalogue opens no datasets itself.
+func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	if v.Denied != nil {
+		return v.Denied
+	}
+	var image any
+	template, err := "spark", error(nil)
+	pairs, column := columns.MapPairs(&v.Dataset), distributions.SparkColumn(&v.Dataset)
+	switch {
+	case len(pairs) > 0:
+		template = "sparkmap"
+		image, err = v.sparkDots(r.Context(), pairs[0])
+	case column >= 0:
+		var facets []query.Facet
+		if facets, err = countAll(r.Context(), v, []int{column}); err == nil {
+			image = distributions.NewSpark(facets[0])
+		}
+	default:
+		image = []distributions.Bar(nil)
+	}
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	v.cacheImage(h, v.Query.Get(paramSparkVersion))
+	h.Set("Content-Type", "image/svg+xml")
+	h.Set("Content-Security-Policy", "default-src 'none'")
+	return p.Execute(w, "catalogue", template, image)
+}
+
+// sparkDots returns the small map of all rows.
+func (v datasetView) sparkDots(ctx context.Context, pair columns.Pair) (dots maps.SparkDots, err error) {
+	all, err := selectRows(nil, v.Fields)
+	if err != nil {
+		return dots, err
+	}
+	q, err := v.mapRequest(ctx, &state.State{}, pair, all, maps.SparkColumns)
+	if err != nil {
+		return dots, err
+	}
+	grid, err := v.mapGrid(ctx, pair, q)
+	return maps.NewSparkDots(q, grid), err
+}
+
+// cacheImage lets caches store an image without revalidation if its URL names the version that it
+// shows, unless the image required a key.
+func (v datasetView) cacheImage(h http.Header, version string) {
+	if version == v.Version && v.Access != herb.AccessKey {
+		h.Set("Cache-Control", "public, max-age=86400")
+	}
+}

@@ -1,0 +1,48 @@
+package browse
+
+import (
+	"net/http"
+
+	"herbarium/internal/httpapi"
+	"herbarium/internal/library"
+	"herbarium/internal/web/publishing"
+	"herbarium/internal/web/view/datasets"
+)
+
+// versionsPage lists the versions of a dataset.
+type versionsPage struct {
+	Head     datasets.Head
+	Versions []library.VersionInfo
+	Hidden   bool   // publish reports are not shown, because they quote values and the browser has no valid key
+	Live     string // the live version
+	versions []library.VersionInfo
+}
+
+// Exposes returns what becomes public if a version goes live.
+func (page *versionsPage) Exposes(v library.VersionInfo) []string {
+	return publishing.Exposures(page.versions, page.Live, v.Version)
+}
+
+func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
+	versions, err := p.history(r.Context(), v.Ref)
+	if err != nil {
+		return err
+	}
+	h := versionsPage{Live: v.Live, versions: versions}
+	if h.Head, _, _, err = p.documentHead(w, r, v, "versions"); err != nil {
+		return err
+	}
+	visitor := httpapi.Visitor(r)
+	if visitor.ID != "" {
+		httpapi.SetPrivate(w.Header())
+	}
+	h.Hidden = !visitor.See(v.Dataset).Report
+	for _, info := range versions {
+		if !visitor.See(v.Dataset, info.Dataset).Report { // an open dataset may have been protected before
+			info = info.WithoutValues()
+		}
+		info.Dataset = info.WithoutExcluded()
+		h.Versions = append(h.Versions, info)
+	}
+	return p.renderDocument(w, r, v, "versions", "Versions", &h)
+}

@@ -1,0 +1,233 @@
+package publishing
+
+import (
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/review"
+)
+
+// The edits that a button of a review makes. They are followed by the number of a row, the position
+// of a column, or a value.
+const (
+	doKeep    = "keep"    // a row is a record
+	doDrop    = "drop"    // a row is not a record
+	doHeader  = "header"  // a row has the names of the columns; 0: none has
+	doHide    = "hide"    // a column is not published
+	doShow    = "show"    // a column is published
+	doMissing = "missing" // the values that prevent the type of a column are missing values
+	doText    = "text"    // a column is text
+	doName    = "name"    // a column gets a name
+	doUndo    = "undo"    // a column is published as it is in the file
+	doAccess  = "access"  // who may read the dataset
+	doReset   = "reset"   // everything is published as it is in the file
+)
+
+// action returns the value of the button for an edit.
+func action(do string, n int) string { return do + " " + strconv.Itoa(n) }
+
+// applyForm returns the edits of a draft after its form was submitted. For each input, the form has
+// the value that the page has shown, with the prefix "was-": only inputs that differ from it are
+// edits, because the review may be another one by now.
+func applyForm(r *review.Review, form url.Values) (review.Edits, error) {
+	e := cloneEdits(r.Draft.Edits)
+	if form.Get("do") == doReset {
+		return review.Edits{Table: e.Table}, nil
+	}
+	for name, edit := range map[string]**string{"title": &e.Title, "about": &e.Description, "license": &e.License} {
+		if given, changed := changedInput(form, name); changed {
+			*edit = &given
+		}
+	}
+	if given, changed := changedInput(form, "access"); changed {
+		access, err := herb.ParseAccess(given)
+		if err != nil {
+			return e, err
+		}
+		e.Access = access
+	}
+	if form.Has("keys") && !sameNames(form["key"], form["was-key"]) {
+		key := orderKey(form["key"], form["was-key"])
+		e.PrimaryKey = &key
+	}
+	for _, name := range []string{"table", "pick"} {
+		if table := form.Get(name); table != e.Table && slices.Contains(r.Tables, table) {
+			e = review.Edits{Table: table, Title: e.Title, Description: e.Description, License: e.License, Access: e.Access} // rows and columns are others
+		}
+	}
+	for _, c := range r.Columns {
+		if err := applyColumn(&e, c, form); err != nil {
+			return e, err
+		}
+	}
+	err := doEdit(r, &e, form.Get("do"))
+	maps.DeleteFunc(e.Columns, func(_ int, c review.ColumnEdit) bool { return reflect.ValueOf(c).IsZero() })
+	return e, err
+}
+
+// changedInput returns the value of an input, and whether it differs from what the page has shown.
+func changedInput(form url.Values, name string) (value string, changed bool) {
+	if !form.Has(name) {
+		return "", false
+	}
+	clean := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	value = clean(form.Get(name))
+	return value, value != clean(form.Get("was-"+name))
+}
+
+func sameNames(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// orderKey returns the fields of a primary key: those that were part of it first, in their order.
+func orderKey(given, current []string) []string {
+	key := slices.DeleteFunc(slices.Clone(current), func(name string) bool { return !slices.Contains(given, name) })
+	for _, name := range given {
+		if !slices.Contains(key, name) {
+			key = append(key, name)
+		}
+	}
+	return key
+}
+
+// applyColumn applies the inputs of a column.
+func applyColumn(e *review.Edits, c review.Column, form url.Values) error {
+	edit := e.Columns[c.Position]
+	if given, changed := changedInput(form, "name-"+strconv.Itoa(c.Position)); changed {
+		edit.Name = given
+	}
+	if given, changed := changedInput(form, "title-"+strconv.Itoa(c.Position)); changed {
+		edit.Title = given
+	}
+	if given, changed := changedInput(form, "type-"+strconv.Itoa(c.Position)); changed {
+		edit.Type = herb.Type(given)
+		if given != "" && !slices.Contains(herb.Types(), edit.Type) {
+			return herb.Invalidf("unknown type %q of the column %q", herb.Clip(given, 40), c.Source)
+		}
+	}
+	setColumn(e, c.Position, edit)
+	return nil
+}
+
+func setColumn(e *review.Edits, position int, edit review.ColumnEdit) {
+	if e.Columns == nil {
+		e.Columns = map[int]review.ColumnEdit{}
+	}
+	e.Columns[position] = edit
+}
+
+// doEdit makes the edit of a button.
+func doEdit(r *review.Review, e *review.Edits, do string) error {
+	do, value, _ := strings.Cut(do, " ")
+	switch do {
+	case "", "check", "publish": // the inputs only
+		return nil
+	case doAccess:
+		access, err := herb.ParseAccess(value)
+		e.Access = access
+		return err
+	}
+	number, rest, _ := strings.Cut(value, " ")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 {
+		return errUnknownEdit()
+	}
+	switch do {
+	case doKeep:
+		e.Keep, e.Drop = toggleRow(n, e.Keep, e.Drop)
+		return nil
+	case doDrop:
+		e.Drop, e.Keep = toggleRow(n, e.Drop, e.Keep)
+		return nil
+	case doHeader:
+		rows := []int{}
+		if n > 0 {
+			rows = append(rows, n)
+		}
+		e.HeaderRows = &rows
+		return nil
+	}
+	i := slices.IndexFunc(r.Columns, func(c review.Column) bool { return c.Position == n })
+	if i < 0 {
+		return errUnknownEdit()
+	}
+	edit, err := editColumn(r.Columns[i], e.Columns[n], do, rest)
+	setColumn(e, n, edit)
+	return err
+}
+
+// editColumn makes the edit of a button of a column.
+func editColumn(c review.Column, edit review.ColumnEdit, do, value string) (review.ColumnEdit, error) {
+	switch do {
+	case doHide:
+		edit.Hidden = true
+	case doShow:
+		edit.Hidden = false
+	case doText:
+		edit.Type = herb.TypeText
+	case doName:
+		edit.Name = value
+	case doUndo:
+		edit = review.ColumnEdit{Hidden: edit.Hidden}
+	case doMissing:
+		if c.Most {
+			return edit, herb.Invalidf("most values of the column %q are not %ss, so they cannot be missing values", c.Source, c.Almost)
+		}
+		edit.Type = ""
+		covered := 0
+		for _, other := range c.Others {
+			edit.Missing, covered = append(slices.Clip(edit.Missing), other.Value), covered+other.Count
+		}
+		if covered >= c.Rest { // no other value prevents the type
+			edit.Type = c.Almost
+		}
+	default:
+		return edit, errUnknownEdit()
+	}
+	return edit, nil
+}
+
+func errUnknownEdit() error {
+	return herb.Invalidf("unknown edit; reload the page")
+}
+
+// toggleRow adds a row to a list, or only removes it from the opposite one if it is there.
+func toggleRow(n int, list, opposite []int) (_, _ []int) {
+	if i := slices.Index(opposite, n); i >= 0 {
+		return list, slices.Delete(slices.Clone(opposite), i, i+1)
+	}
+	if !slices.Contains(list, n) {
+		list = append(slices.Clip(list), n)
+		slices.Sort(list)
+	}
+	return list, opposite
+}
+
+func cloneEdits(e review.Edits) review.Edits {
+	e.Keep, e.Drop, e.Columns = slices.Clone(e.Keep), slices.Clone(e.Drop), maps.Clone(e.Columns)
+	return e
+}
+
+// sameEdits reports whether two edits are the same. No list and an empty one are.
+func sameEdits(a, b review.Edits) bool {
+	for _, e := range []*review.Edits{&a, &b} {
+		if len(e.Keep) == 0 {
+			e.Keep = nil
+		}
+		if len(e.Drop) == 0 {
+			e.Drop = nil
+		}
+		if len(e.Columns) == 0 {
+			e.Columns = nil
+		}
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// isUnedited reports whether the publisher has changed nothing but the table of the file.
+func isUnedited(e review.Edits) bool { return sameEdits(e, review.Edits{Table: e.Table}) }

@@ -1,0 +1,73 @@
+package site
+
+import (
+	"io"
+	"net/http"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/web/view/format"
+)
+
+// Layout contains what every page has in common.
+type Layout struct {
+	Title       string
+	Description string
+	Origin      string // prefix of absolute links
+	Canonical   string // URL; empty: not indexed by search engines
+	Address     string // URL of the view, which may be one of a filtered canonical page; empty: the canonical one
+	Preview     string // URL of the image that other sites show; empty: none
+	PreviewAlt  string // what it shows, in words
+	Theme       string // "light", "dark" or empty: that of the system
+	Current     string // navigation entry: "catalogue", "docs" or empty
+	Images      bool   // the page shows images of other hosts
+	Framed      bool   // the page fills the window and has bars of its own, without the header and footer of the site
+	Page        any    // what its own template shows
+}
+
+const Name = "Herbarium"
+
+func (p *Site) Layout(r *http.Request, title, description string) Layout {
+	return Layout{Title: format.PlainText(title), Description: herb.Clip(format.PlainText(description), 300), Origin: p.Origin(r), Theme: ThemeOf(r)}
+}
+
+// ThemeOf returns the theme that the user has selected, which the script stores in a cookie; empty:
+// none.
+func ThemeOf(r *http.Request) string {
+	if c, err := r.Cookie("herbarium_theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
+}
+
+// Render writes a page with all headers except those for caching, which httpapi sets.
+func (p *Site) Render(w http.ResponseWriter, name string, l Layout, data any) error {
+	l.Page = data
+	p.setHeaders(w.Header(), l.Images)
+	return p.Execute(w, name, "layout", l)
+}
+
+// Execute writes a template of the set of a page.
+func (p *Site) Execute(w io.Writer, page, name string, data any) error {
+	return p.templates()[page].ExecuteTemplate(w, name, data)
+}
+
+// setHeaders sets the headers that restrict what a browser may do with a page.
+func (p *Site) setHeaders(h http.Header, images bool) {
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	policy := contentPolicy
+	if images {
+		policy += " https:" // of other hosts; browsers block http images as mixed content
+	}
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "same-origin") // without a referrer, browsers submit forms with the origin "null"
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	h.Set("Link", "<"+p.Base+PathOpenAPI+`>; rel="service-desc"; type="application/vnd.oai.openapi+json", <`+
+		p.Base+PathDocs+`>; rel="service-doc", <`+p.Base+PathDCAT+`>; rel="describedby"; type="application/ld+json"`)
+}
+
+// contentPolicy is the content security policy of a page without images of datasets.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'; font-src 'self'; img-src 'self'"

@@ -1,0 +1,32 @@
+package site
+
+import (
+	"html/template"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/distributions"
+	"herbarium/internal/web/view/format"
+)
+
+// parseTemplates parses one template set per page, each with the shared layout and partials. It
+// panics if one is invalid.
+func (p *Site) parseTemplates() map[string]*template.Template {
+	constant := func(s string) func() string { return func() string { return s } }
+	funcs := template.FuncMap{
+		"asset": p.assets().path, "cataloguehref": p.CatalogueHref, "base": constant(p.Base), "sitename": constant(Name), "version": constant(p.Opts.Version),
+		"age": func(t time.Time) string { return format.Age(time.Now(), t) }, "clip": herb.Clip, "count": herb.Count, "exact": format.EscapeExact, "filesize": format.FileSize, "minus": func(a, b int) int { return a - b }, "percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
+		"columns": datasets.FirstColumns, "sparklabel": distributions.SparkLabel, "describe": datasets.Describe, "descriptor": datasets.ReadDescriptor, "title": func(d *herb.Dataset) string { return format.PlainText(datasets.Title(d)) },
+	}
+	partials := template.Must(template.New("partials").Funcs(funcs).ParseFS(p.Files, "templates/partials/*.html"))
+	sets := map[string]*template.Template{}
+	pages, _ := fs.Glob(p.Files, "templates/*.html") // the pattern is valid
+	for _, file := range pages {
+		sets[strings.TrimSuffix(path.Base(file), ".html")] = template.Must(template.Must(partials.Clone()).ParseFS(p.Files, file))
+	}
+	return sets
+}
