@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/tabular"
 )
 
 // Format returns the format of delimited text. What the options do not give is detected: the
@@ -60,15 +61,12 @@ type reader struct {
 	header  []rows.Column
 	notes   []string
 
-	rowNames   bool  // the first column has no name in the text
-	pending    bool  // readRow returns the current record
-	headerLine int   // last line of the header; 0: the text does not name the columns
-	headerRows []int // lines of the header, if it is below titles or has several; nil: it is the first record
-	body       *layout.Body
-	left       herb.Layout
-	position   int     // line of the record returned last
-	comment    string  // detected prefix of comments
-	surplus    counter // records with empty values beyond the last column
+	table    *tabular.Table
+	pending  bool // readRow returns the current record
+	left     herb.Layout
+	position int     // line of the record returned last
+	comment  string  // detected prefix of comments
+	surplus  counter // records with empty values beyond the last column
 }
 
 type counter struct{ n, first int }
@@ -85,20 +83,20 @@ func (r *reader) Close() error            { return r.text.Close() }
 
 // Options returns the given options, completed by what was detected and can be given.
 func (r *reader) Options() rows.Options {
-	o := r.options
+	o := r.table.Complete(r.options)
 	if o.Encoding = r.text.Encoding(); !r.d.blanks && !r.d.double {
 		o.Delimiter = r.d.Delimiter
 	}
 	if o.SkipInitialSpace = r.d.SkipInitialSpace; r.d.Quote == '\'' {
 		o.Quote = r.d.Quote
 	}
-	if o.Header = rows.HeaderPresent; r.headerLine == 0 {
-		o.Header = rows.HeaderNone
+	if r.hasHeader() {
+		o.Header = rows.HeaderPresent
 	}
-	if r.headerRows != nil {
-		o.HeaderRows = r.headerRows
+	// The first record is the header even if blank lines or comments are above it.
+	if len(r.table.Header) == 1 && (r.comment != "" || !r.table.HasTitles()) {
+		o.HeaderRows = r.options.HeaderRows
 	}
-	o.CommentRows = slices.Concat(o.CommentRows, r.body.NoteLines())
 	return o
 }
 
@@ -113,12 +111,14 @@ func (r *reader) Notes() []string {
 
 func (r *reader) Layout() herb.Layout { return r.left }
 
+func (r *reader) hasHeader() bool { return len(r.table.Header) > 0 }
+
 func (r *reader) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
 func (r *reader) Next() ([][]byte, error) {
-	row, err := r.body.Next(r.readRow)
+	row, err := r.table.Next()
 	r.position = row.Line
 	return row.Cells, err
 }
@@ -145,7 +145,7 @@ func (r *reader) readRow() (layout.Row, error) {
 			}
 			row.Invalid = herb.Invalidf("line %d: the line begins with %s like the comments above the header, but has %d values and the header %d; "+
 				"set comment=%s if it is a comment, or skip=N to skip only the lines above the header", row.Line, r.comment, r.width, r.columns, r.comment)
-		case r.width < r.columns && r.rowNames:
+		case r.width < r.columns && r.table.HasRowNames():
 			row.Invalid = herb.Invalidf("line %d: there are %d values but %d columns, the first of which is for row names; "+
 				"add the missing value, or name all columns in the header", row.Line, r.width, r.columns)
 		case r.width < r.columns:
@@ -166,13 +166,13 @@ func (r *reader) readRow() (layout.Row, error) {
 
 func (r *reader) tooMany() error {
 	subject, remedy := "the header names", ""
-	if r.headerLine == 0 {
+	if !r.hasHeader() {
 		subject = "the table has"
 	}
 	if r.d.Delimiter != 0 && !r.d.blanks {
 		remedy = fmt.Sprintf("; put quotes around a value that contains %q", string(rune(r.d.Delimiter)))
 	}
-	if r.headerLine > 0 && len(r.options.HeaderRows) == 0 {
+	if r.hasHeader() && len(r.options.HeaderRows) == 0 {
 		remedy += ", or set header=N or skip=N if another line names the columns, header=none if no line does, delimiter if values are split wrongly"
 	}
 	return herb.Invalidf("line %d: there are %d values but %s %d columns%s", r.record.Line, r.width, subject, r.columns, remedy)

@@ -6,12 +6,12 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/tabular"
 )
 
 func (r *reader) start(extension string) error {
@@ -32,7 +32,7 @@ func (r *reader) start(extension string) error {
 	if !all && charset.CountLines(text) < 10 {
 		text, all = r.text.Peek(longSampleBytes)
 	}
-	best := r.detectLayout(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
+	best, above := r.detectLayout(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
 	switch {
 	case r.d.wide:
@@ -46,12 +46,12 @@ func (r *reader) start(extension string) error {
 	case r.d.lenient:
 		r.note(`a backslash before a quote or delimiter makes it part of the value`)
 	}
-	if err := r.readHeader(best); err != nil {
+	if err := r.readHeader(best, above); err != nil {
 		return err
 	}
 	r.columns = len(r.header)
 	if err := r.budget.Columns(r.columns); err != nil {
-		return herb.Invalidf("line %d: %s", cmp.Or(r.headerLine, r.record.Line), err)
+		return herb.Invalidf("line %d: %s", r.record.Line, err)
 	}
 	return nil
 }
@@ -67,8 +67,9 @@ func (r *reader) separatorLine() error {
 	return r.skipTo(r.next+1, "")
 }
 
-// detectLayout detects the dialect and what is above the header, and skips that.
-func (r *reader) detectLayout(s sample) reading {
+// detectLayout detects the dialect and what is above the header, and skips that. above are the lines
+// that are titles rather than comments.
+func (r *reader) detectLayout(s sample) (best reading, above []layout.Row) {
 	from, lines, last := r.next, 0, []byte(nil)
 	text := s.text
 	if r.d.Comment == "" && s.options.Skip == 0 && len(s.options.HeaderRows) == 0 {
@@ -79,17 +80,11 @@ func (r *reader) detectLayout(s sample) reading {
 	}
 	d := r.d
 	d.Comment = cmp.Or(d.Comment, r.comment)
-	best, reason := s.detect(d), "begins with "+r.comment
+	best = s.detect(d)
 	best.dialect.Comment = r.d.Comment // a record may begin like the comments
 	switch l := best.layout; {
 	case l.First > 0:
-		reason = "above the table"
-		header := best.records[l.First].Line
-		if lines = header - from; !l.HasHeader() {
-			r.options.Skip = header - 1
-		} else if r.comment == "" {
-			r.headerRows = []int{header}
-		}
+		lines = best.records[l.First].Line - from
 	case r.comment != "" && isHeader(last, best):
 		if lines--; lines == 0 {
 			r.comment = ""
@@ -98,12 +93,19 @@ func (r *reader) detectLayout(s sample) reading {
 	}
 	for line := range lines {
 		var content []byte
-		if content, text, _ = cutLine(text); len(bytes.TrimSpace(content)) > 0 {
-			r.left.LeaveOut(from+line, reason, string(bytes.TrimSpace(content)))
-		}
+		content, text, _ = cutLine(text)
+		above = append(above, layout.Row{Line: from + line, Cells: [][]byte{bytes.Clone(content)}})
 	}
 	_ = r.skipTo(from+lines, "") // the lines are in the sample, so skipping them cannot fail
-	return best
+	if best.layout.First > 0 {
+		return best, above
+	}
+	for _, row := range above {
+		if row.Filled() > 0 {
+			r.left.LeaveOut(row.Line, "begins with "+r.comment, row.Text())
+		}
+	}
+	return best, nil
 }
 
 // commentLines returns the prefix of the comment lines at the start of a text, "" if there are none
@@ -145,97 +147,64 @@ func isHeader(line []byte, table reading) bool {
 	return l.HasHeader() && l.End == 1 && (!own.HasHeader() || l.Score > own.Score && !isSentence)
 }
 
-func (r *reader) readHeader(best reading) error {
+// readHeader reads up to the first record and names the columns. The header is read again, because
+// the sample may end in it.
+func (r *reader) readHeader(best reading, above []layout.Row) error {
 	o, l := r.options, best.layout
-	isGiven := o.Header != rows.HeaderDetect || len(o.HeaderRows) > 0
-	r.left.Given = isGiven || o.Skip > 0
+	in := tabular.Input{Options: o, Report: &r.left, Next: r.readRow, RowNames: best.rowNames}
+	var header []layout.Row
 	if !l.HasHeader() && (len(best.records) > 0 || o.Header == rows.HeaderNone) {
-		if !isGiven {
-			r.left.Doubt = l.Reason("line", best.records[l.First].Line)
-		}
-		if err := r.nameColumns(best); err != nil {
+		err := r.readRecord()
+		if err != nil && err != io.EOF {
 			return err
 		}
-		r.body = layout.NewBody(best.sample(), l, len(r.header), isGiven, &r.left)
-		return nil
-	}
-	lines := o.HeaderRows
-	if l.Names != nil && !isGiven {
-		for _, row := range best.records[l.First:l.End] {
-			lines = append(lines, row.Line)
+		if r.pending = err == nil; r.pending {
+			in.Width = max(len(r.record.Cells), best.commonWidth())
 		}
-		r.headerRows = lines
-	}
-	if len(lines) == 0 {
-		lines = []int{0} // the first record
-	}
-	var names []string
-	for _, line := range lines {
-		if err := r.headerRecord(line); err != nil {
+	} else {
+		lines := o.HeaderRows
+		for _, row := range best.records[l.First:min(l.End, len(best.records))] {
+			if l.Names != nil && len(o.HeaderRows) == 0 {
+				lines = append(lines, row.Line)
+			}
+		}
+		if len(lines) == 0 {
+			lines = []int{0} // the next record
+		}
+		var err error
+		if header, err = r.readHeaderRows(lines); err != nil {
 			return err
 		}
-		r.left.AddHeader(r.record.Line, r.record.Cells)
-		names = layout.JoinNames(names, r.record.Cells, o.HeaderJoin)
 	}
-	copy(names, l.Names) // which may lack the last, empty ones
-	r.setColumns(names)
-	if r.rowNames = best.rowNames; r.rowNames {
-		r.addRowNames()
-	}
-	r.body = layout.NewBody(best.sample(), l, len(r.header), isGiven, &r.left)
-	return nil
-}
-
-// headerRecord reads the record at a line, 0 for the next one, which names the columns.
-func (r *reader) headerRecord(line int) error {
-	err := r.skipTo(line, "between the rows of the header")
-	if err == nil {
-		err = r.readRecord()
-	}
-	switch {
-	case err == io.EOF && line == 0:
-		return herb.Invalidf("the file is empty; its first line must name the columns")
-	case err == io.EOF || err == nil && line > 0 && r.record.Line != line:
-		return herb.Invalidf("line %d, which names the columns, is blank, a comment, or within a record", line)
-	case err != nil:
-		return err
-	}
-	r.headerLine = r.record.Line
-	return nil
-}
-
-func (r *reader) setColumns(names []string) {
-	for _, name := range names {
+	below := best.records[min(l.End, len(best.records)):]
+	best.records = slices.Concat(above, header, below)
+	l.First, l.End = len(above), len(above)+len(header)
+	in.Sample, in.Layout = best.sample(), l
+	r.table = tabular.New(in)
+	for _, name := range r.table.Names {
 		r.header = append(r.header, rows.Column{Name: name})
 	}
-}
-
-func (r *reader) addRowNames() {
-	name := "row"
-	for n := 2; slices.ContainsFunc(r.header, func(c rows.Column) bool { return c.Name == name }); n++ {
-		name = "row_" + strconv.Itoa(n)
+	if best.rowNames {
+		r.note("the header has one name fewer than there are columns; the first column is called %q", r.table.Names[0])
 	}
-	r.header = slices.Insert(r.header, 0, rows.Column{Name: name})
-	r.note("the header has one name fewer than there are columns; the first column is called %q", name)
-}
-
-// nameColumns names the columns of a text without a header by Options.Names if they suffice for the
-// first record, else by number.
-func (r *reader) nameColumns(best reading) error {
-	names, width := r.options.Names, 0
-	err := r.readRecord()
-	if err != nil && err != io.EOF {
-		return err
-	}
-	if r.pending = err == nil; r.pending {
-		width = max(len(r.record.Cells), best.commonWidth())
-	}
-	if len(names) < width {
-		names = nil
-	}
-	for i := len(names); i < width; i++ {
-		names = append(names, "column_"+strconv.Itoa(i+1))
-	}
-	r.setColumns(names)
 	return nil
+}
+
+// readHeaderRows reads the records at some lines, 0 for the next one, which name the columns.
+func (r *reader) readHeaderRows(lines []int) (header []layout.Row, err error) {
+	for _, line := range lines {
+		if err = r.skipTo(line, "between the rows of the header"); err == nil {
+			err = r.readRecord()
+		}
+		switch {
+		case err == io.EOF && line == 0:
+			return nil, herb.Invalidf("the file is empty; its first line must name the columns")
+		case err == io.EOF || err == nil && line > 0 && r.record.Line != line:
+			return nil, herb.Invalidf("line %d, which names the columns, is blank, a comment, or within a record", line)
+		case err != nil:
+			return nil, err
+		}
+		header = append(header, r.record.Clone())
+	}
+	return header, nil
 }

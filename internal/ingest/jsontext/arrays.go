@@ -8,6 +8,7 @@ import (
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/layout"
+	"herbarium/internal/ingest/tabular"
 )
 
 // The sample of arrays in which their header is detected. It is extended if it has few of them.
@@ -23,13 +24,8 @@ func (r *reader) readArray() (isRecord bool) {
 	if r.record == 1 {
 		r.startArrays()
 	}
-	switch first := r.header.First; {
+	switch {
 	case r.err != nil: // too many names
-		return false
-	case r.record <= first:
-		start := r.pos
-		r.skip()
-		r.left.LeaveOut(r.record, "above the table", string(r.rec[start:r.pos]))
 		return false
 	case r.record <= r.header.End:
 		r.skip()
@@ -58,21 +54,16 @@ func (r *reader) startArrays() {
 	r.left = herb.Layout{Unit: "array"}
 	names := r.options.ItemKeys
 	if names == nil {
-		sampled := r.sampleArrays(sampleBytes)
+		sampled, texts := r.sampleArrays(sampleBytes)
 		if len(sampled) < 2 {
-			sampled = r.sampleArrays(longSampleBytes)
+			sampled, texts = r.sampleArrays(longSampleBytes)
 		}
-		r.header = layout.Detect(layout.Sample{Rows: sampled, Tabular: true})
-		names = r.header.Names
-		for _, row := range sampled[r.header.First:r.header.End] {
-			if r.header.Names == nil {
-				names = layout.JoinNames(names, row.Cells, "")
-			}
-			r.left.AddHeader(row.Line, row.Cells)
+		in := tabular.Input{Report: &r.left, Extends: true, Sample: layout.Sample{Rows: sampled, Tabular: true}}
+		in.Layout = layout.Detect(in.Sample)
+		for i := range sampled[:in.Layout.First] {
+			sampled[i].Cells = texts[i : i+1]
 		}
-		if !r.header.HasHeader() {
-			r.left.Doubt = r.header.Reason("array", r.header.First+1)
-		}
+		r.header, names = in.Layout, tabular.New(in).Names
 	}
 	r.named = names != nil
 	for _, name := range names {
@@ -80,14 +71,15 @@ func (r *reader) startArrays() {
 	}
 }
 
-// sampleArrays reads ahead at the current position. It returns the first complete arrays.
-func (r *reader) sampleArrays(size int) (sampled []layout.Row) {
+// sampleArrays reads ahead at the current position. It returns the first complete arrays, and their
+// texts.
+func (r *reader) sampleArrays(size int) (sampled []layout.Row, texts [][]byte) {
 	text, _ := r.text.Peek(size)
 	r.rec = text
 	p := &parser{text: charset.Sample(text[r.pos:]), budget: r.budget.Trial()}
 	p.begin()
 	for c, ok := p.peekToken(); ok && c == '[' && len(sampled) < sampleArrays; c, ok = p.peekToken() {
-		row := layout.Row{Line: len(sampled) + 1, End: len(sampled) + 1}
+		row, start := layout.Row{Line: len(sampled) + 1, End: len(sampled) + 1}, p.pos
 		p.array(func() {
 			p.peekToken()
 			start := p.pos
@@ -98,12 +90,12 @@ func (r *reader) sampleArrays(size int) (sampled []layout.Row) {
 		if p.err != nil {
 			break
 		}
-		sampled = append(sampled, row)
+		sampled, texts = append(sampled, row), append(texts, p.rec[start:p.pos])
 		if c, _ := p.peekToken(); c == ',' { // not between arrays that are records of NDJSON
 			p.pos++
 		}
 	}
-	return sampled
+	return sampled, texts
 }
 
 // sampledValue returns a value and the kind that it declares.

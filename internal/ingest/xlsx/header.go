@@ -9,75 +9,33 @@ import (
 	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/tabular"
 )
 
 // readHeader reads up to the first record and names the columns.
 func (r *reader) readHeader() error {
-	o := &r.options
-	isGiven := len(o.HeaderRows) > 0
-	isDetected := !isGiven && o.Header == rows.HeaderDetect
-	if o.Header == rows.HeaderNone {
-		r.setColumns(o.Names)
-		r.body = layout.NewBody(layout.Sample{}, layout.Layout{}, len(o.Names), true, &r.left)
-		return nil
-	}
-	sampled, err := sample(r.read, o.HeaderRows, &r.left)
-	if err != nil {
-		return err
-	}
-	switch {
-	case isGiven && (len(sampled) == 0 || sampled[0].Line > slices.Max(o.HeaderRows)):
-		return herb.Invalidf("sheet %q has no row %d", r.in.title, slices.Max(o.HeaderRows))
-	case len(sampled) == 0:
-		return herb.Invalidf("sheet %q is empty; write the names of the columns in its first row", r.in.title)
-	}
-	r.left.Given = !isDetected || o.Skip > 0
-	in := layout.Sample{Rows: sampled, Merges: r.mergedCells, Tabular: true}
-	l := layout.Choose(in, *o)
-	line, header := sampled[l.First].Line, sampled[l.First:l.End]
-	for _, row := range sampled[:l.First] {
-		if row.Filled() > 0 {
-			r.left.LeaveOut(row.Line, "above the table", row.Text())
+	o := r.options
+	in := tabular.Input{Options: o, Report: &r.left, Extends: true, Next: r.read}
+	if o.Header != rows.HeaderNone {
+		sampled, err := sample(r.read, o.HeaderRows, &r.left)
+		switch isGiven := len(o.HeaderRows) > 0; {
+		case err != nil:
+			return err
+		case isGiven && (len(sampled) == 0 || sampled[0].Line > slices.Max(o.HeaderRows)):
+			return herb.Invalidf("sheet %q has no row %d", r.in.title, slices.Max(o.HeaderRows))
+		case len(sampled) == 0:
+			return herb.Invalidf("sheet %q is empty; write the names of the columns in its first row", r.in.title)
 		}
+		in.Sample = layout.Sample{Rows: sampled, Merges: r.mergedCells, Tabular: true}
+		in.Layout = layout.Choose(in.Sample, o)
+		r.pending = sampled[in.Layout.End:]
 	}
-	if len(header) == 0 {
-		r.left.Doubt = l.Reason("row", line)
-		o.Header, r.pending = rows.HeaderNone, sampled[l.First:]
-		if l.First > 0 {
-			o.Skip = line - 1
-		}
-		r.body = layout.NewBody(in, l, maxWidth(r.pending), false, &r.left)
-		return nil
-	}
-	names := l.Names
-	for _, row := range header {
-		if l.Names == nil {
-			names = layout.JoinNames(names, row.Cells, o.HeaderJoin)
-		}
-		r.left.AddHeader(row.Line, row.Cells)
-		if !isGiven && sampled[l.End-1].Line > 1 {
-			o.HeaderRows = append(o.HeaderRows, row.Line)
-		}
-	}
-	r.setColumns(names)
-	r.pending = sampled[l.End:]
-	r.body = layout.NewBody(in, l, max(len(names), maxWidth(r.pending)), !isDetected, &r.left)
-	return r.book.err
-}
-
-// maxWidth returns the number of cells of the widest row.
-func maxWidth(sampled []layout.Row) (n int) {
-	for _, row := range sampled {
-		n = max(n, len(row.Cells))
-	}
-	return n
-}
-
-func (r *reader) setColumns(names []string) {
-	for _, name := range names {
+	r.table = tabular.New(in)
+	for _, name := range r.table.Names {
 		r.columns = append(r.columns, rows.Column{Name: name})
 	}
-	r.named, r.kinds = len(names), make([]kind.Kind, len(names))
+	r.kinds = make([]kind.Kind, len(r.columns))
+	return r.book.err
 }
 
 // mergedCells returns the ranges of merged cells at the start of the sheet. They follow the rows in

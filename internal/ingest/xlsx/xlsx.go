@@ -23,6 +23,7 @@ import (
 	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/tabular"
 )
 
 // Format returns the XLSX format.
@@ -102,13 +103,12 @@ type reader struct {
 	in      *sheetReader
 	options rows.Options
 	pending []layout.Row // sampled rows that Next has not returned
-	body    *layout.Body
+	table   *tabular.Table
 	left    herb.Layout
 	merges  []layout.Merge // nil: not read
 	line    int            // number of the row returned last
 	columns []rows.Column
 	kinds   []kind.Kind // of the values of each column
-	named   int         // columns of the header
 	beyond  string      // the first cell right of the header
 	notes   []string
 }
@@ -150,9 +150,8 @@ func (r *reader) selectSheet() (int, error) {
 
 // Options adds the selected sheet, the rows of the header, and the rows that are no records.
 func (r *reader) Options() rows.Options {
-	o := r.options
+	o := r.table.Complete(r.options)
 	o.Table, o.TableNo = r.in.title, 0
-	o.CommentRows = slices.Concat(o.CommentRows, r.body.NoteLines())
 	return o
 }
 
@@ -163,7 +162,7 @@ func (r *reader) note(format string, args ...any) {
 // Next adds columns without a name for cells right of the header. The types of columns are known
 // after the last row.
 func (r *reader) Next() ([][]byte, error) {
-	next, err := r.body.Next(r.read)
+	next, err := r.table.Next()
 	if err == io.EOF {
 		for i, k := range r.kinds {
 			r.columns[i].Type = columnType(k)
@@ -173,7 +172,7 @@ func (r *reader) Next() ([][]byte, error) {
 		return nil, err
 	}
 	r.line = next.Line
-	if len(next.Cells) > r.named && r.beyond == "" && r.options.Header != rows.HeaderNone {
+	if len(next.Cells) > len(r.table.Names) && r.beyond == "" && len(r.table.Header) > 0 {
 		r.beyond = cellName(len(next.Cells)-1, next.Line)
 	}
 	for i, k := range next.Kinds {
@@ -204,7 +203,7 @@ func (r *reader) Notes() []string {
 	all := reader{in: r.in, notes: slices.Clone(r.notes)}
 	if r.beyond != "" {
 		all.note("values right of the header, the first in %s; columns without a name are named by their position, such as column_%d",
-			r.beyond, r.named+1)
+			r.beyond, len(r.table.Names)+1)
 	}
 	if r.in.formulas > 0 {
 		all.note("%d formulas have no stored result and are published as empty; open the workbook in a spreadsheet program and save it",
