@@ -57,7 +57,7 @@ func fewRecords() []herb.Record {
 	}
 }
 
-// manyRecords returns enough records for long runs and for ranges computed from the prefix sets.
+// manyRecords returns enough records for long runs and for ranges computed from the leading sets.
 func manyRecords(n int) []herb.Record {
 	words := []string{"rose", "fern", "moss", "oak", "elm", "lily", "iris", "reed"}
 	g := rand.New(rand.NewPCG(7, 7))

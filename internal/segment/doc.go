@@ -30,9 +30,9 @@
 // and nothing is cached.
 //
 // Without a sort, a page is a selection from the result. For a sort, every field has its records in
-// sorted order (the sorted rows), the rank of each record in them, and a few dozen prefix sets: the
+// sorted order (the sorted rows), the rank of each record in them, and a few dozen leading sets: the
 // records among the first 1/32, 2/32 … of the sorted rows. The cardinalities of the intersections
-// of the result with a handful of prefix sets determine which 32nd contains the page, and only the
+// of the result with a handful of leading sets determine which 32nd contains the page, and only the
 // matches in it are examined. If the result is all records with one frequent value, such as a
 // category, the number of matches before each block of 2048 sorted rows is stored, so no
 // intersection is needed. By relevance, records are counted by rounded score, and only those on the

@@ -40,7 +40,7 @@ func TestReader_Dump(t *testing.T) {
 		t.Fatal(err)
 	}
 	fields, sections, ok := strings.Cut(got.String(), "\n\nSECTION")
-	want := `file     4072 bytes, format version 2
+	want := `file     4072 bytes, format version 3
 table    44 sections, at 2624
 records  3
 words    4 in all records, 3 of them different
@@ -53,7 +53,7 @@ FIELD  NAME  TYPE  USE                 VALUES  DIFFERENT  LONG RUNS  ELEMENTS
 	}
 	rows := strings.Split(strings.TrimSuffix(sections, "\n"), "\n")
 	if len(rows) != 45 || strings.Join(strings.Fields(rows[1]), " ") != "RECS - 16 96 9e337a7f" ||
-		strings.Join(strings.Fields(rows[36]), " ") != "EIDS 1 2248 8 516d1832" {
+		strings.Join(strings.Fields(rows[36]), " ") != "ENUM 1 2248 8 516d1832" {
 		t.Errorf("sections:%s", sections)
 	}
 }
@@ -85,15 +85,15 @@ func TestReader_Stat(t *testing.T) {
 	if sum != got.Bytes {
 		t.Errorf("sections and frame have %d bytes; the file has %d", sum, got.Bytes)
 	}
-	order := got.Sections[slices.IndexFunc(got.Sections, func(k KindStat) bool { return k.Tag == "ORDR" })]
-	if want := (KindStat{Tag: "ORDR", Sections: 1, Bytes: 4 * int64(got.Records)}); order != want {
+	order := got.Sections[slices.IndexFunc(got.Sections, func(k KindStat) bool { return k.Tag == "SORT" })]
+	if want := (KindStat{Tag: "SORT", Sections: 1, Bytes: 4 * int64(got.Records)}); order != want {
 		t.Errorf("%+v; want %+v", order, want)
 	}
 	if per := got.PerRecord(order.Bytes); per != 4 {
 		t.Errorf("%v bytes a record; want 4", per)
 	}
 	three := openBytes(t, create(t, threeRecords(), Options{})).Stat()
-	if i := slices.IndexFunc(three.Sections, func(k KindStat) bool { return k.Tag == "ORDR" }); three.Sections[i].Sections != 2 {
+	if i := slices.IndexFunc(three.Sections, func(k KindStat) bool { return k.Tag == "SORT" }); three.Sections[i].Sections != 2 {
 		t.Errorf("%+v; want two sections", three.Sections[i])
 	}
 }

@@ -9,17 +9,35 @@ import (
 	"herbarium/internal/segment/internal/file"
 )
 
-// Encoder encodes a table. A set consists of the members of one or more calls of Append, and ends
-// with End. The head precedes the sets but is complete only after them.
-type Encoder struct {
-	W     io.Writer // of the sets
-	sizes []uint32  // of the sets, in units of the alignment
-	set   roaring.Bitmap
-	buf   bytes.Buffer
+// SetEncoder encodes a set. It consists of the members of one or more calls of Append.
+type SetEncoder struct{ set roaring.Bitmap }
+
+// Append adds members to the set. Members must be added in ascending order.
+func (e *SetEncoder) Append(members []uint32) { e.set.AddMany(members) }
+
+// Len returns the number of members.
+func (e *SetEncoder) Len() int { return int(e.set.GetCardinality()) }
+
+// Clear removes all members.
+func (e *SetEncoder) Clear() { e.set.Clear() }
+
+// WriteTo writes the set with zeros up to the alignment.
+func (e *SetEncoder) WriteTo(b *bytes.Buffer) {
+	e.set.RunOptimize()
+	_, _ = e.set.WriteTo(b) // never fails
+	align(b)
 }
 
-// Append adds members to the current set. Members must be added in ascending order.
-func (e *Encoder) Append(members []uint32) { e.set.AddMany(members) }
+func align(b *bytes.Buffer) { b.Write(make([]byte, -b.Len()&(file.Alignment-1))) }
+
+// Encoder encodes a table of sets, of which each ends with End. The head precedes the sets but is
+// complete only after them.
+type Encoder struct {
+	SetEncoder           // of the current set
+	W          io.Writer // of the sets
+	sizes      []uint32  // of the sets, in units of the alignment
+	buf        bytes.Buffer
+}
 
 // EncodePart encodes the members of a set in a container, given the first number of the container;
 // nil if there are none.
@@ -32,9 +50,9 @@ func EncodePart(first uint32, members Bits) []byte {
 	return b
 }
 
-// AppendPart adds the members that EncodePart encoded to the current set, and returns the size of
-// the part, which other bytes may follow.
-func (e *Encoder) AppendPart(part []byte) (size int, err error) {
+// AppendPart adds the members that EncodePart encoded to the set, and returns the size of the part,
+// which other bytes may follow.
+func (e *SetEncoder) AppendPart(part []byte) (size int, err error) {
 	var members roaring.Bitmap
 	n, err := members.ReadFrom(bytes.NewReader(part))
 	e.set.Or(&members)
@@ -68,7 +86,7 @@ func (e *Encoder) write(set *roaring.Bitmap, trailer []byte) error {
 	e.buf.Reset()
 	_, _ = set.WriteTo(&e.buf) // never fails
 	e.buf.Write(trailer)
-	e.buf.Write(make([]byte, -e.buf.Len()&(file.Alignment-1)))
+	align(&e.buf)
 	e.sizes = append(e.sizes, uint32(e.buf.Len()/file.Alignment))
 	_, err := e.W.Write(e.buf.Bytes())
 	return err

@@ -58,7 +58,7 @@ func (p BigramRules) choose(docFreqs []uint32, records int) []frequentTerm {
 // newBigrams returns an index of the bigrams of frequent words, given the number of all terms.
 func (b *wordsBuilder) newBigrams(words []frequentTerm, terms int) *frequentIndex {
 	if len(words) == 0 {
-		return emptyIndex(file.TagBigramTerms, file.TagBigramDocs, file.TagBigramFreqs)
+		return emptyIndex(file.TagBigrams, file.TagBigramPostings, file.TagBigramFrequencies)
 	}
 	table := newInvertedIndex(b.tmp, b.memory/4) // fields are sorted concurrently
 	var head []byte
@@ -90,7 +90,7 @@ func (b *wordsBuilder) newBigrams(words []frequentTerm, terms int) *frequentInde
 			table.finish()
 			docs, freqs := newSetTable(b.tmp), newSetTable(b.tmp)
 			_, err := table.encode(docs, freqs)
-			return []section{{file.TagBigramTerms, bytes.NewReader(head)}, {file.TagBigramDocs, docs}, {file.TagBigramFreqs, freqs}}, err
+			return []section{{file.TagBigrams, bytes.NewReader(head)}, {file.TagBigramPostings, docs}, {file.TagBigramFrequencies, freqs}}, err
 		},
 	}
 }

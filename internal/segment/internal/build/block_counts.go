@@ -60,7 +60,7 @@ func (b *builder) writeCountsOf(columns []column.Column, values []column.Frequen
 	for _, v := range values {
 		encoded = v.AppendID(encoded)
 	}
-	if err := writeSections(b.w, file.NoField, section{file.TagFrequent, bytes.NewReader(encoded)}); err != nil {
+	if err := writeSections(b.w, file.NoField, section{file.TagFrequentValues, bytes.NewReader(encoded)}); err != nil {
 		return err
 	}
 	steps := guard.NewSteps(b.tmp.ctx)

@@ -2,8 +2,8 @@
 // collects postings, with bounded memory. Packages column and fulltext read what it writes.
 //
 //	records ─► batch ─► prepare (up to 4 at a time) ─► addBatch ─┬─► RECS, ROFF                 records as JSON
-//	           up to     render JSON, split words        in order ├─► columnBuilder, per field    values ─► sorter ─► ORDR, RUNS …
-//	           512                                                └─► wordsBuilder                words ─► invertedIndex ─► DOCS, FWRD …
+//	           up to     render JSON, split words        in order ├─► columnBuilder, per field    values ─► sorter ─► SORT, RUNS …
+//	           512                                                └─► wordsBuilder                words ─► invertedIndex ─► TPST, FWRD …
 //
 // Values, words and postings are in spill files: a buffer that is written to a temporary file when
 // it is full. The dictionaries of distinct words and elements, and other tables with an item for
@@ -14,8 +14,8 @@
 //
 // Example: the records "oak" and "red oak". The dictionary numbers the words oak 0 and red 1. The
 // invertedIndex collects the pairs (0, 0), (1, 1) and (0, 1) in record order. A counting sort by
-// word yields 0: {0 1} and 1: {1}, which encode writes as the postings of DOCS. The sorter of the
-// field gets the keys of both values, which are in order already: ORDR is 0 1, and each value is a
+// word yields 0: {0 1} and 1: {1}, which encode writes as the postings of TPST. The sorter of the
+// field gets the keys of both values, which are in order already: SORT is 0 1, and each value is a
 // run.
 //
 // The frequent words, prefixes and bigrams are known only after all records, so their postings are
@@ -323,7 +323,7 @@ func (b *builder) write() error {
 func (b *builder) writeSorted(sorted []chan struct{}) error {
 	b.w.End() // of the records
 	b.starts.writeU64(b.at)
-	if err := writeSections(b.w, file.NoField, section{file.TagStarts, b.starts}); err != nil {
+	if err := writeSections(b.w, file.NoField, section{file.TagRecordOffsets, b.starts}); err != nil {
 		return err
 	}
 	if err := b.words.writeTo(b.w); err != nil {

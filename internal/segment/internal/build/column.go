@@ -125,7 +125,7 @@ func (b *columnBuilder) beginSort(s *sorter) {
 	if b.storesRunValues() {
 		b.runValues = b.tmp.newSpillFile()
 	}
-	seed, storesKeys := maphash.MakeSeed(), file.ValuesTag(b.field.Type) == file.TagKeys
+	seed, storesKeys := maphash.MakeSeed(), file.ValuesTag(b.field.Type) == file.TagValueKeys
 	payload := func(dst, value []byte) []byte {
 		switch isAmbiguous := column.KeyIsAmbiguous(b.field.Type, value); {
 		case b.runValues != nil && (isAmbiguous || !storesKeys):
@@ -141,7 +141,7 @@ func (b *columnBuilder) beginSort(s *sorter) {
 // appendSorted appends the records of a sorter to the sorted rows.
 func (b *columnBuilder) appendSorted(s *sorter) error {
 	var runKey, runPayload []byte // of the first record of the current run
-	values, storesKeys := runValuesWriter{out: b.runValues}, file.ValuesTag(b.field.Type) == file.TagKeys
+	values, storesKeys := runValuesWriter{out: b.runValues}, file.ValuesTag(b.field.Type) == file.TagValueKeys
 	return s.each(func(key, payload []byte, record uint32) {
 		if b.runCount == 0 || string(key) != string(runKey) {
 			if b.runCount%8 == 0 {
@@ -181,9 +181,9 @@ func (b *columnBuilder) beginRun() {
 // writeTo writes the sections of the field.
 func (b *columnBuilder) writeTo(w *file.Writer, field uint32) error {
 	sections := []section{
-		{file.TagSorted, b.sorted}, {file.TagRanks, b.ranks}, {file.TagRuns, b.runs},
-		{file.TagNonUniform, bytes.NewReader(b.nonUniform)}, {file.TagLongRuns, bytes.NewReader(b.sets.longRuns)},
-		{file.TagLongRunSets, b.sets.longRunSets}, {file.TagPrefix, b.sets.prefix},
+		{file.TagSortedRows, b.sorted}, {file.TagRanks, b.ranks}, {file.TagRuns, b.runs},
+		{file.TagNonUniformRuns, bytes.NewReader(b.nonUniform)}, {file.TagLongRuns, bytes.NewReader(b.sets.longRuns)},
+		{file.TagLongRunSets, b.sets.longRunSets}, {file.TagLeadingSets, b.sets.leading},
 	}
 	switch {
 	case b.elements != nil:

@@ -51,17 +51,23 @@ func (s *denseSets) spill(first uint32) {
 	clear(s.bits)
 }
 
-// encode encodes all sets after the last record.
-func (s *denseSets) encode() (*setTable, error) {
+// merge calls part for the encoded blocks of each set in order, after the last record, and end
+// after the last block of a set.
+func (s *denseSets) merge(part func(set int, encoded []byte) error, end func(set int) error) error {
 	sets := len(s.trailers)
 	s.bits, s.trailers = nil, nil
+	return s.runs.merge(sets, part, end)
+}
+
+// encode encodes all sets after the last record.
+func (s *denseSets) encode() (*setTable, error) {
 	table := newSetTable(s.runs.tmp)
 	var trailer []byte
-	err := s.runs.merge(sets, func(_ int, part []byte) error {
+	err := s.merge(func(_ int, part []byte) error {
 		size, err := table.AppendPart(part)
 		trailer = append(trailer, part[size:]...)
 		return err
-	}, func() error {
+	}, func(int) error {
 		err := table.End(trailer)
 		trailer = trailer[:0]
 		return err

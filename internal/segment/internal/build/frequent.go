@@ -16,7 +16,6 @@ type IndexRules struct {
 	MinRecords  int // with fewer records, examining all matches is fast, and these indexes are empty
 	Bigrams     BigramRules
 	Prefixes    PrefixRules
-	Fields      FieldRules
 	BlockCounts BlockCountRules
 }
 
@@ -25,13 +24,12 @@ func DefaultIndexes() IndexRules {
 	return IndexRules{
 		MinRecords:  1 << 12,
 		Bigrams:     BigramRules{Share: 1 << 10, MaxPerEight: 1},
-		Prefixes:    PrefixRules{Share: 1 << 5, Max: 1 << 10, Room: 2},
-		Fields:      FieldRules{Share: 1 << 5, Max: 1 << 12},
+		Prefixes:    PrefixRules{Share: 1 << 5, Max: 1 << 10, Room: 2, MaxFieldSets: 1 << 12},
 		BlockCounts: BlockCountRules{Share: 1 << 8, Max: 1 << 9, MaxPairs: 1 << 13},
 	}
 }
 
-// frequentIndex collects the postings of frequent prefixes, bigrams, or words in each field.
+// frequentIndex collects the postings of frequent prefixes or bigrams.
 type frequentIndex struct {
 	add      func(record uint32, words []uint32) // adds a record; see wordsBatch
 	encode   func() ([]section, error)           // encodes the postings after the last record
@@ -98,16 +96,13 @@ func (b *wordsBuilder) writeFrequentIndexes(w *file.Writer, order []uint32, comm
 // is the document frequency by sorted term; the others are as in writeFrequentIndexes.
 func (b *wordsBuilder) newFrequentIndexes(order []uint32, common []uint16, docFreqs, sorted []uint32) []*frequentIndex {
 	rules, records := b.rules, int(b.records)
-	var prefixes, inFields []termPrefix
+	var prefixes []termPrefix
 	var words []frequentTerm
 	if records >= rules.MinRecords {
-		prefixes = rules.Prefixes.choose(common, sorted, records)
+		prefixes = rules.Prefixes.choose(common, sorted, records, b.searchable)
 		words = rules.Bigrams.choose(docFreqs, records)
-		if b.searchable > 1 { // else, all postings are in one field
-			inFields = rules.Fields.choose(prefixes, sorted, records, b.searchable)
-		}
 	}
-	return []*frequentIndex{b.newPrefixPostings(order, prefixes), b.newFieldPostings(order, inFields), b.newBigrams(words, len(docFreqs))}
+	return []*frequentIndex{b.newPrefixPostings(order, prefixes), b.newBigrams(words, len(docFreqs))}
 }
 
 // wordsBatch contains the entries of consecutive records in the forward index: term numbers + 1,

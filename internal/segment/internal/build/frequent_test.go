@@ -53,7 +53,11 @@ func TestPrefixRules(t *testing.T) {
 	named := func(all []termPrefix) (out []string) {
 		for _, b := range all {
 			first, last := words[b.from], words[b.to-1]
-			out = append(out, fmt.Sprintf("%s %d %d", first[:commonLength([]byte(first), []byte(last))], b.to-b.from, b.work))
+			fields := ""
+			if b.inFields {
+				fields = ", in fields"
+			}
+			out = append(out, fmt.Sprintf("%s %d %d%s", first[:commonLength([]byte(first), []byte(last))], b.to-b.from, b.work, fields))
 		}
 		return out
 	}
@@ -61,45 +65,22 @@ func TestPrefixRules(t *testing.T) {
 		rules PrefixRules
 		want  []string
 	}{
-		"all":          {PrefixRules{Share: records, Max: 9, Room: 1}, []string{"o 4 100", "oak 3 90", "é 2 16"}},
-		"a share":      {PrefixRules{Share: 17, Max: 9, Room: 1}, []string{"o 4 100"}},
-		"no more than": {PrefixRules{Share: records, Max: 2, Room: 1}, []string{"o 4 100", "oak 3 90"}},
-		"little room":  {PrefixRules{Share: records, Max: 9, Room: 2}, []string{"o 4 100"}},
+		"all":          {PrefixRules{Share: records, Max: 9, Room: 1, MaxFieldSets: 4}, []string{"o 4 100, in fields", "oak 3 90, in fields", "é 2 16"}},
+		"a share":      {PrefixRules{Share: 17, Max: 9, Room: 1, MaxFieldSets: 4}, []string{"o 4 100, in fields"}},
+		"no more than": {PrefixRules{Share: records, Max: 2, Room: 1, MaxFieldSets: 4}, []string{"o 4 100, in fields", "oak 3 90, in fields"}},
+		"little room":  {PrefixRules{Share: records, Max: 9, Room: 2, MaxFieldSets: 4}, []string{"o 4 100, in fields"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if d := cmp.Diff(test.want, named(test.rules.choose(common, found, records))); d != "" {
+			if d := cmp.Diff(test.want, named(test.rules.choose(common, found, records, 2))); d != "" {
 				t.Errorf("- want, + got:\n%s", d)
 			}
 		})
 	}
-	if got := (PrefixRules{Share: records, Max: 9, Room: 1}).choose(
-		[]uint16{0, 3}, []uint32{records/16 + 1, 2}, records); len(got) != 1 || got[0].work != records/128+2 {
+	if got := (PrefixRules{Share: records, Max: 9, Room: 1, MaxFieldSets: 4}).choose(
+		[]uint16{0, 3}, []uint32{records/16 + 1, 2}, records, 1); len(got) != 1 || got[0].work != records/128+2 || got[0].inFields {
 		t.Errorf("a word whose postings are bits: %v", got)
-	}
-}
-
-func TestFieldRules(t *testing.T) {
-	t.Parallel()
-	prefixes := []termPrefix{{0, 3, 50}, {1, 3, 9}}
-	found := []uint32{30, 8, 20, 100}
-	const records, fields = 100, 2
-	tests := map[string]struct {
-		rules FieldRules
-		want  []termPrefix
-	}{
-		"a share":      {FieldRules{Share: 10, Max: 100}, []termPrefix{{0, 3, 50}, {0, 1, 30}, {2, 3, 20}, {3, 4, 100}}},
-		"no more than": {FieldRules{Share: 10, Max: 5}, []termPrefix{{0, 3, 50}, {3, 4, 100}}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := test.rules.choose(prefixes, found, records, fields)
-			if d := cmp.Diff(test.want, got, cmp.AllowUnexported(termPrefix{})); d != "" {
-				t.Errorf("- want, + got:\n%s", d)
-			}
-		})
 	}
 }
 

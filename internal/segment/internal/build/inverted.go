@@ -18,8 +18,8 @@ type invertedIndex struct {
 	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
 	records []uint32   // of the pairs, by id
 	runs    postingsRuns
-	fields  *spillFile // field masks of the records of each id, after encode; nil if the pairs have no fields
-	first   uint32     // first record of the pairs in memory, if they have fields
+	fields  *fieldPostings // of each id, after encode; nil if the pairs have no fields
+	first   uint32         // first record of the pairs in memory, if they have fields
 }
 
 func newInvertedIndex(tmp *tempDir, memory int) *invertedIndex {
@@ -36,7 +36,7 @@ const pairsBlock = 1 << 15
 // addPair records an occurrence of a name in a field of a record. Records must be added in order.
 func (v *invertedIndex) addPair(id, record uint32, field int) {
 	if v.fields != nil {
-		record = (record-v.first)*fulltext.FieldsInMask + uint32(field%fulltext.FieldsInMask)
+		record = (record-v.first)*uint32(len(v.fields.sets)) + uint32(field)
 	}
 	block := v.used / pairsBlock
 	if block == len(v.pairs) {
@@ -58,8 +58,7 @@ func (v *invertedIndex) eachPair(f func(id, record uint32)) {
 // spillIfFull writes everything to a spill file if it exceeds the memory, or if a pair could not
 // hold the next record and a field. It is called between records, so that a record is never split.
 func (v *invertedIndex) spillIfFull(next uint32) {
-	const maxRecords = 1 << 32 / fulltext.FieldsInMask
-	if v.used >= v.limit || v.fields != nil && next-v.first == maxRecords {
+	if v.used >= v.limit || v.fields != nil && int(next-v.first) == 1<<32/len(v.fields.sets) {
 		v.spill()
 		v.first = next
 	}
@@ -112,8 +111,9 @@ func (v *invertedIndex) appendPostings(b []byte, from, to int) []byte {
 		}
 		record, distance := added, uint64(added-before)
 		if v.fields != nil {
-			record = v.first + added/fulltext.FieldsInMask
-			distance = uint64(record-before)*fulltext.FieldsInMask + uint64(added%fulltext.FieldsInMask)
+			fields := uint32(len(v.fields.sets))
+			record = v.first + added/fields
+			distance = uint64(record-before)*uint64(fields) + uint64(added%fields)
 		}
 		if count := j - i; count == 1 {
 			b = binary.AppendUvarint(b, distance<<1)
@@ -150,26 +150,30 @@ func (v *invertedIndex) finish() {
 }
 
 // encode adds the postings of every name to docs and, unless it is nil, its term-frequency postings
-// to freqs. It returns the number of records of each name. finish must be called before.
+// to freqs, and encodes its field postings. It returns the number of records of each name. finish
+// must be called before.
 func (v *invertedIndex) encode(docs, freqs *setTable) (sizes []uint32, err error) {
 	var p postingsDecoder
 	sizes = newTable[uint32](&v.runs.tmp.tables, v.size())
+	if v.fields != nil {
+		v.fields.reserve(v.size())
+	}
 	docs.Reserve(newTable[uint32](&v.runs.tmp.tables, v.size()))
 	if freqs != nil {
 		freqs.Reserve(newTable[uint32](&v.runs.tmp.tables, v.size()))
 	}
 	err = v.runs.merge(len(sizes), func(id int, postings []byte) error {
-		p.decode(postings, v.fields != nil)
-		if v.fields != nil {
-			v.fields.Write(p.fields)
-		}
+		p.decode(postings, v.fields)
 		docs.Append(p.records)
 		sizes[id] += uint32(len(p.records))
 		if freqs != nil {
 			freqs.Append(p.repeated)
 		}
 		return nil
-	}, func() error {
+	}, func(id int) error {
+		if v.fields != nil {
+			v.fields.endItem(int(sizes[id]))
+		}
 		if err := docs.End(nil); err != nil || freqs == nil {
 			return err
 		}
@@ -183,41 +187,44 @@ func (v *invertedIndex) encode(docs, freqs *setTable) (sizes []uint32, err error
 // postingsDecoder decodes the postings of one name.
 type postingsDecoder struct {
 	records  []uint32
-	fields   []byte   // by record, the mask of the fields
 	repeated []uint32 // records with a frequency above 1
 	counts   []byte   // their frequencies
 }
 
 // decode decodes the output of appendPostings. It replaces the records and appends to counts,
-// because those of a name are written after its last run.
-func (p *postingsDecoder) decode(data []byte, fields bool) {
-	p.records, p.fields, p.repeated = p.records[:0], p.fields[:0], p.repeated[:0]
+// because those of a name are written after its last run. Unless fields is nil, it adds the records
+// to the field postings of the name.
+func (p *postingsDecoder) decode(data []byte, fields *fieldPostings) {
+	p.records, p.repeated = p.records[:0], p.repeated[:0]
 	for record := uint32(0); len(data) > 0; {
 		x, n := binary.Uvarint(data)
 		data = data[n:]
-		distance, count, field := x>>1, uint64(1), byte(0)
+		distance, count := x>>1, uint64(1)
 		if x&1 == 1 {
 			count, n = binary.Uvarint(data)
 			data = data[n:]
 		}
-		if fields {
-			distance, field = distance/fulltext.FieldsInMask, 1<<(distance%fulltext.FieldsInMask)
+		field := 0
+		if fields != nil {
+			distance, field = distance/uint64(len(fields.sets)), int(distance%uint64(len(fields.sets)))
 		}
 		record += uint32(distance)
-		p.add(record, field, count)
+		p.add(record, count)
+		if fields != nil {
+			fields.add(field, record)
+		}
 	}
 }
 
-// add adds occurrences in a field of a record, which may be the last one.
-func (p *postingsDecoder) add(record uint32, field byte, count uint64) {
+// add adds occurrences in a record, which may be the last one.
+func (p *postingsDecoder) add(record uint32, count uint64) {
 	if last := len(p.records) - 1; last < 0 || p.records[last] != record {
-		p.records, p.fields = append(p.records, record), append(p.fields, field)
+		p.records = append(p.records, record)
 		if count > 1 {
 			p.repeated, p.counts = append(p.repeated, record), append(p.counts, byte(min(count, fulltext.MaxFrequency)))
 		}
 		return
 	}
-	p.fields[len(p.fields)-1] |= field
 	if n := len(p.repeated); n == 0 || p.repeated[n-1] != record {
 		p.repeated, p.counts = append(p.repeated, record), append(p.counts, 1)
 	}

@@ -34,7 +34,7 @@ func (b *columnBuilder) elementSections() ([]section, error) {
 	}
 	freeTable(&b.tmp.tables, order)
 	sections := []section{
-		{file.TagElement, table}, {file.TagNumbers, numbers}, {file.TagListed, listed}, {file.TagElementOrder, sorted},
+		{file.TagElements, table}, {file.TagElementNumbers, numbers}, {file.TagElementPostings, listed}, {file.TagElementOrder, sorted},
 	}
 	forward, err := b.forwardSections(positions)
 	if err != nil {
@@ -69,5 +69,5 @@ func (b *columnBuilder) forwardSections(positions []uint32) ([]section, error) {
 		list = list[:0]
 	})
 	starts.writeU32(at)
-	return []section{{file.TagListStarts, starts}, {file.TagPositions, encoded}}, err
+	return []section{{file.TagElementOffsets, starts}, {file.TagElementPositions, encoded}}, err
 }

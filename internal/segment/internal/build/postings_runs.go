@@ -26,7 +26,7 @@ func (r *postingsRuns) add(id int, postings []byte) {
 
 // merge calls part for the postings of each of n names in every range, in order, and end after the
 // last range of a name. The bytes are only valid until part returns. It removes the files.
-func (r *postingsRuns) merge(n int, part func(id int, postings []byte) error, end func() error) error {
+func (r *postingsRuns) merge(n int, part func(id int, postings []byte) error, end func(id int) error) error {
 	runs := make([]*spillReader, len(r.files))
 	ids := make([]int, len(runs)) // of the next name in each range
 	next := func(i int) {
@@ -55,7 +55,7 @@ func (r *postingsRuns) merge(n int, part func(id int, postings []byte) error, en
 			}
 			next(i)
 		}
-		if err := end(); err != nil {
+		if err := end(id); err != nil {
 			return err
 		}
 	}

@@ -18,19 +18,23 @@ type PrefixRules struct {
 	Share int // minimum cost of the union of a prefix: that of scanning 1/Share of all records
 	Max   int // maximum number of prefixes
 	Room  int // all their postings have at most 1/Room of the expected size of the postings of terms
+	// MaxFieldSets is the maximum number of sets of field postings: only the most expensive prefixes
+	// have them.
+	MaxFieldSets int
 }
 
 // termPrefix is a prefix shared by exactly the terms in a range.
 type termPrefix struct {
 	from, to int    // range of the sorted terms
 	work     uint64 // cost of computing the union
+	inFields bool   // it has field postings
 }
 
 // choose returns the prefixes that get postings: the most expensive ones within the size limit.
 // They are sorted by the start of their range; of two with the same start, the longer range is
 // first. common is the length of the common prefix of each sorted term with the one before it,
-// docFreqs its document frequency.
-func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records int) []termPrefix {
+// docFreqs its document frequency; fields is the number of searchable fields.
+func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records, fields int) []termPrefix {
 	size := func(n uint64) uint64 { return min(2*n, uint64(records)/8) } // approximate size of a set with n members
 	room := uint64(0)
 	for _, n := range docFreqs {
@@ -44,27 +48,21 @@ func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records int) []t
 		return uint64(records / 128) // bits are merged in an eighth of the time of the longest array
 	}
 	all := prefixesOf(common, len(docFreqs), work, (uint64(records)+uint64(r.Share)-1)/uint64(r.Share))
-	sortByWork(all)
+	slices.SortFunc(all, func(a, b termPrefix) int { return cmp.Or(cmp.Compare(b.work, a.work), compareRanges(a, b)) })
 	n := 0
 	for n < min(len(all), r.Max) && size(all[n].work) <= room {
 		room -= size(all[n].work)
+		all[n].inFields = fields > 1 && (n+1)*fields <= r.MaxFieldSets
 		n++
 	}
 	all = all[:n]
-	sortRanges(all)
+	slices.SortFunc(all, compareRanges)
 	return all
 }
 
-// sortByWork sorts ranges by descending cost, ties as sortRanges does.
-func sortByWork(all []termPrefix) {
-	slices.SortFunc(all, func(a, b termPrefix) int {
-		return cmp.Or(cmp.Compare(b.work, a.work), cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
-	})
-}
-
-// sortRanges sorts ranges by their start; of two with the same start, the longer is first.
-func sortRanges(all []termPrefix) {
-	slices.SortFunc(all, func(a, b termPrefix) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+// compareRanges compares ranges by their start; of two with the same start, the longer is first.
+func compareRanges(a, b termPrefix) int {
+	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
 }
 
 // prefixesOf returns the prefixes shared by two or more of n sorted terms, given the cost of each
@@ -90,7 +88,7 @@ func prefixesOf(common []uint16, n int, work func(term int) uint64, minCost uint
 			top := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			if cost := sum - top.before; cost >= minCost {
-				all = append(all, termPrefix{top.from, i, cost})
+				all = append(all, termPrefix{from: top.from, to: i, work: cost})
 			}
 			at.from, at.before = top.from, top.before
 		}
@@ -125,26 +123,34 @@ func commonLength(a, b []byte) int {
 // newPrefixPostings returns an index of term prefixes. order contains the terms in sorted order.
 func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *frequentIndex {
 	if len(all) == 0 {
-		return emptyIndex(file.TagPrefixRanges, file.TagPrefixDocs, file.TagPrefixFreqs)
+		return emptyIndex(file.TagPrefixes, file.TagPrefixPostings, file.TagPrefixFrequencies)
 	}
 	nested := newNestedRanges(&b.tmp.tables, order, all)
 	docs, freqs := newDenseSets(b.tmp, int(b.records), len(all)), newDenseSets(b.tmp, int(b.records), len(all))
-	counts := make([]uint32, len(all)) // term frequencies in the record
-	var found []uint32                 // prefixes in the record
+	inFields, fieldSets := b.newPrefixFields(all)
+	records := make([]uint32, len(all)) // that contain each prefix
+	counts := make([]uint32, len(all))  // term frequencies in the record
+	var found []uint32                  // prefixes in the record
 	return &frequentIndex{
 		add: func(record uint32, words []uint32) {
 			found = found[:0]
+			part := 0
 			for _, word := range words {
 				if word == 0 {
+					part++
 					continue
 				}
 				for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
 					if counts[i-1]++; counts[i-1] == 1 {
 						found = append(found, i-1)
 					}
+					if set := fieldSets[i-1]; set >= 0 {
+						inFields.add(set+b.parts[part], record)
+					}
 				}
 			}
 			for _, i := range found {
+				records[i]++
 				docs.add(int(i), record)
 				if counts[i] > 1 {
 					freqs.add(int(i), record)
@@ -154,6 +160,7 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *freq
 			}
 			docs.endRecord(record)
 			freqs.endRecord(record)
+			inFields.endRecord(record)
 		},
 		encode: func() ([]section, error) {
 			docTable, err := docs.encode()
@@ -161,11 +168,32 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *freq
 				return nil, err
 			}
 			freqTable, err := freqs.encode()
+			if err != nil {
+				return nil, err
+			}
+			if b.terms.fields != nil {
+				err = b.terms.fields.addPrefixes(all, records, inFields)
+			}
 			return []section{
-				{file.TagPrefixRanges, bytes.NewReader(nested.head)}, {file.TagPrefixDocs, docTable}, {file.TagPrefixFreqs, freqTable},
+				{file.TagPrefixes, bytes.NewReader(nested.head)}, {file.TagPrefixPostings, docTable}, {file.TagPrefixFrequencies, freqTable},
 			}, err
 		},
 	}
+}
+
+// newPrefixFields returns the sets of prefixes in each searchable field, and by prefix, the number
+// of its first set, or -1 if it has no field postings.
+func (b *wordsBuilder) newPrefixFields(all []termPrefix) (inFields *denseSets, first []int) {
+	sets := 0
+	for _, p := range all {
+		if !p.inFields {
+			first = append(first, -1)
+			continue
+		}
+		first = append(first, sets)
+		sets += b.searchable
+	}
+	return newDenseSets(b.tmp, int(b.records), sets), first
 }
 
 // nestedRanges finds the ranges of sorted terms that contain a term.

@@ -8,17 +8,17 @@ import (
 	"herbarium/internal/segment/internal/column"
 )
 
-// sortedSets builds the sets of a field, of its long runs and of the prefixes of its sorted rows,
+// sortedSets builds the sets of a field, of its long runs and the leading sets of its sorted rows,
 // from the sorted rows.
 type sortedSets struct {
 	records     int    // number of all
 	longRuns    []byte // u32
 	longRunSets *setTable
-	prefix      *setTable
+	leading     *setTable
 
 	added   int         // number of records so far
 	dense   bitmap.Bits // these records
-	parts   int         // number of prefixes so far, including the empty one
+	parts   int         // number of leading sets so far, including the empty one
 	run     int         // number of the current run
 	members []uint32    // records of the current run that are not in its set
 	long    bool        // the current run is long; its set is being encoded
@@ -26,19 +26,19 @@ type sortedSets struct {
 
 func newSortedSets(tmp *tempDir, records int) *sortedSets {
 	return &sortedSets{
-		records: records, longRunSets: newSetTable(tmp), prefix: newSetTable(tmp),
+		records: records, longRunSets: newSetTable(tmp), leading: newSetTable(tmp),
 		dense: bitmap.NewBits(records), parts: 1, members: make([]uint32, 0, column.LongRun),
 	}
 }
 
 // add adds the next of the sorted rows.
 func (s *sortedSets) add(record uint32) {
-	for s.parts < column.PrefixSets && s.added == s.parts*s.records/column.PrefixSets {
+	for s.parts < column.LeadingSets && s.added == s.parts*s.records/column.LeadingSets {
 		// The spill file keeps the errors.
-		if s.added == 0 { // the first prefixes of a small file
-			_ = s.prefix.End(nil)
+		if s.added == 0 { // the first leading sets of a small file
+			_ = s.leading.End(nil)
 		} else {
-			_ = s.prefix.AddBits(s.dense)
+			_ = s.leading.AddBits(s.dense)
 		}
 		s.parts++
 	}
@@ -71,7 +71,7 @@ func (s *sortedSets) finish() {
 	s.endRun()
 	s.dense, s.members = nil, nil
 	s.longRunSets.Release()
-	s.prefix.Release()
+	s.leading.Release()
 }
 
 // setTable is a table of sets in a spill file.

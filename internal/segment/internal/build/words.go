@@ -1,9 +1,7 @@
 package build
 
 import (
-	"bytes"
 	"encoding/binary"
-	"io"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -39,9 +37,7 @@ func newWordsBuilder(tmp *tempDir, fields []herb.Field, memory int, rules IndexR
 			b.searchable++
 		}
 	}
-	if b.searchable > 1 {
-		b.terms.fields = tmp.newSpillFile()
-	}
+	b.terms.fields = newFieldPostings(tmp, b.searchable)
 	return b
 }
 
@@ -76,7 +72,7 @@ func (b *wordsBuilder) writeTo(w *file.Writer) error {
 	b.terms.finish()
 	order := b.terms.order()
 	names, ids := b.terms.tables(order)
-	if err := writeSections(w, file.NoField, section{file.TagTerms, names}, section{file.TagIDs, ids}); err != nil {
+	if err := writeSections(w, file.NoField, section{file.TagTerms, names}, section{file.TagTermNumbers, ids}); err != nil {
 		return err
 	}
 	common := b.commonLengths(order)
@@ -86,41 +82,31 @@ func (b *wordsBuilder) writeTo(w *file.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := writeSections(w, file.NoField, section{file.TagDocs, docs}, section{file.TagFreqs, freqs}); err != nil {
+	if err := writeSections(w, file.NoField, section{file.TagTermPostings, docs}, section{file.TagTermFrequencies, freqs}); err != nil {
 		return err
 	}
 	if err := b.writeForward(w); err != nil {
 		return err
 	}
-	if err := b.writeTermFields(w, docFreqs); err != nil {
-		return err
-	}
 	if err := b.writeLengthOrder(w); err != nil {
 		return err
 	}
-	return b.writeFrequentIndexes(w, order, common, docFreqs)
+	if err := b.writeFrequentIndexes(w, order, common, docFreqs); err != nil {
+		return err
+	}
+	return writeSections(w, file.NoField, section{file.TagFieldPostings, b.terms.fields})
 }
 
 // writeForward writes the forward index and the lengths of the records, which are both read again.
 func (b *wordsBuilder) writeForward(w *file.Writer) error {
-	if err := w.Section(file.TagForward, file.NoField, b.forward); err != nil {
+	if err := w.Section(file.TagForwardIndex, file.NoField, b.forward); err != nil {
 		return err
 	}
 	b.starts.writeU64(b.at)
-	if err := writeSections(w, file.NoField, section{file.TagFStarts, b.starts}); err != nil {
+	if err := writeSections(w, file.NoField, section{file.TagForwardOffsets, b.starts}); err != nil {
 		return err
 	}
 	return w.Section(file.TagLengths, file.NoField, b.lengths)
-}
-
-// writeTermFields writes the fields of each posting. With one searchable field, all postings are in
-// it.
-func (b *wordsBuilder) writeTermFields(w *file.Writer, docFreqs []uint32) error {
-	var masks io.WriterTo = bytes.NewReader(nil)
-	if b.terms.fields != nil {
-		masks = itemTable{file.TableHead{Sizes: docFreqs, Unit: 1}, b.terms.fields}
-	}
-	return writeSections(w, file.NoField, section{file.TagTermFields, masks})
 }
 
 // writeLengthOrder writes the records in the order of their lengths.

@@ -41,8 +41,7 @@ func AllIndexes() build.IndexRules {
 	return build.IndexRules{
 		MinRecords:  1,
 		Bigrams:     build.BigramRules{Share: 1 << 62, MaxPerEight: 64},
-		Prefixes:    build.PrefixRules{Share: 1 << 30, Max: 1 << 20, Room: 1},
-		Fields:      build.FieldRules{Share: 1 << 30, Max: 1 << 20},
+		Prefixes:    build.PrefixRules{Share: 1 << 30, Max: 1 << 20, Room: 1, MaxFieldSets: 1 << 20},
 		BlockCounts: build.BlockCountRules{Share: 1 << 30, Max: 1 << 20, MaxPairs: 1 << 30},
 	}
 }

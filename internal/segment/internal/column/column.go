@@ -7,11 +7,11 @@
 // A field price with the values 7, 3, none, 3, 9 in the records 0 to 4:
 //
 //	rank           0   1   2   3   4
-//	ORDR           1   3   0   4   2      sorted rows: the record at each rank
+//	SORT           1   3   0   4   2      sorted rows: the record at each rank
 //	              └─run 0─┘└1┘ └2┘ └3┘    value runs: 3, 7, 9, and the run without a value
 //	RUNS           0       2   3   4      first rank of each run with a value, and the end of the values
-//	PLAC  record   0   1   2   3   4
-//	      rank     2   0   4   1   3      the inverse of ORDR
+//	RANK  record   0   1   2   3   4
+//	      rank     2   0   4   1   3      the inverse of SORT
 //
 // A value is not stored again: that of a run is read from its first record, or in sequence from
 // VALS and VKEY.
@@ -20,7 +20,7 @@
 //
 // price[lt]=8 is the range of ranks [0, 3): a binary search over the runs finds the first with a
 // value of 8 or more, run 2, which starts at rank 3. A record matches if its rank is below 3, and
-// all matches are ORDR[0:3], the records 1, 3 and 0.
+// all matches are SORT[0:3], the records 1, 3 and 0.
 //
 // Among them, the second page of sort=-price with one record per page is position 1. In ascending
 // order, that is position 3 - 1 - 1 = 1: the missing values come last in both directions
@@ -42,11 +42,10 @@ import (
 
 // Parameters of the format.
 const (
-	// PrefixSets is the number of equal parts of the sorted rows. Each boundary between two parts
-	// has a prefix set: the records of all parts before it. It is a prefix of the sorted rows, not
-	// of a text.
-	PrefixSets = 32
-	LongRun    = 2048 // minimum length of a value run whose records are also stored as a set
+	// LeadingSets is the number of equal parts of the sorted rows. Each boundary between two parts
+	// has a leading set: the records of all parts before it.
+	LeadingSets = 32
+	LongRun     = 2048 // minimum length of a value run whose records are also stored as a set
 )
 
 // Column is the index of one field. Its sorted rows are the record numbers ordered by value; the
@@ -63,12 +62,12 @@ type Column struct {
 	records    *Records
 	pool       *bitmap.Pool
 
-	sorted       file.U32s    // ORDR: by rank, the record
-	ranks        file.U32s    // PLAC: by record, the rank
+	sorted       file.U32s    // SORT: by rank, the record
+	ranks        file.U32s    // RANK: by record, the rank
 	runs         file.U32s    // first rank of each run, and the rank after the last value
 	nonUniform   []byte       // one bit for each run; see isNonUniform
 	values       []byte       // of the runs, or their keys; see runValues
-	prefix       bitmap.Table // prefix sets; see PrefixSets
+	leading      bitmap.Table // leading sets; see LeadingSets
 	frequent     file.U32s    // frequent values of all fields
 	blockCounts  file.U32s    // by frequent value, its records before the end of each block of the sorted rows
 	longRuns     file.U32s    // runs of at least LongRun records, ascending
@@ -86,22 +85,22 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 	section := func(t file.Tag) []byte { return f.Section(t, uint32(i)) }
 	c = Column{
 		Field: field, fieldIndex: i, records: records, pool: pool,
-		sorted: section(file.TagSorted), ranks: section(file.TagRanks), runs: section(file.TagRuns),
-		nonUniform: section(file.TagNonUniform), values: section(file.ValuesTag(field.Type)), longRuns: section(file.TagLongRuns), numbers: section(file.TagNumbers),
+		sorted: section(file.TagSortedRows), ranks: section(file.TagRanks), runs: section(file.TagRuns),
+		nonUniform: section(file.TagNonUniformRuns), values: section(file.ValuesTag(field.Type)), longRuns: section(file.TagLongRuns), numbers: section(file.TagElementNumbers),
 		elementOrder: section(file.TagElementOrder),
-		frequent:     f.Section(file.TagFrequent, file.NoField), blockCounts: section(file.TagBlockCounts),
+		frequent:     f.Section(file.TagFrequentValues, file.NoField), blockCounts: section(file.TagBlockCounts),
 	}
-	for tag, table := range map[file.Tag]*bitmap.Table{file.TagPrefix: &c.prefix, file.TagLongRunSets: &c.longRunSets, file.TagListed: &c.listed} {
+	for tag, table := range map[file.Tag]*bitmap.Table{file.TagLeadingSets: &c.leading, file.TagLongRunSets: &c.longRunSets, file.TagElementPostings: &c.listed} {
 		if *table, err = bitmap.OpenTable(section(tag)); err != nil {
 			return c, err
 		}
 	}
-	if c.elements.Table, err = file.OpenTable(section(file.TagElement)); err != nil {
+	if c.elements.Table, err = file.OpenTable(section(file.TagElements)); err != nil {
 		return c, err
 	}
-	c.lists = forwardIndex{section(file.TagListStarts), section(file.TagPositions), PositionSize(c.elements.Len())}
+	c.lists = forwardIndex{section(file.TagElementOffsets), section(file.TagElementPositions), PositionSize(c.elements.Len())}
 	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 ||
-		c.longRunSets.Len() != c.longRuns.Len() || n > 0 && c.prefix.Len() != PrefixSets-1 ||
+		c.longRunSets.Len() != c.longRuns.Len() || n > 0 && c.leading.Len() != LeadingSets-1 ||
 		field.Sortable && c.blockCounts.Len() != c.frequent.Len()/2*blockCount(n) ||
 		c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() || c.elementOrder.Len() != c.elements.Len() ||
 		field.Type == herb.TypeList && !c.lists.isValid(n) {
@@ -241,16 +240,16 @@ func (c *Column) longRunIndex(run int) (k int, ok bool) {
 	return k, k < c.longRuns.Len() && int(c.longRuns.At(k)) == run
 }
 
-// bound returns the first rank of part j of the sorted rows, or their end for PrefixSets.
-func (c *Column) bound(j int) int { return j * c.sorted.Len() / PrefixSets }
+// bound returns the first rank of part j of the sorted rows, or their end for LeadingSets.
+func (c *Column) bound(j int) int { return j * c.sorted.Len() / LeadingSets }
 
-// addPrefixSet adds the records with a rank less than bound(j) to a bitset.
-func (c *Column) addPrefixSet(st *guard.Steps, j int, b bitmap.Bits) {
+// addLeadingSet adds the records with a rank less than bound(j) to a bitset.
+func (c *Column) addLeadingSet(st *guard.Steps, j int, b bitmap.Bits) {
 	switch j {
 	case 0:
-	case PrefixSets:
+	case LeadingSets:
 		b.AddRange(0, c.sorted.Len())
 	default:
-		c.prefix.Set(j-1).AddTo(st, b)
+		c.leading.Set(j-1).AddTo(st, b)
 	}
 }

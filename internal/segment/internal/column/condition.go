@@ -197,7 +197,7 @@ func (r Ranks) String() string { return r.name }
 
 func (r Ranks) Cost() plan.Cost {
 	n, all := r.to-r.from, r.c.sorted.Len()
-	return plan.Cost{Records: n, Fill: min(cost.SortedRow*n, int(cost.PrefixRecord*float64(all))), Contains: cost.RankContains}
+	return plan.Cost{Records: n, Fill: min(cost.SortedRow*n, int(cost.LeadingRecord*float64(all))), Contains: cost.RankContains}
 }
 
 func (r Ranks) Contains(record uint32) bool {
@@ -223,15 +223,15 @@ func (r Ranks) Fill(st *guard.Steps, b *bitmap.Builder) {
 		b.AddSet(st, e)
 		return
 	}
-	low := sort.Search(PrefixSets, func(j int) bool { return c.bound(j) >= r.from })
-	high := sort.Search(PrefixSets, func(j int) bool { return c.bound(j+1) > r.to })
+	low := sort.Search(LeadingSets, func(j int) bool { return c.bound(j) >= r.from })
+	high := sort.Search(LeadingSets, func(j int) bool { return c.bound(j+1) > r.to })
 	if r.to-r.from <= c.sorted.Len()/cost.ScanShare || low >= high {
 		b.AddRecords(st, c.sorted.Slice(r.from, r.to))
 		return
 	}
 	upper, lower := c.pool.Get(), c.pool.Get()
-	c.addPrefixSet(st, high, upper)
-	c.addPrefixSet(st, low, lower)
+	c.addLeadingSet(st, high, upper)
+	c.addLeadingSet(st, low, lower)
 	upper.AndNot(lower)
 	c.pool.Put(lower)
 	b.AddBits(upper)

@@ -162,14 +162,9 @@ func BenchmarkCosts(b *testing.B) {
 		}},
 		{"SearchElements", cost.SearchElements, func() float64 { return d.test(d.term(b, "tags[gte]=t5")) }},
 		{"ExamineRecord", float64(cost.ExamineRecord + 34*cost.ExamineWord), func() float64 { return d.test(d.term(b, "search=w1*")) }},
-		{"FilterPosting", cost.FilterPosting, func() float64 {
-			c := d.term(b, "title[match]=w1*")
-			d.fill(c)
-			return float64(c.Cost().Fill) / (cost.FilterPosting + 1) // about, with the set of the terms
-		}},
 		{"SortedRow", cost.SortedRow, func() float64 { d.fill(low); return float64(low.Cost().Records) }},
 		{"FillByte", cost.FillByte, func() float64 { kind.AddTo(d.steps, scratch); return float64(len(kind)) }},
-		{"PrefixRecord", cost.PrefixRecord, func() float64 { d.fill(wide); return n }},
+		{"LeadingRecord", cost.LeadingRecord, func() float64 { d.fill(wide); return n }},
 		{"BitsRecord", cost.BitsRecord, func() float64 { clear(scratch); scratch.Or(dense); scratch.And(dense); return n }},
 		{"CountByte", cost.CountByte, func() float64 { kind.CountIn(d.steps, dense); return float64(len(kind)) }},
 		{"CountRun and CountRank", float64(cost.CountRun) + 4*cost.CountRank, func() float64 { run(names, "sets"); return float64(names.Distinct()) }},

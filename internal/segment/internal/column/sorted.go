@@ -15,19 +15,19 @@ import (
 //   - A small result is marked in the sorted rows.
 //   - If the result is the records with one frequent value, stored counts give how many of them are
 //     in each block of the sorted rows. The block of a position is scanned.
-//   - For other results, intersections with the prefix sets count the records in parts of the
+//   - For other results, intersections with the leading sets count the records in parts of the
 //     sorted rows, which are then scanned.
 type sortedResult struct {
 	*Column
 	steps  *guard.Steps
 	set    *bitmap.Set // nil means all records
 	total  int
-	marks  bitmap.Bits         // ranks of the result if it is marked; else nil
-	blocks file.U32s           // number of records before the end of each block if it is stored; else nil
-	filter *Ranks              // tests the records of a scanned result; nil means that dense does
-	dense  bitmap.Bits         // records of the result
-	below  [PrefixSets + 1]int // without blocks, number of records before each part of the sorted rows; -1 if not counted yet
-	known  position            // last located record
+	marks  bitmap.Bits          // ranks of the result if it is marked; else nil
+	blocks file.U32s            // number of records before the end of each block if it is stored; else nil
+	filter *Ranks               // tests the records of a scanned result; nil means that dense does
+	dense  bitmap.Bits          // records of the result
+	below  [LeadingSets + 1]int // without blocks, number of records before each part of the sorted rows; -1 if not counted yet
+	known  position             // last located record
 }
 
 // position is a rank and the number of records of a result below it.
@@ -49,7 +49,7 @@ func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sor
 	for j := range o.below {
 		o.below[j] = -1
 	}
-	o.below[0], o.below[PrefixSets] = 0, o.total
+	o.below[0], o.below[LeadingSets] = 0, o.total
 	return o
 }
 
@@ -76,7 +76,7 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 
 	if o.set == nil && from < to {
 		return o.sorted.Slice(from, to).AppendTo(records)
 	}
-	maxGap := o.sorted.Len() / (2 * PrefixSets) // ranks without a match, after which locating the next may be faster
+	maxGap := o.sorted.Len() / (2 * LeadingSets) // ranks without a match, after which locating the next may be faster
 	if o.blocks != nil {
 		maxGap = BlockSize
 	}
@@ -101,7 +101,7 @@ func (o *sortedResult) rank(i int) int {
 	n := o.sorted.Len()
 	near, reach := o.total/cost.NearShare, 2*n/cost.NearShare
 	if o.marks != nil { // scanning is fast
-		near, reach = PrefixSets, n
+		near, reach = LeadingSets, n
 	}
 	for _, p := range [...]position{o.known, {}, {n, o.total}} {
 		if distance := i - p.count; max(distance, -distance) > near {
@@ -172,12 +172,12 @@ func (o *sortedResult) countBelow(rank int) int {
 }
 
 // parts returns the number of parts of the sorted rows before which the records of the result are
-// counted: blocks, or those between the prefix sets.
+// counted: blocks, or those between the leading sets.
 func (o *sortedResult) parts() int {
 	if o.blocks != nil {
 		return o.blocks.Len()
 	}
-	return PrefixSets
+	return LeadingSets
 }
 
 // partStart returns the first rank of part j, or the end of the sorted rows after the last part.
@@ -204,7 +204,7 @@ func (o *sortedResult) countBeforePart(j int) int {
 	case o.marks != nil:
 		o.below[j] = o.marks.Count(0, o.bound(j))
 	default:
-		o.below[j] = o.prefix.Set(j-1).CountIn(o.steps, o.dense)
+		o.below[j] = o.leading.Set(j-1).CountIn(o.steps, o.dense)
 	}
 	return o.below[j]
 }

@@ -7,7 +7,7 @@
 //	                                tree: 170,000 of them, a range of ranks
 //
 //	test each record with oak       20,000 × RankContains                     0.10 ms
-//	fill tree and intersect         1,000,000 × (PrefixRecord + BitsRecord)   0.14 ms
+//	fill tree and intersect         1,000,000 × (LeadingRecord + BitsRecord)   0.14 ms
 //
 // The planner tests. Only the order of the costs matters, not that they are exact. BenchmarkCosts
 // of package column measures the times and prints them beside those of the model:
@@ -25,10 +25,9 @@ const (
 	SearchElements = 15      // search the elements of a record for a range of them
 	ExamineRecord  = 100     // examine a record in the forward index, without its words
 	ExamineWord    = 1       // examine a word of such a record
-	FilterPosting  = 3       // filter a posting by its fields
 	SortedRow      = 2       // add one of the sorted rows to a set
 	FillByte       = 1. / 8  // add the records in a byte of a stored set to bits
-	PrefixRecord   = 1. / 8  // subtract two prefix sets, for each record of the segment
+	LeadingRecord  = 1. / 8  // subtract two leading sets, for each record of the segment
 	BitsRecord     = 1. / 64 // clear, read and intersect bits, for each record of the segment
 	CountByte      = 0.4     // count the records in a byte of a stored set that are in bits
 	CountRank      = 2       // look up whether the record at a rank is in bits
@@ -54,8 +53,8 @@ const (
 const (
 	ListShare      = 64      // keep a set as a list, else as bits
 	CollectShare   = 512     // collect a set in a list, which must be sorted, else in bits
-	ScanShare      = 16      // add a range of the sorted rows one by one, else by two prefix sets
-	MarkShare      = 128     // mark the ranks of a result, else count it in prefix sets
+	ScanShare      = 16      // add a range of the sorted rows one by one, else by two leading sets
+	MarkShare      = 128     // mark the ranks of a result, else count it in leading sets
 	NearShare      = 512     // scan from a known position to one that is as many of the result away, else locate it
 	ValuesShare    = 64      // read the values of fewer value runs from records, else from the stored values in sequence
 	SearchShare    = 4       // search the values of fewer value runs if they have matches, else all stored values

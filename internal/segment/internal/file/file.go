@@ -111,9 +111,9 @@ func (f *File) readFrame() (err error) {
 	if err := f.locateSections(); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(f.Sections, func(s Section) bool { return s.Tag == TagMeta && s.Field == NoField })
+	i := slices.IndexFunc(f.Sections, func(s Section) bool { return s.Tag == TagMetadata && s.Field == NoField })
 	if i < 0 {
-		return fmt.Errorf("%w: section %s is missing", guard.ErrCorrupt, TagMeta)
+		return fmt.Errorf("%w: section %s is missing", guard.ErrCorrupt, TagMetadata)
 	}
 	if err := f.readMeta(f.Sections[i], true); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (f *File) readFrame() (err error) {
 func (f *File) readMeta(s Section, withFields bool) error {
 	content := f.content(s)
 	if crc32.Checksum(content, castagnoli()) != s.CRC {
-		return fmt.Errorf("%w: section %s", guard.ErrCorrupt, TagMeta)
+		return fmt.Errorf("%w: section %s", guard.ErrCorrupt, TagMetadata)
 	}
 	if afterFields := bytes.LastIndex(content, []byte(`"records":`)); afterFields > 0 && !withFields {
 		content = append([]byte("{"), content[afterFields:]...)

@@ -22,6 +22,7 @@ import (
 //
 //	1: first version. Sections were added to it that readers did not require, and text rules that META did not name.
 //	2: every section is required. META names the text rules. Without the positions of bigrams (PPOS).
+//	3: field postings of all terms, instead of a byte for each posting. Most sections have other tags.
 //
 // The frame and the sections META, RECS and ROFF are the core of a file. They contain what was
 // published and are the same in every version, so every program reads them (OpenCore). All other
@@ -41,7 +42,7 @@ import (
 //     of sections contradict each other.
 //
 // File.Verify also rejects a wrong checksum of any other section, and padding that is not zero.
-const FormatVersion = 2
+const FormatVersion = 3
 
 // Sizes of the fixed parts in bytes.
 const (
@@ -57,7 +58,7 @@ const Magic = "HERBSEG\x00"
 // Limits of a segment.
 const (
 	MaxRecords  = 1<<31 - 1 // their numbers have 32 bits, and roaring sets count in int
-	MaxElements = 1<<32 - 1 // of a list field, in all records; LOFF counts them
+	MaxElements = 1<<32 - 1 // of a list field, in all records; EOFF counts them
 )
 
 // Errors of invalid files.
@@ -86,7 +87,7 @@ type Index struct {
 // CurrentIndex returns the Index of the files that this program writes.
 func CurrentIndex() Index { return Index{FormatVersion, text.Rules()} }
 
-// String returns the numbers of the format and the rules as they are part of file names: "f2-r1".
+// String returns the numbers of the format and the rules as they are part of file names: "f3-r1".
 func (i Index) String() string {
 	rules, _, _ := strings.Cut(i.Rules, ",")
 	return fmt.Sprintf("f%d-r%s", i.Format, cmp.Or(rules, "0"))

@@ -30,7 +30,7 @@ func TestOpen_rules(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, tag := range fileTags() {
-				if tag != TagMeta {
+				if tag != TagMetadata {
 					w.Begin(tag, NoField)
 					w.End()
 				}

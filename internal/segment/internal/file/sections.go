@@ -15,61 +15,60 @@ type Tag [4]byte
 // String returns the tag as stored in the file.
 func (t Tag) String() string { return string(t[:]) }
 
-// Section tags. Sections of a field carry its position, others NoField.
+// Section tags. Sections of a field carry its position, others NoField. The specification calls a
+// section by the words of its name here.
 var (
-	TagMeta    = Tag{'M', 'E', 'T', 'A'} // JSON: fields, counts, text rules
-	TagRecords = Tag{'R', 'E', 'C', 'S'} // each record's JSON
-	TagStarts  = Tag{'R', 'O', 'F', 'F'} // u64: start of each record, and end of the last
+	TagMetadata      = Tag{'M', 'E', 'T', 'A'} // JSON: fields, counts, text rules
+	TagRecords       = Tag{'R', 'E', 'C', 'S'} // each record's JSON
+	TagRecordOffsets = Tag{'R', 'O', 'F', 'F'} // u64: start of each record, and end of the last
 
 	// Of every field.
-	TagSorted      = Tag{'O', 'R', 'D', 'R'} // u32: sorted rows: record numbers in the order of the field
-	TagRanks       = Tag{'P', 'L', 'A', 'C'} // u32: rank of each record in the sorted rows
-	TagRuns        = Tag{'R', 'U', 'N', 'S'} // u32: first rank of each value run; then the end of the values
-	TagNonUniform  = Tag{'M', 'I', 'X', 'D'} // bits: non-uniform runs, whose values compare equal but are written differently
-	TagPrefix      = Tag{'P', 'R', 'E', 'F'} // sets: the first 1/32, 2/32 … of the sorted rows
-	TagLongRuns    = Tag{'L', 'O', 'N', 'G'} // u32: the numbers of the long runs
-	TagLongRunSets = Tag{'O', 'F', 'T', 'N'} // sets: the records of each long run
+	TagSortedRows     = Tag{'S', 'O', 'R', 'T'} // u32: sorted rows: record numbers in the order of the field
+	TagRanks          = Tag{'R', 'A', 'N', 'K'} // u32: rank of each record in the sorted rows
+	TagRuns           = Tag{'R', 'U', 'N', 'S'} // u32: first rank of each value run; then the end of the values
+	TagNonUniformRuns = Tag{'N', 'U', 'N', 'I'} // bits: non-uniform runs, whose values compare equal but are written differently
+	TagLeadingSets    = Tag{'L', 'E', 'A', 'D'} // sets: the first 1/32, 2/32 … of the sorted rows
+	TagLongRuns       = Tag{'L', 'O', 'N', 'G'} // u32: the numbers of the long runs
+	TagLongRunSets    = Tag{'L', 'S', 'E', 'T'} // sets: the records of each long run
 
 	// Of list fields.
-	TagElement      = Tag{'E', 'L', 'E', 'M'} // strings: the elements, sorted
-	TagNumbers      = Tag{'E', 'I', 'D', 'S'} // u32: the number of each element in LIST
-	TagListed       = Tag{'L', 'I', 'S', 'T'} // sets: postings of each element
-	TagElementOrder = Tag{'E', 'O', 'R', 'D'} // u32: indexes in ELEM, in the order of the sort keys
-	TagListStarts   = Tag{'L', 'O', 'F', 'F'} // u32: first element of each record in LPOS, and end of the last
-	TagPositions    = Tag{'L', 'P', 'O', 'S'} // elements of each record: their positions in EORD, ascending, in 1, 2 or 4 bytes
+	TagElements         = Tag{'E', 'L', 'E', 'M'} // strings: the elements, sorted
+	TagElementNumbers   = Tag{'E', 'N', 'U', 'M'} // u32: the number of each element in EPST
+	TagElementPostings  = Tag{'E', 'P', 'S', 'T'} // sets: postings of each element
+	TagElementOrder     = Tag{'E', 'O', 'R', 'D'} // u32: indexes in ELEM, in the order of the sort keys
+	TagElementOffsets   = Tag{'E', 'O', 'F', 'F'} // u32: first element of each record in EPOS, and end of the last
+	TagElementPositions = Tag{'E', 'P', 'O', 'S'} // elements of each record: their positions in EORD, ascending, in 1, 2 or 4 bytes
 
 	// Of filterable fields that are not lists: text has VKEY, other types VALS. Empty if the values
 	// are long.
-	TagValues = Tag{'V', 'A', 'L', 'S'} // the value of each value run, without the prefix that it shares with the one before
-	TagKeys   = Tag{'V', 'K', 'E', 'Y'} // the value key of each value run, in the format of VALS
+	TagValues    = Tag{'V', 'A', 'L', 'S'} // the value of each value run, without the prefix that it shares with the one before
+	TagValueKeys = Tag{'V', 'K', 'E', 'Y'} // the value key of each value run, in the format of VALS
 
 	// Frequent values, of the file, and their block counts, of sortable fields.
-	TagFrequent    = Tag{'F', 'R', 'E', 'Q'} // u32: field and number of each frequent value
-	TagBlockCounts = Tag{'B', 'C', 'N', 'T'} // u32: number of records with each frequent value before the end of each block of the sorted rows
+	TagFrequentValues = Tag{'F', 'V', 'A', 'L'} // u32: field and number of each frequent value
+	TagBlockCounts    = Tag{'B', 'C', 'N', 'T'} // u32: number of records with each frequent value before the end of each block of the sorted rows
 
-	TagTerms       = Tag{'T', 'E', 'R', 'M'} // strings: the terms of all searchable fields, sorted
-	TagIDs         = Tag{'T', 'I', 'D', 'S'} // u32: the number of each term in DOCS, MULT and FWRD
-	TagDocs        = Tag{'D', 'O', 'C', 'S'} // sets: postings of each term
-	TagFreqs       = Tag{'M', 'U', 'L', 'T'} // sets: term-frequency postings: the records with each term more than once, followed by the frequencies
-	TagTermFields  = Tag{'T', 'F', 'L', 'D'} // table: by term, u8 for each record of its postings: mask of the fields; empty with one searchable field
-	TagForward     = Tag{'F', 'W', 'R', 'D'} // varints: forward index: the terms of each record, field by field
-	TagFStarts     = Tag{'F', 'O', 'F', 'F'} // u64: start of each record in the forward index
-	TagLengths     = Tag{'L', 'E', 'N', 'S'} // u32: number of words of each record
-	TagLengthOrder = Tag{'S', 'H', 'R', 'T'} // u32: length order: record numbers by ascending number of words
+	// Of the words of all searchable fields.
+	TagTerms           = Tag{'T', 'E', 'R', 'M'} // strings: the terms, sorted
+	TagTermNumbers     = Tag{'T', 'N', 'U', 'M'} // u32: the number of each term in TPST, TFRQ and FWRD
+	TagTermPostings    = Tag{'T', 'P', 'S', 'T'} // sets: postings of each term
+	TagTermFrequencies = Tag{'T', 'F', 'R', 'Q'} // sets: term-frequency postings: the records with each term more than once, followed by the frequencies
+	TagForwardIndex    = Tag{'F', 'W', 'R', 'D'} // varints: forward index: the terms of each record, field by field
+	TagForwardOffsets  = Tag{'F', 'O', 'F', 'F'} // u64: start of each record in the forward index
+	TagLengths         = Tag{'L', 'E', 'N', 'S'} // u32: number of words of each record
+	TagLengthOrder     = Tag{'L', 'O', 'R', 'D'} // u32: length order: record numbers by ascending number of words
 
-	// Postings of frequent prefixes; empty in small files, as the next ones.
-	TagPrefixRanges = Tag{'B', 'E', 'G', 'N'} // u32: range of each prefix in TERM
-	TagPrefixDocs   = Tag{'B', 'S', 'E', 'T'} // sets: postings of each prefix
-	TagPrefixFreqs  = Tag{'B', 'M', 'U', 'L'} // sets: term-frequency postings of each prefix
+	// Of frequent prefixes; empty in small files, as those of bigrams.
+	TagPrefixes          = Tag{'P', 'R', 'F', 'X'} // u32: range of each prefix in TERM
+	TagPrefixPostings    = Tag{'P', 'P', 'S', 'T'} // sets: postings of each prefix
+	TagPrefixFrequencies = Tag{'P', 'F', 'R', 'Q'} // sets: term-frequency postings of each prefix
 
-	// Postings of frequent terms and prefixes by field.
-	TagFieldRanges = Tag{'F', 'R', 'N', 'G'} // u32: range of each frequent term or prefix in TERM
-	TagFieldDocs   = Tag{'F', 'S', 'E', 'T'} // sets: postings of each in each searchable field
+	TagFieldPostings = Tag{'F', 'P', 'S', 'T'} // table: field postings of each term and each prefix; empty with one searchable field
 
-	// Postings of bigrams of frequent terms.
-	TagBigramTerms = Tag{'C', 'O', 'M', 'M'} // u32: number of each frequent term, and of its first bigram
-	TagBigramDocs  = Tag{'P', 'A', 'I', 'R'} // sets: postings of each bigram
-	TagBigramFreqs = Tag{'P', 'M', 'U', 'L'} // sets: term-frequency postings of each bigram
+	// Of bigrams of frequent terms.
+	TagBigrams           = Tag{'B', 'G', 'R', 'M'} // u32: number of each frequent term, and of its first bigram
+	TagBigramPostings    = Tag{'B', 'P', 'S', 'T'} // sets: postings of each bigram
+	TagBigramFrequencies = Tag{'B', 'F', 'R', 'Q'} // sets: term-frequency postings of each bigram
 )
 
 // NoField is the field of sections that belong to no field.
@@ -88,19 +87,19 @@ type Section struct {
 // fileTags returns the kinds of sections that every file has once.
 func fileTags() []Tag {
 	return []Tag{
-		TagMeta, TagRecords, TagStarts, TagFrequent,
-		TagTerms, TagIDs, TagDocs, TagFreqs, TagTermFields, TagForward, TagFStarts, TagLengths, TagLengthOrder,
-		TagPrefixRanges, TagPrefixDocs, TagPrefixFreqs, TagFieldRanges, TagFieldDocs,
-		TagBigramTerms, TagBigramDocs, TagBigramFreqs,
+		TagMetadata, TagRecords, TagRecordOffsets, TagFrequentValues,
+		TagTerms, TagTermNumbers, TagTermPostings, TagTermFrequencies, TagForwardIndex, TagForwardOffsets, TagLengths, TagLengthOrder,
+		TagPrefixes, TagPrefixPostings, TagPrefixFrequencies, TagFieldPostings,
+		TagBigrams, TagBigramPostings, TagBigramFrequencies,
 	}
 }
 
 // fieldTags returns the kinds of sections that a field has.
 func fieldTags(f *herb.Field) []Tag {
-	tags := []Tag{TagSorted, TagRanks, TagRuns, TagNonUniform, TagPrefix, TagLongRuns, TagLongRunSets}
+	tags := []Tag{TagSortedRows, TagRanks, TagRuns, TagNonUniformRuns, TagLeadingSets, TagLongRuns, TagLongRunSets}
 	switch {
 	case f.Type == herb.TypeList:
-		tags = append(tags, TagElement, TagNumbers, TagListed, TagElementOrder, TagListStarts, TagPositions)
+		tags = append(tags, TagElements, TagElementNumbers, TagElementPostings, TagElementOrder, TagElementOffsets, TagElementPositions)
 	case f.Filterable:
 		tags = append(tags, ValuesTag(f.Type))
 	}
@@ -113,7 +112,7 @@ func fieldTags(f *herb.Field) []Tag {
 // ValuesTag returns the section that contains the values of runs: of text, their value keys.
 func ValuesTag(t herb.Type) Tag {
 	if t == herb.TypeText {
-		return TagKeys
+		return TagValueKeys
 	}
 	return TagValues
 }
@@ -145,7 +144,7 @@ func (f *File) checkSections() error {
 // checkCore rejects a file that lacks a section of the core, or that has fields of types that this
 // program does not know.
 func (f *File) checkCore() error {
-	for _, t := range []Tag{TagRecords, TagStarts} {
+	for _, t := range []Tag{TagRecords, TagRecordOffsets} {
 		if f.Section(t, NoField) == nil {
 			return fmt.Errorf("%w: section %s is missing", guard.ErrCorrupt, t)
 		}

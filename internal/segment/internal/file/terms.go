@@ -24,7 +24,7 @@ func ReadTerms(path string, read func(terms Strings)) error {
 			switch Tag(toc[:4]) {
 			case TagTerms:
 				terms = decodeEntry(toc)
-			case TagMeta:
+			case TagMetadata:
 				meta = decodeEntry(toc)
 			}
 		}
@@ -34,8 +34,8 @@ func ReadTerms(path string, read func(terms Strings)) error {
 		if err := f.checkIndex(); err != nil {
 			return err
 		}
-		if terms.Tag != TagTerms || meta.Tag != TagMeta {
-			return fmt.Errorf("%w: section %s or %s is missing", guard.ErrCorrupt, TagTerms, TagMeta)
+		if terms.Tag != TagTerms || meta.Tag != TagMetadata {
+			return fmt.Errorf("%w: section %s or %s is missing", guard.ErrCorrupt, TagTerms, TagMetadata)
 		}
 		table, err := OpenTable(f.content(terms))
 		if err == nil {

@@ -114,7 +114,7 @@ func (w *Writer) finish(m Meta) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Section(TagMeta, NoField, bytes.NewReader(meta)); err != nil {
+	if err := w.Section(TagMetadata, NoField, bytes.NewReader(meta)); err != nil {
 		return err
 	}
 	w.pad()

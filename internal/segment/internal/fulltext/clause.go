@@ -44,20 +44,14 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, 
 		}
 		ids[i] = w.ids.At(t)
 		whole.words = binary.AppendUvarint(whole.words, uint64(ids[i])+1)
-		if within == nil {
-			continue
-		}
-		if sets, _ := w.splitTerms(termRange{t, t + 1}, within.index); len(sets) > 0 {
-			p.candidates = append(p.candidates, plan.Term{Condition: plan.StoredCondition{EncodedSet: sets[0], Name: name}})
-		}
 	}
-	parts := w.phrase(ids, name)
+	parts := w.phrase(ids, within, name)
 	if c.Prefix {
 		from, to := w.terms.WithPrefix(c.Words[len(words)])
-		whole.last = []termRange{{from, to}}
-		parts = append(parts, w.prefix(st, from, to, name))
+		whole.last = &termRange{from, to}
+		parts = append(parts, w.prefix(st, from, to, within, name))
 	}
-	if len(parts) == 1 && within == nil {
+	if len(parts) == 1 {
 		parts[0].pattern = whole
 		return parts[0]
 	}
@@ -74,8 +68,22 @@ func (w *Index) storedClause(t *postingsTable, number int, name string) *Clause 
 	return &Clause{Condition: plan.StoredCondition{EncodedSet: t.docs.Set(number), Name: name}, index: w, postings: t, number: number}
 }
 
-// phrase returns the bigrams of a phrase, and its words in no bigram.
-func (w *Index) phrase(ids []uint32, name string) (parts []*Clause) {
+// wordClause returns the condition that a record, or a field of it, contains a word.
+func (w *Index) wordClause(id uint32, within *searchField, name string) *Clause {
+	if within != nil {
+		return &Clause{Condition: plan.StoredCondition{EncodedSet: w.inField(id, within), Name: name}, index: w}
+	}
+	return w.storedClause(&w.postingsTable, int(id), name)
+}
+
+// inField returns the records that contain a term in a field.
+func (w *Index) inField(id uint32, within *searchField) bitmap.EncodedSet {
+	return w.fieldPostings.set(int(id), within.index, w.docs.Set(int(id)))
+}
+
+// phrase returns the bigrams of a phrase, and its words in no bigram. Bigrams have no field
+// postings: within a field, it returns all words.
+func (w *Index) phrase(ids []uint32, within *searchField, name string) (parts []*Clause) {
 	startsBigram := false // whether the word and the next one are a bigram with postings
 	for i, id := range ids {
 		endsBigram := startsBigram
@@ -86,23 +94,30 @@ func (w *Index) phrase(ids []uint32, name string) (parts []*Clause) {
 				parts = append(parts, w.storedClause(&w.bigrams.postingsTable, number, name))
 			}
 		}
-		if !endsBigram && !startsBigram {
-			parts = append(parts, w.storedClause(&w.postingsTable, int(id), name))
+		if !endsBigram && !startsBigram || within != nil {
+			parts = append(parts, w.wordClause(id, within, name))
 		}
 	}
 	return parts
 }
 
-// prefix returns the condition that a record contains any of the terms in [from, to), which share a
-// prefix.
-func (w *Index) prefix(st *guard.Steps, from, to int, name string) *Clause {
+// prefix returns the condition that a record, or a field of it, contains any of the terms in
+// [from, to), which share a prefix.
+func (w *Index) prefix(st *guard.Steps, from, to int, within *searchField, name string) *Clause {
 	if to-from == 1 {
-		return w.storedClause(&w.postingsTable, int(w.ids.At(from)), name)
+		return w.wordClause(w.ids.At(from), within, name)
 	}
 	if number, ok := w.prefixes.ranges.number(from, to); ok {
-		return w.storedClause(&w.prefixes.postingsTable, number, name)
+		c, item := w.storedClause(&w.prefixes.postingsTable, number, name), w.terms.Len()+number
+		if within == nil {
+			return c
+		}
+		if len(w.fieldPostings.At(item)) > 0 {
+			set := w.fieldPostings.set(item, within.index, w.prefixes.docs.Set(number))
+			return &Clause{Condition: plan.StoredCondition{EncodedSet: set, Name: name}, index: w}
+		}
 	}
-	return &Clause{Condition: w.newTermUnion(st, name, nil, termRange{from, to}), index: w}
+	return &Clause{Condition: w.newTermUnion(st, name, within, termRange{from, to}), index: w}
 }
 
 // DocFreq returns the number of records that contain the clause.

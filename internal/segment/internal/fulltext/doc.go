@@ -12,17 +12,18 @@
 // and from record to terms.
 //
 //	TERM  elm oak red         terms, sorted: a prefix is a range of them
-//	TIDS   2   0   1          their numbers
-//	DOCS  0: {0}   1: {0 1}   2: {1}       postings: by number, the records
-//	MULT  0: {0}×3 1: {1}×2   2: {1}×2     the records with a frequency above 1, and the frequencies
+//	TNUM   2   0   1          their numbers
+//	TPST  0: {0}   1: {0 1}   2: {1}       postings: by number, the records
+//	FPST  0: name {0}, note {0}            field postings: the records by field
+//	      1: name {1}, note {0}   2: name {1}
+//	TFRQ  0: {0}×3 1: {1}×2   2: {1}×2     the records with a frequency above 1, and the frequencies
 //	FWRD  record 0:  1 ∎ 1 ∎ 2 1 ∎         forward index: number + 1 of each word, ∎ (0) after each copy of a field
 //	      record 1:  2 3 ∎ 2 3 ∎ ∎
 //	LENS  4 4                              words of each record
 //
 // A field of weight 2 is stored twice, so that its words count twice; see searchField. Each of
-// these is a copy of the field; package build calls it a part of the record. Frequent prefixes,
-// bigrams, and frequent words by field have postings of their own, so that they are read as fast as
-// those of a word.
+// these is a copy of the field. Frequent prefixes and bigrams have postings of their own, so that
+// they are read as fast as those of a word.
 //
 // # An example
 //

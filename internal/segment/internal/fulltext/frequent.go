@@ -4,17 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/guard"
-	"herbarium/internal/segment/internal/plan"
 )
 
-// Limits of a search for the frequent words of fields.
-const (
-	maxFrequent = 1000 // words that are counted by field
-	// Records that are read for words without postings by field: some, and all so many times.
-	minRead, readAll = 1 << 18, 2
-)
+// maxFrequent is the number of words that are counted by field.
+const maxFrequent = 1000
 
 // WordCount is a word and the number of records that contain it.
 type WordCount struct {
@@ -26,12 +20,11 @@ type WordCount struct {
 type FrequentWords struct {
 	index    *Index
 	frequent []WordCount // in any field; the most frequent first
-	budget   int         // records that may still be read
 }
 
 // NewFrequentWords returns a search for frequent words among those that skip does not reject.
 func (w *Index) NewFrequentWords(st *guard.Steps, skip func(word string) bool) *FrequentWords {
-	f := &FrequentWords{index: w, budget: minRead + readAll*w.lengths.Len()}
+	f := &FrequentWords{index: w}
 	least := 1
 	for i := range w.terms.Len() {
 		st.Add(1)
@@ -64,11 +57,11 @@ func (f *FrequentWords) In(st *guard.Steps, field, top int) (words []WordCount) 
 	unknown := 0 // records of the first word that is not counted
 	for _, w := range f.frequent {
 		st.Check()
-		if unknown = w.Records; len(words) == top && unknown <= words[top-1].Records || f.budget < 0 {
+		if unknown = w.Records; len(words) == top && unknown <= words[top-1].Records {
 			break
 		}
 		if unknown = 0; f.index.searchable > 1 {
-			w.Records = f.count(st, field, w)
+			w.Records = f.count(field, w.Word)
 		}
 		at, _ := slices.BinarySearchFunc(words, w, func(a, b WordCount) int {
 			return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Word, b.Word))
@@ -85,13 +78,7 @@ func (f *FrequentWords) In(st *guard.Steps, field, top int) (words []WordCount) 
 }
 
 // count returns the number of records that contain a word in a field.
-func (f *FrequentWords) count(st *guard.Steps, field int, w WordCount) int {
-	condition := f.index.matchWord(st, f.index.fields[field], query.Clause{Words: []string{w.Word}}, w.Word)
-	if stored, ok := condition.(plan.StoredCondition); ok {
-		return stored.Len()
-	}
-	f.budget -= w.Records
-	set := plan.Evaluate(st, f.index.pool, []plan.Term{{Condition: condition}}, nil)
-	defer set.Release()
-	return set.Len()
+func (f *FrequentWords) count(field int, word string) int {
+	t, _ := f.index.terms.Find(word)
+	return f.index.inField(f.index.ids.At(t), &f.index.fields[field]).Len()
 }

@@ -14,10 +14,6 @@ type postingsTable struct {
 	freqs bitmap.Table // term-frequency postings: records with a frequency above 1, followed by the frequencies
 }
 
-// FieldsInMask is the number of bits in the mask of the fields of a term in a record: searchable
-// field i sets bit i modulo this number.
-const FieldsInMask = 8
-
 // MaxFrequency is the maximum stored frequency; it also represents all higher ones.
 const MaxFrequency = 255
 
@@ -26,15 +22,14 @@ type Index struct {
 	postingsTable // of the terms, by number
 	bigrams       bigrams
 	prefixes      prefixPostings
-	fieldPostings fieldPostings
 	terms         file.Strings
-	ids           file.U32s  // by term, its number
-	forward       []byte     // FWRD: forward index
-	starts        file.U64s  // by record, the start of its words in forward; and the end of the last
-	lengths       file.U32s  // number of words by record
-	lengthOrder   file.U32s  // records by ascending number of words
-	words         int        // number of words of all records
-	termFields    file.Table // by term number, the mask of its fields in each record of its postings; empty with one searchable field
+	ids           file.U32s // by term, its number
+	forward       []byte    // FWRD: forward index
+	starts        file.U64s // by record, the start of its words in forward; and the end of the last
+	lengths       file.U32s // number of words by record
+	lengthOrder   file.U32s // records by ascending number of words
+	words         int       // number of words of all records
+	fieldPostings fieldPostings
 	fields        []searchField
 	weights       []int // by searchable field
 	searchable    int   // number of searchable fields
@@ -46,21 +41,21 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 	section := func(t file.Tag) []byte { return f.Section(t, file.NoField) }
 	w = &Index{
 		pool: pool, words: f.Meta.Words,
-		ids: section(file.TagIDs), forward: section(file.TagForward), starts: section(file.TagFStarts),
+		ids: section(file.TagTermNumbers), forward: section(file.TagForwardIndex), starts: section(file.TagForwardOffsets),
 		lengths: section(file.TagLengths), lengthOrder: section(file.TagLengthOrder),
 	}
 	w.fields, w.weights = searchFields(f)
 	w.searchable = len(w.weights)
-	w.bigrams.common = section(file.TagBigramTerms)
-	w.prefixes.ranges.U32s, w.fieldPostings.ranges.U32s = section(file.TagPrefixRanges), section(file.TagFieldRanges)
-	for tag, table := range map[file.Tag]*file.Table{file.TagTerms: &w.terms.Table, file.TagTermFields: &w.termFields} {
+	w.bigrams.common = section(file.TagBigrams)
+	w.prefixes.ranges.U32s = section(file.TagPrefixes)
+	for tag, table := range map[file.Tag]*file.Table{file.TagTerms: &w.terms.Table, file.TagFieldPostings: &w.fieldPostings.Table} {
 		if *table, err = file.OpenTable(section(tag)); err != nil {
 			return nil, err
 		}
 	}
 	for tag, table := range map[file.Tag]*bitmap.Table{
-		file.TagDocs: &w.docs, file.TagBigramDocs: &w.bigrams.docs, file.TagPrefixDocs: &w.prefixes.docs, file.TagFieldDocs: &w.fieldPostings.docs,
-		file.TagFreqs: &w.freqs, file.TagBigramFreqs: &w.bigrams.freqs, file.TagPrefixFreqs: &w.prefixes.freqs,
+		file.TagTermPostings: &w.docs, file.TagBigramPostings: &w.bigrams.docs, file.TagPrefixPostings: &w.prefixes.docs,
+		file.TagTermFrequencies: &w.freqs, file.TagBigramFrequencies: &w.bigrams.freqs, file.TagPrefixFrequencies: &w.prefixes.freqs,
 	} {
 		if *table, err = bitmap.OpenTable(section(tag)); err != nil {
 			return nil, err
@@ -73,8 +68,8 @@ func Open(f *file.File, pool *bitmap.Pool) (w *Index, err error) {
 	}
 	n, t, common := f.Meta.Records, w.terms.Len(), w.bigrams.common.Len()
 	if w.starts.Len() != n+1 || w.lengths.Len() != n || w.lengthOrder.Len() != n || w.ids.Len() != t || w.docs.Len() != t ||
-		common%2 != 0 || (common == 0) != (w.bigrams.docs.Len() == 0) || w.searchable > 1 && w.termFields.Len() != t ||
-		w.prefixes.ranges.Len() != 2*w.prefixes.docs.Len() || w.fieldPostings.ranges.Len()*w.searchable != 2*w.fieldPostings.docs.Len() {
+		common%2 != 0 || (common == 0) != (w.bigrams.docs.Len() == 0) || w.searchable > 1 && w.fieldPostings.Len() != t+w.prefixes.docs.Len() ||
+		w.prefixes.ranges.Len() != 2*w.prefixes.docs.Len() {
 		return nil, fmt.Errorf("%w: full-text index", guard.ErrCorrupt)
 	}
 	return w, nil

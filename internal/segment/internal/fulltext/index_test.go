@@ -135,7 +135,6 @@ func TestBigrams(t *testing.T) {
 }
 
 // TestBigrams_fields compares searches for phrases within fields in files with and without bigrams.
-// With more than eight searchable fields, a bit of the mask of a bigram means several of them.
 func TestBigrams_fields(t *testing.T) {
 	t.Parallel()
 	const n = 1500
@@ -198,7 +197,7 @@ func TestMatch_manyRecords(t *testing.T) {
 	const n = bitmap.ContainerMembers + 4000
 	texts := []string{"oak elm ash", "elm ash oak", "oak elm oak elm", "ash"}
 	indexes := build.DefaultIndexes()
-	indexes.Fields.Max = 0
+	indexes.Prefixes.MaxFieldSets = 0
 	f := buildtest.Open(t, fields(), n, func(i int) herb.Record {
 		return herb.Record{texts[i*i%7%len(texts)], texts[i%5%len(texts)]}
 	}, build.Options{Indexes: indexes})
@@ -261,14 +260,14 @@ func TestPrefixPostings(t *testing.T) {
 	}
 }
 
-// TestFieldPostings compares searches within a field in files with and without field postings, and
-// checks that these are used.
+// TestFieldPostings compares searches within a field in files with and without field postings of
+// prefixes, and checks that field postings are used.
 func TestFieldPostings(t *testing.T) {
 	t.Parallel()
 	const n = 5000
 	with, without := openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()}), openIndex(t, n, build.Options{Indexes: noIndexes()})
 	some := buildtest.AllIndexes()
-	some.Prefixes.Max, some.Fields.Share = 0, 4
+	some.Prefixes.MaxFieldSets = 8
 	partial := openIndex(t, n, build.Options{Indexes: some})
 	stored := 0
 	for _, raw := range []string{

@@ -59,45 +59,10 @@ func (w *Index) matchTerms(st *guard.Steps, field int, s *query.Search) (terms [
 func (w *Index) matchClause(st *guard.Steps, field int, c query.Clause) plan.Condition {
 	within := &w.fields[field]
 	name := within.name + " match " + query.Clause{Words: c.Words, Prefix: c.Prefix}.String()
-	switch {
-	case w.searchable == 1:
+	if w.searchable == 1 {
 		within = nil
-	case len(c.Words) == 1:
-		return w.matchWord(st, *within, c, name)
 	}
 	return w.newClause(st, c, within, name).Condition
-}
-
-// matchWord returns the condition that a field contains a word or a prefix.
-func (w *Index) matchWord(st *guard.Steps, within searchField, c query.Clause, name string) plan.Condition {
-	var terms termRange
-	if c.Prefix {
-		terms.from, terms.to = w.terms.WithPrefix(c.Words[0])
-	} else if t, ok := w.terms.Find(c.Words[0]); ok {
-		terms = termRange{t, t + 1}
-	}
-	sets, rest := w.splitTerms(terms, within.index)
-	ranges := plan.AnyOf{}
-	for _, set := range sets {
-		ranges = append(ranges, plan.StoredCondition{EncodedSet: set, Name: name})
-	}
-	if len(rest) > 0 {
-		ranges = append(ranges, w.matchRest(st, within, rest, name))
-	}
-	if len(ranges) == 1 {
-		return ranges[0]
-	}
-	return ranges
-}
-
-// matchRest returns the condition that a field contains any of some terms, which have no postings
-// by field. If the fields of each posting are not stored exactly, records are examined.
-func (w *Index) matchRest(st *guard.Steps, within searchField, terms []termRange, name string) plan.Condition {
-	u := w.newTermUnion(st, name, &within, terms...)
-	if w.searchable <= FieldsInMask {
-		return u
-	}
-	return &scanMatcher{pattern: u.pattern, candidates: []plan.Term{{Condition: u}}, most: 1, name: name}
 }
 
 // cutCopy returns the words of a copy of a field; b contains those of a record. A zero ends a copy.

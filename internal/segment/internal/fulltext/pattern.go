@@ -14,7 +14,7 @@ type pattern struct {
 	steps     *guard.Steps
 	fieldCopy int         // index of the copy of a field in which it must occur, or allCopies
 	words     []byte      // the words, or those before the last, as encoded in the forward index
-	last      []termRange // the terms of the last word if it may be any of several, such as those with a prefix
+	last      *termRange  // the terms of the last word if it may be any of several, such as those with a prefix
 	ids       bitmap.Bits // their numbers + 1; nil if not collected yet; see lastIDs
 
 	// The last result is kept, because many records have the same words as the one before.
@@ -43,10 +43,8 @@ func (p *pattern) count(record uint32, most int) int {
 func (p *pattern) lastIDs() bitmap.Bits {
 	if p.ids == nil {
 		p.ids = bitmap.NewBits(p.index.terms.Len() + 1)
-		for _, r := range p.last {
-			for t := r.from; t < r.to; t++ {
-				p.ids.Add(p.index.ids.At(t) + 1)
-			}
+		for t := p.last.from; t < p.last.to; t++ {
+			p.ids.Add(p.index.ids.At(t) + 1)
 		}
 	}
 	return p.ids
