@@ -12,7 +12,7 @@ import (
 )
 
 // threeRecords is a frozen segment file.
-const threeRecords = "../segment/testdata/v2/three.seg"
+const threeRecords = "../segment/testdata/v3/three.seg"
 
 // damaged returns a copy of the segment with one byte changed.
 func damaged(t *testing.T, at int) string {
@@ -46,7 +46,7 @@ func TestSegment(t *testing.T) {
 		{"dump", []string{"dump", threeRecords}, 0, "records  3\n", ""},
 		{"dump damaged record", []string{"dump", damaged(t, 20)}, 0, "records  3\n", ""},
 		{"dump missing", []string{"dump", "no.seg"}, 1, "", "no.seg: no such file"},
-		{"stat", []string{"stat", threeRecords}, 0, "3 records, 4 words (3 distinct), format version 2\n", ""},
+		{"stat", []string{"stat", threeRecords}, 0, "3 records, 4 words (3 distinct), format version 3\n", ""},
 		{"stat missing", []string{"stat", "no.seg"}, 1, "", "no.seg: no such file"},
 		{"no such command", []string{"stats", threeRecords}, 2, "", `did you mean "stat"? valid commands: dump, stat, verify`},
 		{"help", nil, 0, "herbarium segment verify", ""},
