@@ -30,7 +30,7 @@
 // and nothing is cached.
 //
 // Without a sort, a page is a selection from the result. For a sort, every field has its records in
-// sorted order (the sorted rows), the rank of each record in them, and a few dozen leading sets: the
+// sorted order (the sorted rows), the rank of each record in them, and 31 leading sets: the
 // records among the first 1/32, 2/32 … of the sorted rows. The cardinalities of the intersections
 // of the result with a handful of leading sets determine which 32nd contains the page, and only the
 // matches in it are examined. If the result is all records with one frequent value, such as a

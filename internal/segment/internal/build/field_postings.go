@@ -90,8 +90,8 @@ func (p *fieldPostings) endItem(records int) {
 	_, _ = p.items.Write(p.buf.Bytes()) // the spill file keeps the error
 }
 
-// addPrefixes adds the items of prefixes, given the records that contain each of them in each field,
-// and in any. Prefixes without field postings have empty items.
+// addPrefixes adds the items of prefixes. records is the number of records that contain each of
+// them, inFields the records by field. Prefixes without field postings have empty items.
 func (p *fieldPostings) addPrefixes(all []termPrefix, records []uint32, inFields *denseSets) error {
 	p.reserve(len(all))
 	next := 0 // prefix

@@ -18,8 +18,8 @@ type PrefixRules struct {
 	Share int // minimum cost of the union of a prefix: that of scanning 1/Share of all records
 	Max   int // maximum number of prefixes
 	Room  int // all their postings have at most 1/Room of the expected size of the postings of terms
-	// MaxFieldSets is the maximum number of sets of field postings: only the most expensive prefixes
-	// have them.
+	// MaxFieldSets is the maximum number of sets of field postings. Only the most expensive
+	// prefixes have them.
 	MaxFieldSets int
 }
 
