@@ -67,8 +67,8 @@ func (r *reader) separatorLine() error {
 	return r.skipTo(r.next+1, "")
 }
 
-// detectLayout detects the dialect and what is above the header, and skips that. above are the lines
-// that are titles rather than comments.
+// detectLayout detects the dialect and what is above the header, and skips that. It returns the
+// lines above that are titles rather than comments.
 func (r *reader) detectLayout(s sample) (best reading, above []layout.Row) {
 	from, lines, last := r.next, 0, []byte(nil)
 	text := s.text

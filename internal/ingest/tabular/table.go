@@ -1,6 +1,6 @@
 // Package tabular reads tables of formats without a schema: delimited text, sheets of workbooks and
-// JSON arrays. A format yields raw rows. A Table names the columns by the header, yields the records
-// below it, and reports the rows that are neither.
+// JSON arrays. A format yields raw rows. A Table names the columns by the header, yields the
+// records below it, and reports the rows that are neither.
 package tabular
 
 import (
