@@ -7,6 +7,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/kind"
+	"herbarium/internal/ingest/rows"
 )
 
 // Limits of the rows that are held until it is known whether they are footnotes.
@@ -26,6 +27,7 @@ type Body struct {
 	ready     []Row             // records to return before the next row is read
 	end       error             // io.EOF after the last row was read
 	notes     []Row             // footnotes
+	terms     []rows.Term       // evidence for the first of these
 }
 
 // NewBody returns the body of a table with a number of columns. It adds the rows that it leaves out
@@ -107,9 +109,9 @@ func (b *Body) finish() {
 	if b.footnotes == nil {
 		return
 	}
-	start := b.footnotes.index(b.held)
+	start, terms := b.footnotes.index(b.held)
 	if len(b.held)-start > b.records { // a table has more records than footnotes
-		start = len(b.held)
+		start, terms = len(b.held), nil
 	}
 	notes := b.held[start:]
 	b.held = b.held[:start]
@@ -121,7 +123,7 @@ func (b *Body) finish() {
 			b.leaveOut(r, "footnote")
 		}
 	}
-	b.notes = notes
+	b.notes, b.terms = notes, terms
 }
 
 // NoteLines returns the lines of the footnotes.

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,36 +42,50 @@ func (s Sample) merges() []Merge {
 
 // Layout is the position of the header in a sample.
 type Layout struct {
-	First, End int      // the rows of the header; both are equal if there is none
-	Names      []string // that the rows of the header give together; nil: the values in each column are joined
-	Score      float64  // of the header; of the best rejected one if there is none
-	Doubtful   bool     // there is no header, because no decision is clear
+	First, End int         // the rows of the header; both are equal if there is none
+	Names      []string    // that the rows of the header give together; nil: the values in each column are joined
+	Terms      []rows.Term // of the score
+	Score      float64     // sum of the terms
+	Doubtful   bool        // there is no header, because no decision is clear
+}
+
+// add adds a term to the score, unless it is zero.
+func (l *Layout) add(name string, value float64) {
+	if value != 0 {
+		l.Terms = append(l.Terms, rows.Term{Part: rows.PartHeader, Name: name, Value: value})
+		l.Score += value
+	}
 }
 
 // HasHeader reports whether some row names the columns.
 func (l Layout) HasHeader() bool { return l.End > l.First }
 
-// Detect chooses the header of a table. The rows above it are no records.
+// Detect chooses the header of a table: the first candidate with the highest score. The rows above
+// it are no records.
 func Detect(s Sample) Layout {
 	if len(s.Rows) == 0 {
 		return Layout{}
 	}
+	return slices.MaxFunc(candidates(s), func(a, b Layout) int { return cmp.Compare(a.Score, b.Score) })
+}
+
+// candidates returns the layouts that are possible: each header, in the order of the rows, and last
+// that without a header.
+func candidates(s Sample) (all []Layout) {
 	e := newEvidence(s)
-	var best Layout
-	noneYet := true // no candidate was possible so far
 	for first := range e.starts() {
 		for end := first + 1; end <= min(first+maxHeader, len(s.Rows)); end++ {
-			c, ok := e.candidate(first, end)
-			if ok && (noneYet || c.Score > best.Score) {
-				best, noneYet = c, false
+			if c, ok := e.candidate(first, end); ok {
+				all = append(all, c)
 			}
 		}
 	}
-	if !noneYet && best.Score >= minScore {
-		return best
-	}
 	first := e.firstRecord()
-	return Layout{First: first, End: first, Score: best.Score, Doubtful: noneYet || best.Score > -minScore}
+	none := Layout{First: first, End: first}
+	isPossible := func(c Layout) bool { return c.Score > -minScore }
+	none.Doubtful = len(all) == 0 || slices.ContainsFunc(all, isPossible)
+	none.add("no row names the columns", minScore)
+	return append(all, none)
 }
 
 // Choose returns the layout that the options give, or else the one that Detect chooses.

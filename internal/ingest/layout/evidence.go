@@ -7,17 +7,32 @@ import (
 	"herbarium/internal/ingest/kind"
 )
 
-// minScore is the score from which a header is accepted. Below its negative, the rows are evidently
-// records.
+// minScore is the score of a table without a header, which a header must reach. Below its negative,
+// the rows are evidently records.
 const minScore = 0.3
 
 // The weights of the evidence. A score is the mean over the columns of the evidence for a name,
 // which is from -2 to 2, plus bonuses, minus costs.
 const (
-	// Evidence of a column.
-	contrast = 2.0 // for a name above values of another kind; against a name of the same kind
-	sequence = 1.5 // for a year, date or number in a sequence of such above other values
-	unnamed  = 0.4 // against a column of values without a name
+	// Evidence of a column, by the kinds of the name and of the values below.
+	contrast         = 2.0          // for a name above values of another kind; against a name of the same kind
+	sequence         = 1.5          // for a year, date or number in a sequence of such above other values
+	unnamed          = 0.4          // against a column of values without a name
+	aboveNothing     = contrast / 2 // against a number or date above no values: there is nothing to contrast with
+	dateAboveNumbers = contrast / 4 // for a date above numbers: periods name columns, but few of them
+	unlikeKinds      = 0.5          // against a value above values of yet another kind: neither may be a name
+	emptyWeight      = 0.5          // weight of a column without values: it proves less than others
+
+	// Evidence of a column of texts.
+	recurringName = 1.5 // against a name that is also a value
+	otherForm     = 0.5 // for a name of another form than that of most values
+	muchShorter   = 0.2 // for a name above values that are several times as long
+
+	// Evidence of a text alone.
+	addressLike    = 1.0 // against a URL, a mail address or a paragraph
+	pairLike       = 0.3 // against digits, and pairs such as id=7
+	properNameLike = 0.1 // against names of persons and places
+	identifierLike = 0.3 // for words joined by underscores
 
 	// Bonuses.
 	firstRow  = 0.35 // for the first complete row of a file that promises a table
@@ -28,9 +43,18 @@ const (
 	repeated     = 0.8  // of names that occur twice, by their share
 	maxRepeated  = 0.4  // of all of them
 	leftOut      = 0.6  // of a row above the header, by the square of its share of the width
+	apart        = 0.3  // factor of leftOut if a blank row follows: a title is set apart, a record is not
 	detached     = 0.3  // of a blank row below a header that lacks names
 	contradicted = 0.6  // of a first record whose values do not fit the columns
+	nextMisfit   = 5    // divides contradicted for each further record: the first one proves most
 	labels       = 0.10 // of each other row that is joined, such as units, which cannot be a record
+)
+
+// Thresholds of the evidence.
+const (
+	clearContrast   = 0.4 // least evidence of the names at which a row differs from the texts below it
+	completePercent = 60  // of the columns that a complete row fills: the last names are often missing
+	misfitPercent   = 60  // of the typed values of a record that do not fit: a few texts are remarks
 )
 
 // evidence examines the candidates of a sample.
@@ -108,28 +132,31 @@ func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 	l = Layout{First: first, End: end}
 	names := e.Rows[end-1]
 	if end-first > 1 {
-		names, l.Names, l.Score = e.joinedNames(first, end)
+		var bonus float64
+		names, l.Names, bonus = e.joinedNames(first, end)
 		if l.Names == nil {
 			return l, false
 		}
+		l.add("rows that name the columns together", bonus)
 	}
 	below := e.below(end, e.Rows[end-1])
 	width := max(e.typicalWidth(below), names.Filled())
 	if first > 0 && (len(below) == 0 || end-first == 1 && e.filled[first] == 1) {
 		return l, false // rows are not left out for a header without records; one value is a title
 	}
-	l.Score += e.headerScore(names, l.Names, below)
-	if e.isFirstComplete(first, width) {
-		if l.Score += firstRow; !e.Tabular {
-			l.Score += firstLine - firstRow
-		}
+	l.add("names differ from the values below", e.headerScore(names, l.Names, below))
+	switch isFirst := e.isFirstComplete(first, width); {
+	case isFirst && e.Tabular:
+		l.add("first complete row", firstRow)
+	case isFirst:
+		l.add("first line of a text that may be a list", firstLine)
 	}
-	l.Score -= repetition(names, l.Names)
-	l.Score -= e.titleCost(first, width, below)
+	l.add("names that occur twice", -repetition(names, l.Names))
+	l.add("rows above are left out", -e.titleCost(first, width, below))
 	if len(below) > 0 && e.Rows[below[0]].Gap && 2*names.Filled() < width {
-		l.Score -= detached
+		l.add("a blank row follows and names are missing", -detached)
 	}
-	l.Score -= e.contradiction(below)
+	l.add("first records do not fit the columns", -e.contradiction(below))
 	return l, true
 }
 
@@ -160,7 +187,7 @@ func (e *evidence) typicalWidth(below []int) int {
 
 // isFirstComplete reports whether no row above fills most of the width of the table.
 func (e *evidence) isFirstComplete(first, width int) bool {
-	return !slices.ContainsFunc(e.filled[:first], func(n int) bool { return 10*n >= 6*max(width, 2) })
+	return !slices.ContainsFunc(e.filled[:first], func(n int) bool { return 100*n >= completePercent*max(width, 2) })
 }
 
 // repetition returns the cost of names that occur several times. joined are the names that several
@@ -219,7 +246,7 @@ func (e *evidence) leftOutCost(row, first, width int, below []int) float64 {
 	case 2*fits > n && n > 1:
 		cost += leftOut * share // it looks like a record
 	case e.isApart(row+1, first):
-		cost *= 0.3
+		cost *= apart
 	}
 	return cost
 }
@@ -262,7 +289,7 @@ func (e *evidence) dominantKind(below []int, column int) (typed bool, dominant k
 // the real names of the columns, or that are labels. A few texts among many values are remarks.
 func (e *evidence) contradiction(below []int) (cost float64) {
 	const first = 5
-	weight := contradicted // a fifth of it for each further one
+	weight := contradicted
 	for n := range min(first, len(below)) {
 		typed, others, values := 0, 0, 0
 		row, rest := below[n], below[n+1:]
@@ -279,15 +306,16 @@ func (e *evidence) contradiction(below []int) (cost float64) {
 		if n == 0 && len(rest) > 0 && e.isLabel(row, rest) {
 			of = confidence(len(rest) / 2)
 		}
-		if typed > 0 && 10*others >= 6*typed {
+		isMisfit := 100*others >= misfitPercent*typed
+		if typed > 0 && isMisfit {
 			share := min(1, 2*float64(others)/float64(e.filled[row]))
 			of = max(of, confidence(values/2)*share*float64(others)/float64(typed))
 		}
 		if of > 0 {
 			cost += weight * of
-			weight /= 5
+			weight /= nextMisfit
 		}
-		if typed > 0 && 10*others < 6*typed {
+		if typed > 0 && !isMisfit {
 			break
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"herbarium/internal/ingest/kind"
+	"herbarium/internal/ingest/rows"
 )
 
 // minRecords is the minimum number of records above a footnote.
@@ -14,14 +15,14 @@ const minRecords = 2
 // The evidence for a footnote, in points. From minPoints on, the first text below the last record
 // and what follows it are footnotes.
 const (
-	minPoints   = 2
-	labelPoint  = 4  // it begins with a label, such as "Source:"
-	gapPoint    = 1  // a blank row is above it
-	markPoint   = 1  // it begins with the mark of a footnote, such as "*"
-	prosePoint  = 1  // it is a sentence
-	typedPoint  = 1  // its column has numbers or dates
-	alikePoint  = -3 // records have such text in the column, at least half as long
-	sparsePoint = -2 // some record has a value in this column only
+	minPoints    = 2
+	labelPoints  = 4  // a label, such as "Source:", is hardly ever a value
+	gapPoint     = 1  // a blank row sets footnotes apart
+	markPoint    = 1  // a mark, such as "*", refers to a value above
+	prosePoint   = 1  // sentences are rare in the first column
+	typedPoint   = 1  // text does not belong below numbers or dates
+	alikePoints  = -3 // records have such text in the column, at least half as long
+	sparsePoints = -2 // some record has a value in this column only
 )
 
 // footnoteDetector recognizes footnotes below a table. They have nothing but text in the first
@@ -84,48 +85,51 @@ func (f *footnoteDetector) mayBeFootnote(row Row, isBelow bool) bool {
 }
 
 // index returns the index of the first footnote, or of the blank rows above it, in the last rows of
-// a table.
-func (f *footnoteDetector) index(held []Row) int {
-	start, isGap := 0, false
+// a table, and the evidence for it.
+func (f *footnoteDetector) index(held []Row) (start int, terms []rows.Term) {
+	isGap := false
 	for i, r := range held {
 		if r.Filled() == 0 || r.isRule() {
 			isGap = true
 			continue
 		}
 		gap := isGap || r.Gap
-		if f.points(r, gap) >= minPoints || gap && f.isSecondTable(held[i:]) {
-			return start
+		if terms := f.terms(r, gap); rows.SumTerms(terms) >= minPoints {
+			return start, terms
+		}
+		if gap && f.isSecondTable(held[i:]) {
+			return start, []rows.Term{{Part: rows.PartFootnotes, Name: "last rows are narrower than the table", Value: minPoints}}
 		}
 		isGap, start = false, i+1
 	}
-	return len(held)
+	return len(held), nil
 }
 
-// points returns the evidence that a text is a footnote.
-func (f *footnoteDetector) points(r Row, gap bool) (n int) {
+// terms returns the evidence that a text is a footnote.
+func (f *footnoteDetector) terms(r Row, gap bool) (terms []rows.Term) {
 	text := r.cell(f.first)
 	isLabeled := labelPattern.Match(text)
-	add := func(is bool, points int) {
-		if is {
-			n += points
-		}
-	}
 	isProse := isSentence(text)
 	if r.Filled() > 1 { // it was split; numbers make it a record, such as a total
 		hasNumber := slices.ContainsFunc(r.Cells, func(c []byte) bool { return kind.Of(c)&(kind.Text|kind.Missing) == 0 })
 		isProse = isSentence(bytes.Join(r.Cells, nil)) && !hasNumber
 		if !isProse && !isLabeled {
-			return 0
+			return nil
 		}
 	}
-	add(isLabeled, labelPoint)
-	add(gap, gapPoint)
-	add(markPattern.Match(text), markPoint)
-	add(isProse && (gap || f.isTyped), prosePoint)
-	add(f.isTyped, typedPoint)
-	add(len(text) <= 2*f.longest[isLabeled], alikePoint)
-	add(f.sparse, sparsePoint)
-	return n
+	add := func(is bool, name string, points float64) {
+		if is {
+			terms = append(terms, rows.Term{Part: rows.PartFootnotes, Name: name, Value: points})
+		}
+	}
+	add(isLabeled, "a label such as Source:", labelPoints)
+	add(gap, "a blank row above", gapPoint)
+	add(markPattern.Match(text), "a mark such as *", markPoint)
+	add(isProse && (gap || f.isTyped), "a sentence", prosePoint)
+	add(f.isTyped, "text below numbers or dates", typedPoint)
+	add(len(text) <= 2*f.longest[isLabeled], "records have such text", alikePoints)
+	add(f.sparse, "records have one value", sparsePoints)
+	return terms
 }
 
 // isSecondTable reports whether all rows at the end of a table are narrower than the records, such

@@ -88,7 +88,7 @@ func (e *evidence) contrasts(row Row, below []int) bool {
 			return true
 		}
 	}
-	return e.headerScore(row, nil, below) >= 0.4
+	return e.headerScore(row, nil, below) >= clearContrast
 }
 
 // isLabel reports whether a row below names cannot be a record:

@@ -59,15 +59,15 @@ func (e *evidence) nameScore(names Row, c int, below []int, kinds kind.Kind, isP
 	case k&kinds != 0: // a year above years is a value
 		return sequence * confidence(n) * (1 - 2*e.shareOfSequence(c, below, name)), 1
 	case k != kind.Text && n == 0:
-		return -contrast / 2, 1
+		return -aboveNothing, 1
 	case k != kind.Text && count[k] > 0:
 		return -contrast * confidence(n) * float64(count[k]) / float64(n), 1
 	case k == kind.Date && 2*count[kind.Number] > n:
-		return contrast / 4 * confidence(n), 1
+		return dateAboveNumbers * confidence(n), 1
 	case k != kind.Text:
-		return -0.5, 1
+		return -unlikeKinds, 1
 	case n == 0:
-		return nameLikeness(name), 0.5
+		return nameLikeness(name), emptyWeight
 	case 2*texts < n:
 		return contrast * confidence(n) * (1 - 2*float64(texts)/float64(n)), 1
 	default:
@@ -127,14 +127,14 @@ func (e *evidence) textEvidence(name []byte, c int, below []int, isPart bool) fl
 	}
 	switch {
 	case equal > 1 || equal > 0 && (n == 2 || n == 1 && len(below) > 1):
-		return -1.5
+		return -recurringName
 	case strings.Contains(code, "0") && 10*codes >= 8*n && n > 1:
 		return -contrast * confidence(n)
 	case 10*alike <= n && 2*common > n:
-		score += 0.5 * confidence(n) * (2*float64(common)/float64(n) - 1)
+		score += otherForm * confidence(n) * (2*float64(common)/float64(n) - 1)
 	}
 	if 2*long > n {
-		score += 0.2 * confidence(n)
+		score += muchShorter * confidence(n)
 	}
 	return score
 }
@@ -153,13 +153,13 @@ func nameLikeness(text []byte) float64 {
 	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
 	switch {
 	case bytes.Contains(text, []byte("://")) || bytes.ContainsRune(text, '@') || utf8.RuneCount(text) > 120:
-		return -1
+		return -addressLike
 	case 2*digits > len(text), pair.Match(text):
-		return -0.3
+		return -pairLike
 	case properName.Match(text):
-		return -0.1
+		return -properNameLike
 	case bytes.ContainsRune(text, '_') && !bytes.ContainsFunc(text, isOther):
-		return 0.3
+		return identifierLike
 	}
 	return 0
 }

@@ -179,6 +179,9 @@ type Options struct {
 
 	// JSON and Parquet.
 	JSONLists map[string]bool `json:"-"` // names of columns whose lists are written as JSON, whether they need it or not
+
+	// Explain collects the readings that are compared. nil: nobody asks for them.
+	Explain *Explanation `json:"-"`
 }
 
 // Header states whether a table has a header.

@@ -1,0 +1,59 @@
+package rows
+
+import (
+	"slices"
+
+	"herbarium/internal/herb"
+)
+
+// Explanation collects the readings of a table that a format has compared: which delimiter, which
+// header, and whether the last rows are footnotes. Formats that declare their columns add none.
+type Explanation struct {
+	Readings []ScoredReading // the one that is used first, the others by their scores
+}
+
+// ScoredReading is one way to read a table.
+type ScoredReading struct {
+	Text     string       `json:"text"`          // such as "comma, line 3 names the columns"
+	Settings herb.Reading `json:"settings"`      // that select it; empty for the one that is used
+	Note     string       `json:"note,omitzero"` // how to select it if no setting does
+	Used     bool         `json:"used"`
+	Score    float64      `json:"score"` // sum of the terms
+	Terms    []Term       `json:"terms"`
+}
+
+// Term is a named part of a score.
+type Term struct {
+	Part  Part    `json:"part"`
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// Part is the decision that a term is about.
+type Part string
+
+// The decisions about a table.
+const (
+	PartDelimiter Part = "delimiter"
+	PartHeader    Part = "header"
+	PartFootnotes Part = "footnotes"
+)
+
+// SumTerms returns the score of terms.
+func SumTerms(terms []Term) (sum float64) {
+	for _, t := range terms {
+		sum += t.Value
+	}
+	return sum
+}
+
+// Add adds a reading. It keeps the readings sorted.
+func (e *Explanation) Add(r ScoredReading) {
+	r.Score = SumTerms(r.Terms)
+	isAfter := func(other ScoredReading) bool { return r.Used && !other.Used || r.Used == other.Used && other.Score < r.Score }
+	i := slices.IndexFunc(e.Readings, isAfter)
+	if i < 0 {
+		i = len(e.Readings)
+	}
+	e.Readings = slices.Insert(e.Readings, i, r)
+}
