@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/httpapi/connection"
+
 	"herbarium/internal/app"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/must"
@@ -40,7 +42,7 @@ func haproxyNumber(t *testing.T, words string) int {
 // nodes give up first.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
-	node := httpapi.NewServer(nil, slog.New(slog.DiscardHandler))
+	node := connection.NewServer(nil, slog.New(slog.DiscardHandler))
 	if got := haproxyTime(t, "timeout server"); got <= node.WriteTimeout {
 		t.Errorf("the proxy waits %s for an answer; a node may take %s", got, node.WriteTimeout)
 	}

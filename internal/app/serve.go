@@ -11,6 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"herbarium/internal/httpapi/connection"
+	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/publishing"
+	"herbarium/internal/httpapi/response"
+
 	"herbarium/internal/access"
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
@@ -129,7 +134,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		service := plants.New(d.Store, creation)
 		creator, tasks["plants"], tasks["plants index"] = service, service.Run, d.Plants.Run
 	}
-	var publishing *httpapi.Publishing // nil if publishing over HTTP is off
+	var services *publishing.Services // nil if publishing over HTTP is off
 	paged := web.Options{Site: site, History: served.History, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}
 	stopJobs := func() {}
 	if c.MaxUpload > 0 {
@@ -147,7 +152,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 			reviews.Stop()
 		}
 		defer stopJobs() // after the last request, and before the data is closed
-		publishing = &httpapi.Publishing{Files: files, Jobs: service, Versions: d.Library, Publisher: d.Publisher}
+		services = &publishing.Services{Files: files, Jobs: service, Versions: d.Library, Publisher: d.Publisher}
 		tasks["jobs"] = service.Run
 		paged.Files, paged.Drafts, paged.Versions, paged.Publisher = files, reviews, d.Library, d.Publisher
 	}
@@ -157,7 +162,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	api, err := httpapi.New(httpapi.Options{
 		Site:           site,
-		Publishing:     publishing,
+		Publishing:     services,
 		Plants:         creator,
 		Keys:           verifier,
 		Pages:          pages,
@@ -167,7 +172,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		Admission:      lanes,
 		RequestTimeout: c.RequestTimeout,
 		Log:            opts.Log,
-		Observe: func(o httpapi.Observation) {
+		Observe: func(o response.Observation) {
 			gc.requests.Add(1)
 			observed.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took)
 		},
@@ -193,8 +198,8 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	defer stopParts()
 	run("health", health.Run)
 
-	server := httpapi.NewServer(api, opts.Log)
-	limited := httpapi.Listener(listener, maxConnections(MaxDescriptors(), c.memory()))
+	server := connection.NewServer(api, opts.Log)
+	limited := connection.Listener(listener, maxConnections(MaxDescriptors(), c.memory()))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limited) }()
 	switch err := d.prepare(ctx, opts, starting); {
@@ -239,7 +244,7 @@ func (c Config) hasPrivateCatalog() bool { return c.Catalog == herb.AccessKey }
 
 // served returns the library as clients see it.
 func (d *Data) served(c Config) interface {
-	httpapi.Library
+	gate.Library
 	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
 } {
 	if c.hasPrivateCatalog() {

@@ -16,6 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/httpapi/publishing"
+
+	"herbarium/internal/httpapi/gate"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
@@ -114,7 +118,7 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 		}
 	})
 	var served interface {
-		httpapi.Library
+		gate.Library
 		History(context.Context, herb.Ref) ([]library.VersionInfo, error)
 	} = l
 	if private {
@@ -127,7 +131,7 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	})
 	must.NoError(t, err)
 	opts := options(t, served)
-	opts.Publishing = &httpapi.Publishing{Files: s.files, Jobs: s.jobs, Versions: l, Publisher: publisher}
+	opts.Publishing = &publishing.Services{Files: s.files, Jobs: s.jobs, Versions: l, Publisher: publisher}
 	opts.Site, opts.Pages, opts.Keys, opts.RequestTimeout = site, pages, s, time.Minute
 	s.api, err = httpapi.New(opts)
 	must.NoError(t, err)

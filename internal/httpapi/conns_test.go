@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"herbarium/internal/httpapi/connection"
+
 	"herbarium/internal/httpapi"
 )
 
@@ -20,7 +22,7 @@ const probe = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 // becomes idle.
 func (s *service) serveOn(t *testing.T, l net.Listener, limit int) (idle <-chan struct{}) {
 	t.Helper()
-	server := httpapi.NewServer(s, slog.New(slog.DiscardHandler))
+	server := connection.NewServer(s, slog.New(slog.DiscardHandler))
 	track, became := server.ConnState, make(chan struct{}, 100)
 	server.ConnState = func(c net.Conn, s http.ConnState) {
 		track(c, s)
@@ -29,7 +31,7 @@ func (s *service) serveOn(t *testing.T, l net.Listener, limit int) (idle <-chan 
 		}
 	}
 	done := make(chan error)
-	go func() { done <- server.Serve(httpapi.Listener(l, limit)) }()
+	go func() { done <- server.Serve(connection.Listener(l, limit)) }()
 	t.Cleanup(func() {
 		server.Close()
 		if err := <-done; err != http.ErrServerClosed {
@@ -249,7 +251,7 @@ func endless(t *testing.T, limit int) (addr string) {
 		t.Fatal(err)
 	}
 	service := newService(t, nil)
-	server := httpapi.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := connection.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		chunk := make([]byte, 64<<10)
 		for r.URL.Path == "/endless" {
 			if _, err := w.Write(chunk); err != nil {
@@ -259,7 +261,7 @@ func endless(t *testing.T, limit int) (addr string) {
 		service.ServeHTTP(w, r)
 	}), slog.New(slog.DiscardHandler))
 	server.WriteTimeout = 0
-	go server.Serve(httpapi.Listener(l, limit))
+	go server.Serve(connection.Listener(l, limit))
 	t.Cleanup(func() { server.Close() })
 	return l.Addr().String()
 }

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/connection"
+
 	"herbarium/internal/must"
 )
 
@@ -105,8 +106,8 @@ func serveConns(t *testing.T, handler http.Handler) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must.NoError(t, err)
-	server := httpapi.NewServer(handler, slog.New(slog.DiscardHandler))
-	go func() { _ = server.Serve(httpapi.Listener(l, 0)) }()
+	server := connection.NewServer(handler, slog.New(slog.DiscardHandler))
+	go func() { _ = server.Serve(connection.Listener(l, 0)) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return l.Addr().String()
 }

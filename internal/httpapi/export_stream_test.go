@@ -18,6 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/httpapi/connection"
+	"herbarium/internal/httpapi/response"
+
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
@@ -246,14 +249,14 @@ func rows(ctx context.Context, n int, before func(i int) error) query.Stream {
 // watched is a service that signals when a request has ended and been logged.
 type watched struct {
 	*service
-	observed, ended chan httpapi.Observation
+	observed, ended chan response.Observation
 }
 
 func newWatched(t *testing.T, stall time.Duration) *watched {
-	w := &watched{observed: make(chan httpapi.Observation, 1), ended: make(chan httpapi.Observation, 1)}
+	w := &watched{observed: make(chan response.Observation, 1), ended: make(chan response.Observation, 1)}
 	w.service = newService(t, func(o *httpapi.Options) {
 		o.Stall = stall
-		o.Observe = func(x httpapi.Observation) { w.observed <- x }
+		o.Observe = func(x response.Observation) { w.observed <- x }
 	})
 	return w
 }
@@ -396,9 +399,9 @@ func TestExport_slowClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.NewServer(s, slog.New(slog.DiscardHandler))
+	server := connection.NewServer(s, slog.New(slog.DiscardHandler))
 	server.ReadTimeout, server.WriteTimeout = limit, limit
-	go server.Serve(httpapi.Listener(l, 0))
+	go server.Serve(connection.Listener(l, 0))
 	defer server.Close()
 	lines := 0
 	res, err := fetch(t, "http://"+l.Addr().String(), func(body io.Reader) error {
@@ -432,9 +435,9 @@ func TestExportAndShutdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.NewServer(s, slog.New(slog.DiscardHandler))
+	server := connection.NewServer(s, slog.New(slog.DiscardHandler))
 	server.RegisterOnShutdown(func() { close(stopping) })
-	go server.Serve(httpapi.Listener(l, 0))
+	go server.Serve(connection.Listener(l, 0))
 	stopped := make(chan error, 1)
 	go func() {
 		<-begun

@@ -1,11 +1,15 @@
 package httpapi
 
+import (
+	"herbarium/internal/httpapi/response"
+)
+
 // Operations returns the method and path of every route, in OpenAPI syntax.
 func (a *API) Operations() []string {
 	var ops []string
 	for _, rt := range a.routes {
-		if !rt.page {
-			ops = append(ops, rt.method+" "+rt.path)
+		if !rt.Page {
+			ops = append(ops, rt.Method+" "+rt.Path)
 		}
 	}
 	return ops
@@ -15,12 +19,12 @@ func (a *API) Operations() []string {
 func (a *API) PagePatterns() []string {
 	var pages []string
 	for _, rt := range a.routes {
-		if rt.page {
-			pages = append(pages, rt.method+" "+rt.path)
+		if rt.Page {
+			pages = append(pages, rt.Method+" "+rt.Path)
 		}
 	}
 	return pages
 }
 
 // Statuses exports the mapping from codes to statuses.
-var Statuses = statuses
+var Statuses = response.Statuses

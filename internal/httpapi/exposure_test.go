@@ -68,7 +68,7 @@ func TestPutSource_contradictions(t *testing.T) {
 // and the audit log tells why.
 func TestPutSource_revokedKey(t *testing.T) {
 	t.Parallel()
-	var p *publishing
+	var p *publishSite
 	revoke := false
 	p = newPublishing(t, func(o *publishingOptions) {
 		o.Publisher = pausedPublisher{o.Publisher, func(context.Context) {

@@ -13,6 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/httpapi/publishing"
+
+	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/response"
+
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
@@ -281,7 +286,7 @@ type service struct {
 }
 
 // options returns the options of an API that is healthy and has the default limits.
-func options(t testing.TB, l httpapi.Library) httpapi.Options {
+func options(t testing.TB, l gate.Library) httpapi.Options {
 	t.Helper()
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(2, 1<<30), Budget: admission.NewBudget(1<<28, nil)})
 	if err != nil {
@@ -289,8 +294,8 @@ func options(t testing.TB, l httpapi.Library) httpapi.Options {
 	}
 	return httpapi.Options{
 		Site:   httpapi.Site{Library: l, Version: "test"},
-		Plants: &fakePlants{}, Keys: &fakeKeys{}, Admission: lanes, Log: slog.New(slog.DiscardHandler), Publishing: &httpapi.Publishing{},
-		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
+		Plants: &fakePlants{}, Keys: &fakeKeys{}, Admission: lanes, Log: slog.New(slog.DiscardHandler), Publishing: &publishing.Services{},
+		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
 	}
 }
 

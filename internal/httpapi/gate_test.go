@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"herbarium/internal/httpapi/gate"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 )
@@ -14,7 +16,7 @@ import (
 type gatePages struct{ fakePages }
 
 func (p gatePages) Handlers() map[string]httpapi.PageHandler {
-	show := func(w http.ResponseWriter, r *http.Request, v httpapi.DatasetView) error {
+	show := func(w http.ResponseWriter, r *http.Request, v gate.DatasetView) error {
 		if httpapi.Visitor(r).ID != "" {
 			w.Header().Set("X-Visitor", httpapi.Visitor(r).ID)
 		}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"herbarium/internal/httpapi/publishing"
+
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/publish"
@@ -14,7 +16,7 @@ func TestVersions(t *testing.T) {
 	t.Parallel()
 	p := newPublishing(t, nil)
 	p.service = newService(t, func(o *httpapi.Options) {
-		o.Publishing, o.Library = &httpapi.Publishing{Files: p.files, Jobs: p.jobs, Versions: p.library}, p.library
+		o.Publishing, o.Library = &publishing.Services{Files: p.files, Jobs: p.jobs, Versions: p.library}, p.library
 	})
 	if a := p.send(t, "GET", "/versions", ""); a.status != 404 {
 		t.Errorf("an unknown dataset gives %d %s", a.status, a.body)

@@ -5,7 +5,7 @@ import (
 	"syscall"
 	"testing"
 
-	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/connection"
 )
 
 // recorded records the connections that it accepts.
@@ -33,7 +33,7 @@ func TestSendBuffer(t *testing.T) {
 	defer l.Close()
 	under := &recorded{l, make(chan *net.TCPConn, 1)}
 	dial(t, l.Addr().String())
-	if _, err := httpapi.Listener(under, 0).Accept(); err != nil {
+	if _, err := connection.Listener(under, 0).Accept(); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := (<-under.accepted).SyscallConn()

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/connection"
+
 	"herbarium/internal/query"
 )
 
@@ -27,9 +28,9 @@ func (s *service) listenAs(t *testing.T, handler http.Handler) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.NewServer(handler, s.log.logger())
+	server := connection.NewServer(handler, s.log.logger())
 	done := make(chan error)
-	go func() { done <- server.Serve(httpapi.Listener(l, 0)) }()
+	go func() { done <- server.Serve(connection.Listener(l, 0)) }()
 	t.Cleanup(func() {
 		server.Close()
 		if err := <-done; err != http.ErrServerClosed {
@@ -140,14 +141,14 @@ func TestListener_forgedRejection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server := httpapi.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server := connection.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for rest := body; rest != "" && r.Context().Err() == nil; {
 				n, _ := io.WriteString(w, rest[:min(size, len(rest))])
 				w.(http.Flusher).Flush() // the next write begins with the next piece
 				rest = rest[n:]
 			}
 		}), slog.New(slog.DiscardHandler))
-		go server.Serve(httpapi.Listener(l, 0))
+		go server.Serve(connection.Listener(l, 0))
 		defer server.Close()
 		for _, version := range []string{"1.0", "1.1"} { // with chunks, and without
 			request := "GET / HTTP/" + version + "\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -185,7 +186,7 @@ func TestServerRoundTrip(t *testing.T) {
 // query over its own limit still reaches the handler, which rejects it with a message.
 func TestNewServer(t *testing.T) {
 	t.Parallel()
-	s := httpapi.NewServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
+	s := connection.NewServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	for name, limit := range map[string]int64{
 		"ReadTimeout": int64(s.ReadTimeout), "WriteTimeout": int64(s.WriteTimeout), "IdleTimeout": int64(s.IdleTimeout), "MaxHeaderBytes": int64(s.MaxHeaderBytes),
 	} {

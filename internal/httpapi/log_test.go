@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"herbarium/internal/httpapi/response"
+
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/access"
@@ -25,9 +27,9 @@ func TestLogLine(t *testing.T) {
 }
 
 func testLogLine(t *testing.T) {
-	var seen []httpapi.Observation
+	var seen []response.Observation
 	s := newService(t, func(o *httpapi.Options) {
-		o.Observe = func(x httpapi.Observation) { seen = append(seen, x) }
+		o.Observe = func(x response.Observation) { seen = append(seen, x) }
 	})
 	s.library.listing = func() { time.Sleep(3 * time.Millisecond) } // of a fake clock
 	w := httptest.NewRecorder()
@@ -46,7 +48,7 @@ func testLogLine(t *testing.T) {
 		t.Errorf("log line (-want +got):\n%s", diff)
 	}
 	s.ServeHTTP(httptest.NewRecorder(), request("BREW", "/nothing", ""))
-	wantSeen := []httpapi.Observation{
+	wantSeen := []response.Observation{
 		{Method: "GET", Route: "/api/v1/{namespace}/{dataset}/data", Status: 200, Bytes: int64(w.Body.Len()), Took: 3 * time.Millisecond},
 		{Method: "OTHER", Status: 404, Bytes: seen[1].Bytes},
 	}

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"herbarium/internal/httpapi/body"
+	"herbarium/internal/httpapi/response"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/plants"
 	"herbarium/internal/store"
@@ -16,8 +19,8 @@ import (
 const needsWriteKey = "creating a plant requires a key with the scope plants:write; send it as Authorization: Bearer <key>"
 
 // createPlant handles the creation of a plant. It authorizes the request before reading the body.
-func (a *API) createPlant(w *response, r *http.Request) error {
-	principal, err := a.authorize(w, r, bearerToken(r.Header), needsWriteKey, herb.ScopePlantsWrite)
+func (a *API) createPlant(w *response.Writer, r *http.Request) error {
+	principal, err := a.gate.Authorize(w, r, response.BearerToken(r.Header), needsWriteKey, herb.ScopePlantsWrite)
 	if err != nil {
 		return err
 	}
@@ -28,12 +31,12 @@ func (a *API) createPlant(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := readBody(w, r, plants.MaxBody)
+	body, err := body.Read(w, r, plants.MaxBody)
 	if err != nil {
 		return err
 	}
-	defer body.free()
-	if err := w.admitBody(r); err != nil {
+	defer body.Free()
+	if err := w.AdmitBody(r); err != nil {
 		return err
 	}
 	plant, err := plants.Decode(body.Bytes())
@@ -48,11 +51,11 @@ func (a *API) createPlant(w *response, r *http.Request) error {
 	if err := errors.Join(err, out.Err); err != nil {
 		return err
 	}
-	w.set("Cache-Control", "no-store")
+	w.Set("Cache-Control", "no-store")
 	if out.Replayed {
-		w.set("Idempotency-Replayed", "true")
+		w.Set("Idempotency-Replayed", "true")
 	}
-	return w.sendJSON(r, out.Plant)
+	return w.SendJSON(r, out.Plant)
 }
 
 // checkPlantHeaders rejects bodies that are not plain JSON.
@@ -64,14 +67,14 @@ func checkPlantHeaders(h http.Header) error {
 	}
 	media, params, err := mime.ParseMediaType(types[0])
 	if err != nil || media != "application/json" {
-		return herb.Invalidf("the Content-Type is %q; %s", herb.Clip(redactText(types[0]), maxShown), right)
+		return herb.Invalidf("the Content-Type is %q; %s", response.Shown(types[0]), right)
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return herb.Invalidf("the charset is %q; JSON is UTF-8: %s", herb.Clip(redactText(charset), maxShown), right)
+		return herb.Invalidf("the charset is %q; JSON is UTF-8: %s", response.Shown(charset), right)
 	}
 	for _, encoding := range h["Content-Encoding"] {
 		if !strings.EqualFold(encoding, "identity") && encoding != "" {
-			return herb.Invalidf("the Content-Encoding is %q; send the body uncompressed", herb.Clip(redactText(encoding), maxShown))
+			return herb.Invalidf("the Content-Encoding is %q; send the body uncompressed", response.Shown(encoding))
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ import (
 
 // faultyPublishing is a service whose dependencies can be made to fail.
 type faultyPublishing struct {
-	*publishing
+	*publishSite
 	faults *faults
 	folder string       // of the database and of received files
 	bucket string       // folder of the object store; empty if there is none
@@ -55,7 +55,7 @@ func newFaultyPublishing(t *testing.T, shared bool) *faultyPublishing {
 	}
 	l, err := library.Open(faultyCatalogue{db, p.faults}, opts)
 	must.NoError(t, err)
-	p.publishing = &publishing{library: l, store: db, versions: opts.Dir}
+	p.publishSite = &publishSite{library: l, store: db, versions: opts.Dir}
 	publisher := &publish.Publisher{Library: l, Store: db, Data: p.folder, Log: slog.New(slog.DiscardHandler)}
 	changes := p.start(publishingOptions{
 		Options: jobs.Options{Publisher: publisher, Library: l, Store: faultyRecords{db, p.faults}, Dir: p.folder, Now: now},
@@ -228,11 +228,11 @@ func TestPutSource_endsAnywhere(t *testing.T) {
 }
 
 // node returns another node with the same database and object store; change may modify its options.
-func (p *faultyPublishing) node(t *testing.T, change func(*publishingOptions)) *publishing {
+func (p *faultyPublishing) node(t *testing.T, change func(*publishingOptions)) *publishSite {
 	t.Helper()
 	bucket, err := blobs.OpenFolder(p.bucket)
 	must.NoError(t, err)
-	n := &publishing{store: p.store, versions: t.TempDir()}
+	n := &publishSite{store: p.store, versions: t.TempDir()}
 	n.library, err = library.Open(p.store, library.Options{Dir: n.versions, Keep: 20, Blobs: bucket})
 	must.NoError(t, err)
 	dir := t.TempDir()
@@ -279,7 +279,7 @@ func TestPutSource_twoNodes(t *testing.T) {
 		if r := a.put(t, "", tt.second); r.status != tt.status {
 			t.Errorf("%s: the slower node gives %d %s", tt.name, r.status, r.body)
 		}
-		for _, n := range []*publishing{a, b} {
+		for _, n := range []*publishSite{a, b} {
 			live, err := n.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
 			must.NoError(t, err)
 			v, err := n.library.AcquireVersion(t.Context(), live.Ref, live.Version)

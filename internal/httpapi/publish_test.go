@@ -27,6 +27,7 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/publishing"
 	"herbarium/internal/ingest"
 	"herbarium/internal/jobs"
 	"herbarium/internal/library"
@@ -37,8 +38,8 @@ import (
 	"herbarium/internal/upload"
 )
 
-// publishing is a service that publishes to a library.
-type publishing struct {
+// publishSite is a service that publishes to a library.
+type publishSite struct {
 	*service
 	library *library.Library
 	store   *sqlite.Store
@@ -52,7 +53,7 @@ type publishing struct {
 type publishingOptions struct {
 	jobs.Options
 	files   upload.Options
-	changes httpapi.Publisher // rolls back and removes
+	changes publishing.Publisher // rolls back and removes
 }
 
 // pausedPublisher waits before it publishes.
@@ -67,7 +68,7 @@ func (p pausedPublisher) Publish(ctx context.Context, s ingest.Source, o publish
 }
 
 // newPublishing returns a service; change may modify its options.
-func newPublishing(t *testing.T, change func(*publishingOptions)) *publishing {
+func newPublishing(t *testing.T, change func(*publishingOptions)) *publishSite {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
@@ -75,7 +76,7 @@ func newPublishing(t *testing.T, change func(*publishingOptions)) *publishing {
 	versions := t.TempDir()
 	l, err := library.Open(db, library.Options{Dir: versions, Keep: 20})
 	must.NoError(t, err)
-	p := &publishing{library: l, store: db, versions: versions}
+	p := &publishSite{library: l, store: db, versions: versions}
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(1, 4<<30)}) // several builds of one key
 	must.NoError(t, err)
 	publisher := &publish.Publisher{Library: l, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
@@ -98,15 +99,15 @@ func newPublishing(t *testing.T, change func(*publishingOptions)) *publishing {
 }
 
 // start starts what publishes files.
-func (p *publishing) start(opts publishingOptions) *httpapi.Publishing {
+func (p *publishSite) start(opts publishingOptions) *publishing.Services {
 	p.files = upload.New(opts.files)
 	opts.Files = p.files
 	p.jobs = jobs.New(opts.Options)
-	return &httpapi.Publishing{Files: p.files, Jobs: p.jobs, Versions: p.library, Publisher: opts.changes}
+	return &publishing.Services{Files: p.files, Jobs: p.jobs, Versions: p.library, Publisher: opts.changes}
 }
 
 // liveVersion returns the name of the live version.
-func (p *publishing) liveVersion(t *testing.T) string {
+func (p *publishSite) liveVersion(t *testing.T) string {
 	t.Helper()
 	d, err := p.library.LiveVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
 	must.NoError(t, err)
@@ -116,13 +117,13 @@ func (p *publishing) liveVersion(t *testing.T) string {
 const pricesPath = "/api/v1/shop/prices"
 
 // put publishes a file.
-func (p *publishing) put(t *testing.T, query, file string, headers ...string) checkedResponse {
+func (p *publishSite) put(t *testing.T, query, file string, headers ...string) checkedResponse {
 	t.Helper()
 	return p.do(t, request("PUT", pricesPath+"/source"+query, file, append(headers, "X-API-Key: "+publisher)...))
 }
 
 // live returns the records of the live version as JSON.
-func (p *publishing) live(t *testing.T) string {
+func (p *publishSite) live(t *testing.T) string {
 	t.Helper()
 	v, err := p.library.Acquire(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
 	if err != nil {
@@ -509,7 +510,7 @@ func TestPutSource_lane(t *testing.T) {
 		}
 	})
 	p.service = newService(t, func(o *httpapi.Options) {
-		o.Publishing = &httpapi.Publishing{Files: p.files, Jobs: p.jobs, Versions: p.library}
+		o.Publishing = &publishing.Services{Files: p.files, Jobs: p.jobs, Versions: p.library}
 		o.Admission, o.UploadStall = c, time.Millisecond
 	})
 	server := httptest.NewServer(p.service)
@@ -549,7 +550,7 @@ func TestPutSource_diskSpace(t *testing.T) {
 }
 
 // send sends a request of a publisher about the dataset.
-func (p *publishing) send(t *testing.T, method, path, body string, headers ...string) checkedResponse {
+func (p *publishSite) send(t *testing.T, method, path, body string, headers ...string) checkedResponse {
 	t.Helper()
 	return p.do(t, request(method, pricesPath+path, body, append(headers, "X-API-Key: "+publisher)...))
 }
@@ -840,7 +841,7 @@ func TestPatchSource(t *testing.T) {
 }
 
 // rows returns the values of the live records, each after a blank or a bar.
-func (p *publishing) rows(t *testing.T) string {
+func (p *publishSite) rows(t *testing.T) string {
 	t.Helper()
 	v, err := p.library.Acquire(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"})
 	must.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/publishing"
 	"herbarium/internal/ingest"
 	"herbarium/internal/jobs"
 	"herbarium/internal/must"
@@ -139,7 +139,7 @@ func TestRollback_concurrent(t *testing.T) {
 
 // removingPublisher publishes another version right before a dataset is removed.
 type removingPublisher struct {
-	httpapi.Publisher
+	publishing.Publisher
 	before func()
 }
 

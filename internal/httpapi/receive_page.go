@@ -1,13 +1,14 @@
 package httpapi
 
 import (
-	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/url"
 	"time"
+
+	"herbarium/internal/httpapi/body"
 
 	"herbarium/internal/herb"
 )
@@ -32,28 +33,28 @@ func ReceiveFiles(r *http.Request, receive func(fields url.Values, name string, 
 	if media != "multipart/form-data" {
 		return nil, herb.Invalidf("the form has no files; send it as multipart/form-data")
 	}
-	if _, err := w.admitUpload(r); err != nil {
+	if _, err := w.AdmitUpload(r); err != nil {
 		return nil, err
 	}
-	body := w.newUploadReader(r, nil)
+	upload := body.NewReader(w.Writer, r, nil)
 	isRead := false
 	defer func() {
 		const sendTimeout = time.Minute
-		_ = body.control.SetReadDeadline(time.Time{}) // not supported by the writers of tests, as the next one
-		_ = body.control.SetWriteDeadline(time.Now().Add(sendTimeout))
+		upload.End()
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout)) // not supported by the writers of tests
 		if err != nil {
-			err = body.cause(err)
+			err = upload.Cause(err)
 		} else if isRead && len(r.TransferEncoding) == 0 {
 			w.Header().Del("Connection")
 		}
 	}()
-	form := multipart.NewReader(body, params["boundary"])
+	form := multipart.NewReader(upload, params["boundary"])
 	fields, size := url.Values{}, 0
 	for count := 0; ; count++ {
 		part, err := form.NextPart()
 		switch {
 		case err == io.EOF: // a client that sends more than the form is disconnected
-			n, err := io.Copy(io.Discard, io.LimitReader(body, maxFormText))
+			n, err := io.Copy(io.Discard, io.LimitReader(upload, maxFormText))
 			isRead = n < maxFormText
 			return fields, err
 		case err != nil:
@@ -62,8 +63,8 @@ func ReceiveFiles(r *http.Request, receive func(fields url.Values, name string, 
 			return fields, herb.Invalidf("the form has more than %d fields", maxFormFields)
 		}
 		if isFile := part.FileName() != "" || part.Header.Get("Content-Type") != ""; isFile {
-			content := &firstByteReader{r: part}
-			if part.FileName() == "" && content.isEmpty() {
+			content := &body.FirstByteReader{R: part}
+			if part.FileName() == "" && content.IsEmpty() {
 				continue
 			}
 			if err := receive(fields, part.FileName(), content); err != nil {
@@ -71,7 +72,7 @@ func ReceiveFiles(r *http.Request, receive func(fields url.Values, name string, 
 			}
 			continue
 		}
-		value, err := readPart(part, maxFormText)
+		value, err := body.ReadPart(part, maxFormText)
 		if err != nil {
 			return fields, err
 		}
@@ -80,32 +81,4 @@ func ReceiveFiles(r *http.Request, receive func(fields url.Values, name string, 
 		}
 		fields.Add(part.FormName(), string(value))
 	}
-}
-
-// firstByteReader is a reader that can be asked whether it is empty.
-type firstByteReader struct {
-	r     io.Reader
-	first []byte // read by isEmpty and not returned yet
-	err   error
-}
-
-// isEmpty reports whether there is nothing to read. An error counts as content, which Read returns.
-func (f *firstByteReader) isEmpty() bool {
-	var b [1]byte
-	n, err := io.ReadFull(f.r, b[:])
-	f.first, f.err = b[:n], err
-	return errors.Is(err, io.EOF)
-}
-
-// Read implements io.Reader.
-func (f *firstByteReader) Read(p []byte) (int, error) {
-	if len(f.first) > 0 {
-		n := copy(p, f.first)
-		f.first = f.first[n:]
-		return n, nil
-	}
-	if f.err != nil {
-		return 0, f.err
-	}
-	return f.r.Read(p)
 }

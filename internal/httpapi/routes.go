@@ -8,38 +8,31 @@ import (
 	"slices"
 	"strings"
 
+	"herbarium/internal/httpapi/reading"
+	"herbarium/internal/httpapi/response"
+
 	"herbarium/internal/export"
 	"herbarium/internal/herb"
 )
 
-// route is one operation. The OpenAPI document describes it, unless it is a page.
-type route struct {
-	method  string
-	pattern string // http.ServeMux pattern
-	path    string // the pattern in OpenAPI syntax
-	page    bool   // HTML page
-	probe   bool   // health probe: served under overload, too, and logged at debug level
-	handle  func(*response, *http.Request) error
-}
-
-func (a *API) routeTable() []route {
-	routes := []route{
-		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/data", handle: a.list},
-		{method: http.MethodGet, pattern: recordPattern, handle: a.record},
-		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/facets", handle: a.facets},
-		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/grid", handle: a.grid},
-		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/aggregate", handle: a.aggregate},
-		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}/aggregate.csv", handle: a.aggregateCSV},
-		{method: http.MethodGet, pattern: "/api/v1", handle: a.catalogue},
-		{method: http.MethodGet, pattern: searchPattern, handle: a.search},
-		{method: http.MethodGet, pattern: "/api/v1/{namespace}/{dataset}", handle: a.describe},
-		{method: http.MethodGet, pattern: "/openapi.json", handle: a.openAPI},
-		{method: http.MethodGet, pattern: "/schemas/datapackage.json", handle: a.descriptorSchema},
-		{method: http.MethodGet, pattern: "/healthz", probe: true, handle: a.health},
-		{method: http.MethodGet, pattern: "/readyz", probe: true, handle: a.ready},
+func (a *API) routeTable() []response.Route {
+	routes := []response.Route{
+		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}/data", Handle: a.reading.List},
+		{Method: http.MethodGet, Pattern: reading.RecordPattern, Handle: a.record},
+		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}/facets", Handle: a.reading.Facets},
+		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}/grid", Handle: a.reading.Grid},
+		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}/aggregate", Handle: a.reading.Aggregate},
+		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}/aggregate.csv", Handle: a.reading.AggregateCSV},
+		{Method: http.MethodGet, Pattern: "/api/v1", Handle: a.reading.Catalogue},
+		{Method: http.MethodGet, Pattern: "/api/v1/search", Handle: a.reading.Search},
+		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}", Handle: a.reading.Describe},
+		{Method: http.MethodGet, Pattern: "/openapi.json", Handle: a.reading.OpenAPI},
+		{Method: http.MethodGet, Pattern: "/schemas/datapackage.json", Handle: a.reading.DescriptorSchema},
+		{Method: http.MethodGet, Pattern: "/healthz", Probe: true, Handle: a.health},
+		{Method: http.MethodGet, Pattern: "/readyz", Probe: true, Handle: a.ready},
 	}
 	if a.opts.Plants != nil {
-		routes = append(routes, route{method: http.MethodPost, pattern: "/plants", handle: a.createPlant})
+		routes = append(routes, response.Route{Method: http.MethodPost, Pattern: "/plants", Handle: a.createPlant})
 	}
 	if a.opts.Publishing != nil {
 		routes = append(routes, a.publishRoutes()...)
@@ -48,52 +41,72 @@ func (a *API) routeTable() []route {
 	return append(routes, a.pageRoutes()...)
 }
 
+const (
+	datasetPattern    = "/api/v1/{namespace}/{dataset}"
+	sourcePattern     = datasetPattern + "/source"
+	descriptorPattern = datasetPattern + "/descriptor"
+	publishPattern    = "/api/v1/" + herb.PublishesNamespace + "/{id}"
+)
+
+func (a *API) publishRoutes() []response.Route {
+	return []response.Route{
+		{Method: http.MethodPut, Pattern: sourcePattern, Handle: a.publishing.PutSource},
+		{Method: http.MethodPost, Pattern: sourcePattern, Handle: a.publishing.PostSource},
+		{Method: http.MethodPatch, Pattern: sourcePattern, Handle: a.publishing.PatchSource},
+		{Method: http.MethodGet, Pattern: sourcePattern, Handle: a.publishing.Source},
+		{Method: http.MethodPut, Pattern: descriptorPattern, Handle: a.publishing.PutDescriptor},
+		{Method: http.MethodGet, Pattern: descriptorPattern, Handle: a.publishing.Descriptor},
+		{Method: http.MethodGet, Pattern: datasetPattern + "/versions", Handle: a.publishing.Versions},
+		{Method: http.MethodGet, Pattern: datasetPattern + "/report", Handle: a.publishing.Report},
+		{Method: http.MethodPost, Pattern: datasetPattern + "/rollback", Handle: a.publishing.Rollback},
+		{Method: http.MethodDelete, Pattern: datasetPattern, Handle: a.publishing.RemoveDataset},
+		{Method: http.MethodGet, Pattern: publishPattern, Handle: a.publishing.State},
+	}
+}
+
 // exportRoutes returns the routes of the exports of a listing: its pattern with the extension of
 // each format.
-func (a *API) exportRoutes(listing string, page bool) (routes []route) {
+func (a *API) exportRoutes(listing string, page bool) (routes []response.Route) {
 	for _, format := range export.Formats() {
-		routes = append(routes, route{
-			method: http.MethodGet, pattern: listing + "." + string(format), page: page,
-			handle: func(w *response, r *http.Request) error { return a.export(w, r, format) },
+		routes = append(routes, response.Route{
+			Method: http.MethodGet, Pattern: listing + "." + string(format), Page: page,
+			Handle: func(w *response.Writer, r *http.Request) error { return a.reading.Export(w, r, format) },
 		})
 	}
 	return routes
 }
 
-// allMethods lists the methods of all resources.
-const allMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-
 // newMux returns a mux for the routes. Each path also handles OPTIONS and rejects other methods,
 // and all other paths are not found, so that every error has an Error body instead of the plain
 // text of http.ServeMux.
-func (a *API) newMux(routes []route) *http.ServeMux {
+func (a *API) newMux(routes []response.Route) *http.ServeMux {
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
 	page := map[string]bool{}
 	for i := range routes {
 		rt := &routes[i]
-		rt.path = strings.Replace(strings.TrimSuffix(rt.pattern, "{$}"), "...}", "}", 1)
-		mux.Handle(rt.method+" "+rt.pattern, a.serve(rt))
-		methods[rt.pattern] = append(methods[rt.pattern], rt.method)
-		page[rt.pattern] = rt.page
-		if rt.method == http.MethodGet {
-			methods[rt.pattern] = append(methods[rt.pattern], http.MethodHead)
+		rt.Path = strings.Replace(strings.TrimSuffix(rt.Pattern, "{$}"), "...}", "}", 1)
+		mux.Handle(rt.Method+" "+rt.Pattern, a.serve(rt))
+		methods[rt.Pattern] = append(methods[rt.Pattern], rt.Method)
+		page[rt.Pattern] = rt.Page
+		if rt.Method == http.MethodGet {
+			methods[rt.Pattern] = append(methods[rt.Pattern], http.MethodHead)
 		}
 	}
 	for pattern, allowed := range methods {
 		allow := strings.Join(append(allowed, http.MethodOptions), ", ")
 		reject := func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodOptions {
-				w.(*response).options(r, allow)
+				w.(*response.Writer).Options(r, allow)
 				return
 			}
 			w.Header().Set("Allow", allow)
-			w.(*response).apiPath = !page[pattern]
-			a.fail(w.(*response), r, herb.Errorf(herb.CodeMethod, "%s is not allowed on %s; allowed: %s",
-				herb.Clip(redactText(r.Method), maxShown), herb.Clip(redactText(r.URL.Path), maxShown), allow))
+			w.(*response.Writer).APIPath = !page[pattern]
+			a.fail(w.(*response.Writer), r, herb.Errorf(herb.CodeMethod, "%s is not allowed on %s; allowed: %s",
+				response.Shown(r.Method), response.Shown(r.URL.Path), allow))
 		}
 		if pattern == publishPattern { // a mux accepts no pattern for all methods beside that of datasets
-			for _, method := range strings.Split(allMethods, ", ") {
+			for _, method := range strings.Split(response.AllMethods, ", ") {
 				if !slices.Contains(allowed, method) {
 					mux.HandleFunc(method+" "+pattern, reject)
 				}
@@ -102,40 +115,48 @@ func (a *API) newMux(routes []route) *http.ServeMux {
 		}
 		mux.HandleFunc(pattern, reject)
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.rejectPath(w.(*response), r) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.rejectPath(w.(*response.Writer), r) })
 	return mux
 }
 
 // serve returns the handler of a route. Probes run immediately. Other requests have a deadline and
 // wait for a slot. Handlers of requests with a body wait for the slot after they have read the
 // body, so that slow senders occupy none.
-func (a *API) serve(rt *route) http.Handler {
+func (a *API) serve(rt *response.Route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w := rw.(*response)
-		w.route = rt
+		w := rw.(*response.Writer)
+		w.Route = rt
 		var err error
-		if !rt.probe {
-			ctx, cancel, rejected := w.admit(r)
+		if !rt.Probe {
+			ctx, cancel, rejected := w.Admit(r)
 			defer cancel()
-			defer w.ticket.Release()
+			defer w.Release()
 			if a.opts.PrivateCatalog {
-				ctx = a.withReader(ctx, w, r)
+				ctx = a.gate.WithReader(ctx, w, r)
 			}
-			if rt.page {
-				ctx = context.WithValue(ctx, responseKey{}, w)
+			if rt.Page {
+				ctx = context.WithValue(ctx, responseKey{}, visit{w, a.gate})
 			}
 			r, err = r.WithContext(ctx), rejected
 		}
-		if err == nil && !rt.probe && misplacesKey(w.queryString(r)) {
-			err = errMisplacedKey()
+		if err == nil && !rt.Probe && response.MisplacesKey(w.QueryString(r)) {
+			err = response.ErrMisplacedKey()
 		}
 		if err == nil {
-			err = rt.handle(w, r)
+			err = rt.Handle(w, r)
 		}
 		if err != nil {
 			a.fail(w, r, err)
 		}
 	})
+}
+
+// record handles a record. A path that ends before the key is none of a record.
+func (a *API) record(w *response.Writer, r *http.Request) error {
+	if r.PathValue("key") == "" {
+		return a.noSuchPath(r)
+	}
+	return a.reading.Record(w, r)
 }
 
 // isCanonical reports whether the mux would serve an escaped path without redirecting to its
@@ -150,9 +171,9 @@ func isCanonical(p string) bool {
 
 // rejectPath responds to a request for a path without a route. It allows preflights, so that
 // scripts can read the error of the request itself. Browsers get a page that knows the datasets.
-func (a *API) rejectPath(w *response, r *http.Request) {
-	if isPreflight(r) {
-		w.options(r, allMethods)
+func (a *API) rejectPath(w *response.Writer, r *http.Request) {
+	if response.IsPreflight(r) {
+		w.Options(r, response.AllMethods)
 		return
 	}
 	if _, meant := a.cleanPath(r); !meant && (r.Method == http.MethodGet || r.Method == http.MethodHead) && a.wantsPage(w, r) {
@@ -166,18 +187,18 @@ func (a *API) rejectPath(w *response, r *http.Request) {
 // noSuchPath returns the error for a path without a route. It suggests the cleaned path if that has
 // a route.
 func (a *API) noSuchPath(r *http.Request) error {
-	shown := herb.Clip(redactText(r.URL.Path), maxShown)
+	path := response.Shown(r.URL.Path)
 	if clean, ok := a.cleanPath(r); ok {
-		return herb.Errorf(herb.CodeNotFound, "no such path %q; did you mean %q?", shown, herb.Clip(redactText(clean), maxShown))
+		return herb.Errorf(herb.CodeNotFound, "no such path %q; did you mean %q?", path, response.Shown(clean))
 	}
 	var known []string
 	for _, rt := range a.routes {
-		if !rt.page || rt.path == "/" {
-			known = append(known, rt.method+" "+rt.path)
+		if !rt.Page || rt.Path == "/" {
+			known = append(known, rt.Method+" "+rt.Path)
 		}
 	}
 	slices.SortFunc(known, strings.Compare)
-	return herb.Errorf(herb.CodeNotFound, "no such path %q; valid paths: %s", shown, strings.Join(known, ", "))
+	return herb.Errorf(herb.CodeNotFound, "no such path %q; valid paths: %s", path, strings.Join(known, ", "))
 }
 
 // cleanPath returns the cleaned path of a request, and whether it is another one and has a route.
@@ -185,15 +206,4 @@ func (a *API) cleanPath(r *http.Request) (clean string, ok bool) {
 	clean = path.Clean("/" + r.URL.Path)
 	_, pattern := a.mux.Handler(&http.Request{Method: http.MethodOptions, URL: &url.URL{Path: clean}}) // of a route with any method
 	return clean, clean != r.URL.Path && pattern != "/"
-}
-
-// Headers that scripts of other origins may send and read.
-const (
-	corsRequestHeaders = "Authorization, X-API-Key, Content-Type, Content-Digest, Content-Disposition, If-Match, If-None-Match, " +
-		"Idempotency-Key, Prefer, X-Requested-With, X-Request-Id"
-	corsExposedHeaders = "ETag, Link, Location, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
-)
-
-func isPreflight(r *http.Request) bool {
-	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }

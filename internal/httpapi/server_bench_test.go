@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/connection"
 )
 
 // BenchmarkServer measures requests over loopback connections, for the first page of a listing,
@@ -49,10 +49,10 @@ func BenchmarkServer(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			server := httpapi.NewServer(bm.handler, slog.New(slog.DiscardHandler))
+			server := connection.NewServer(bm.handler, slog.New(slog.DiscardHandler))
 			serving := l
 			if bm.handler == http.Handler(api) {
-				serving = httpapi.Listener(l, 0)
+				serving = connection.Listener(l, 0)
 			}
 			go func() { _ = server.Serve(serving) }()
 			defer server.Close()

@@ -8,26 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/response"
+
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
 )
 
-// Library provides the published datasets and the mutable one.
-type Library interface {
-	library.RecordSource
-	// AcquireVersion returns a version of a dataset. It fails with herb.CodeGone if it is not kept.
-	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
-	// Search returns the live versions whose metadata matches the search and the keyword. An empty
-	// one matches all.
-	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
-	// Datasets describes versions that Live or Search returned, with or without details.
-	Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
-}
-
 // Site configures what the API and the pages have in common. Library is required.
 type Site struct {
-	Library Library
+	Library gate.Library
 	// PrivateCatalog: datasets that require a key do not exist for clients without one that may
 	// read them. Library is a library.Private, which needs to know the reader of each request.
 	PrivateCatalog bool
@@ -67,7 +57,7 @@ type Pages interface {
 // written a page about it, for clients that accept HTML; the error determines the status.
 type PageHandler struct {
 	Serve        func(http.ResponseWriter, *http.Request) error
-	ServeDataset func(http.ResponseWriter, *http.Request, DatasetView) error // a page of the dataset of the path
+	ServeDataset func(http.ResponseWriter, *http.Request, gate.DatasetView) error // a page of the dataset of the path
 
 	// MaxForm is the maximum size of the form of a POST in bytes; 0 means 32 KiB.
 	MaxForm int64
@@ -80,43 +70,41 @@ type PageHandler struct {
 // responseKey is the key of the response in the context of a request for a page.
 type responseKey struct{}
 
-func responseOf(r *http.Request) *response { return r.Context().Value(responseKey{}).(*response) }
+// visit is the response to a request for a page, with the gate to datasets.
+type visit struct {
+	*response.Writer
+	gate *gate.Gate
+}
+
+func responseOf(r *http.Request) visit { return r.Context().Value(responseKey{}).(visit) }
 
 // QueryString returns the query string of a request for a page.
-func QueryString(r *http.Request) query.String { return responseOf(r).queryString(r) }
+func QueryString(r *http.Request) query.String { return responseOf(r).QueryString(r) }
 
 // Visitor returns the owner of the key that the browser sends for a page, or the zero one if there
 // is no valid key.
 func Visitor(r *http.Request) herb.Principal {
 	w := responseOf(r)
-	return w.api.optionalPrincipal(w, r)
+	return w.gate.OptionalPrincipal(w.Writer, r)
 }
 
 // MayPublish returns who sends a request for a page, for the audit log. It fails, as the API does,
 // unless the key that the browser sends may publish the dataset. A zero Ref means any dataset.
 func MayPublish(r *http.Request, ref herb.Ref) (herb.Actor, error) {
 	w := responseOf(r)
-	words := denial{"publishing requires a key; enter one that may publish", "the key is valid, but may not publish; it needs the scope publish"}
-	secret := w.api.requestKey(w, r)
-	if ref != (herb.Ref{}) {
-		words.forbidden = lacksScope(ref.PublishScopes())
-		p, err := w.api.checkScopes(w, r, secret, words, ref.PublishScopes()...)
-		return w.actor(p), err
-	}
-	p, err := w.api.checkScopes(w, r, secret, words, Visitor(r).PublishScopes()...)
-	return w.actor(p), err
+	return w.gate.MayPublish(w.Writer, r, ref)
 }
 
 // Reauthorize returns a function that fails if the key of a request for a page, which MayPublish
 // has accepted, must not publish a dataset anymore.
 func Reauthorize(r *http.Request, ref herb.Ref) func(context.Context) error {
 	w := responseOf(r)
-	return w.api.reauthorize(r, w.api.requestKey(w, r), ref)
+	return w.gate.Reauthorize(r, w.Key(r), ref)
 }
 
 // VerifyKey verifies a key that a visitor of a page sends, once per request and logged, as those of
 // other routes.
 func VerifyKey(r *http.Request, secret string) (herb.Principal, error) {
 	w := responseOf(r)
-	return w.verify(r.Context(), w.api.opts.Keys, secret, r.RemoteAddr)
+	return w.Verify(r.Context(), secret, r.RemoteAddr)
 }

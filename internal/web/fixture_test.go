@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/httpapi/response"
+
 	"golang.org/x/net/html"
 
 	"herbarium/internal/admission"
@@ -274,7 +276,7 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 	}
 	api, err := httpapi.New(httpapi.Options{
 		Site: opts.Site, Plants: noPlants{}, Keys: fakeKeys{}, Pages: pages, Admission: lanes,
-		Log: slog.New(slog.DiscardHandler), Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
+		Log: slog.New(slog.DiscardHandler), Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/httpapi/gate"
+
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
@@ -114,7 +116,7 @@ func TestPreview_lane(t *testing.T) {
 	draw := func(p query.Pacer) (int, error) {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, "/datasets/geo/places/map/preview.png", nil)
-		err := pages.Handlers()["GET /datasets/{namespace}/{dataset}/map/preview.png"].ServeDataset(w, r.WithContext(query.WithPacer(r.Context(), p)), httpapi.DatasetView{View: opened})
+		err := pages.Handlers()["GET /datasets/{namespace}/{dataset}/map/preview.png"].ServeDataset(w, r.WithContext(query.WithPacer(r.Context(), p)), gate.DatasetView{View: opened})
 		return w.Body.Len(), err
 	}
 	var p fakePacer

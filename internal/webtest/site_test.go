@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/httpapi/publishing"
+	"herbarium/internal/httpapi/response"
+
 	"herbarium/internal/access"
 	"herbarium/internal/admission"
 	"herbarium/internal/app"
@@ -164,9 +167,9 @@ func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
 	common := httpapi.Site{Library: l.data.Library, PublicURL: publicURL, Version: "1.0"}
 	options := web.Options{Site: common, History: l.data.Library.History, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors}
-	var publishing *httpapi.Publishing
+	var services *publishing.Services
 	if l.jobs != nil {
-		publishing = &httpapi.Publishing{Files: l.files, Jobs: l.jobs, Versions: l.data.Library, Publisher: l.data.Publisher}
+		services = &publishing.Services{Files: l.files, Jobs: l.jobs, Versions: l.data.Library, Publisher: l.data.Publisher}
 		options.Files, options.Drafts, options.Versions, options.Publisher = l.files, l.drafts, l.data.Library, l.data.Publisher
 	}
 	pages, err := web.New(options)
@@ -174,9 +177,9 @@ func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(runtime.GOMAXPROCS(0), 1<<30)})
 	must.NoError(t, err)
 	api, err := httpapi.New(httpapi.Options{
-		Site: common, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages, Publishing: publishing,
+		Site: common, Plants: plants.New(l.data.Store, plants.Options{}), Keys: l.verifier, Pages: pages, Publishing: services,
 		Log: slog.New(slog.DiscardHandler), Admission: lanes,
-		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(httpapi.Observation) {},
+		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
 	})
 	must.NoError(t, err)
 	return api

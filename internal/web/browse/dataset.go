@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/web/publishing"
@@ -15,11 +16,11 @@ import (
 )
 
 // datasetView is the version of a dataset that a page shows.
-type datasetView struct{ httpapi.DatasetView }
+type datasetView struct{ gate.DatasetView }
 
 // dataset returns a handler that calls handle with the dataset that the path names.
 func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, datasetView) error) httpapi.PageHandler {
-	return httpapi.PageHandler{ServeDataset: func(w http.ResponseWriter, r *http.Request, v httpapi.DatasetView) error {
+	return httpapi.PageHandler{ServeDataset: func(w http.ResponseWriter, r *http.Request, v gate.DatasetView) error {
 		return handle(w, r, datasetView{v})
 	}}
 }

@@ -3,6 +3,7 @@
 package publishing
 
 import (
+	"herbarium/internal/httpapi/gate"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -60,7 +61,7 @@ var versionName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,100}$`)
 
 // TakeDone returns what was done with the dataset of a page, and removes it; nil if there is
 // nothing to tell, or another version is live by now.
-func (p *Pages) TakeDone(w http.ResponseWriter, r *http.Request, v httpapi.DatasetView) (*datasets.Done, error) {
+func (p *Pages) TakeDone(w http.ResponseWriter, r *http.Request, v gate.DatasetView) (*datasets.Done, error) {
 	value := p.takeDoneCookie(w, r, p.DatasetPath(v.Ref))
 	if value == "" {
 		return nil, nil

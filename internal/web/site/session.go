@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"herbarium/internal/httpapi/gate"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
@@ -51,7 +53,7 @@ func (p *Site) siteKey(w http.ResponseWriter, r *http.Request) error {
 // RequestKey writes the form for the key of a dataset, or of the site if v is nil, with the reason
 // why the key that was sent is rejected. It returns the rejection; one that is not about the key
 // leads to no form.
-func (p *Site) RequestKey(w http.ResponseWriter, r *http.Request, v *httpapi.DatasetView, back string, rejection error) error {
+func (p *Site) RequestKey(w http.ResponseWriter, r *http.Request, v *gate.DatasetView, back string, rejection error) error {
 	switch code := herb.CodeOf(rejection); {
 	case rejection == nil, code == herb.CodeUnauthenticated, code == herb.CodeForbidden, code == herb.CodeRateLimited:
 	default:
@@ -76,7 +78,7 @@ func (p *Site) RequestKey(w http.ResponseWriter, r *http.Request, v *httpapi.Dat
 
 // SaveKey verifies the key that was entered into the form of a dataset, or of the site if v is nil,
 // and stores it in a cookie.
-func (p *Site) SaveKey(w http.ResponseWriter, r *http.Request, v *httpapi.DatasetView) error {
+func (p *Site) SaveKey(w http.ResponseWriter, r *http.Request, v *gate.DatasetView) error {
 	if err := p.csrf.Check(r); err != nil {
 		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and enter the key again")
 	}

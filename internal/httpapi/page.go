@@ -1,0 +1,226 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"herbarium/internal/httpapi/body"
+	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/response"
+
+	"herbarium/internal/herb"
+)
+
+// pageData is the listing for pages: the same response as that of the API, at a path for which the
+// browser sends its stored key. Exports for pages are at the same path with an extension; they
+// ignore pagination parameters. pageGrid and pageAggregate are the same for grids and for the
+// values of charts.
+const (
+	pageData      = "/datasets/{namespace}/{dataset}/data"
+	pageGrid      = "/datasets/{namespace}/{dataset}/grid"
+	pageAggregate = "/datasets/{namespace}/{dataset}/aggregate.csv"
+)
+
+// pageRoutes returns the routes of the pages, ordered by pattern.
+func (a *API) pageRoutes() []response.Route {
+	if a.opts.Pages == nil {
+		return nil
+	}
+	routes := append(a.exportRoutes(pageData, true),
+		response.Route{Method: http.MethodGet, Pattern: pageData, Page: true, Handle: a.reading.List},
+		response.Route{Method: http.MethodGet, Pattern: pageGrid, Page: true, Handle: a.reading.Grid},
+		response.Route{Method: http.MethodGet, Pattern: pageAggregate, Page: true, Handle: a.reading.AggregateCSV})
+	for pattern, handler := range a.opts.Pages.Handlers() {
+		method, path, _ := strings.Cut(pattern, " ")
+		routes = append(routes, a.pageRoute(method, path, handler))
+	}
+	slices.SortFunc(routes, func(a, b response.Route) int {
+		return cmp.Or(cmp.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Method, b.Method))
+	})
+	return routes
+}
+
+// pageRoute returns the route of a page, which is buffered.
+func (a *API) pageRoute(method, pattern string, handler PageHandler) response.Route {
+	rt := response.Route{Method: method, Pattern: pattern, Page: true, Handle: func(w *response.Writer, r *http.Request) error {
+		if handler.Upload {
+			w.Set("Connection", "close") // unless ReceiveFiles reads the whole body
+			ctx, cancel := w.WithoutDeadline(r)
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
+		buf := w.NewBuffer(r.Context())
+		defer buf.Free()
+		p := &page{header: http.Header{}, status: http.StatusOK, Buffer: buf, response: w}
+		if err := a.servePage(w, r, handler, p); err != nil {
+			a.failWithPage(w, r, err, p)
+		} else {
+			p.sendTo(w, r)
+		}
+		return nil
+	}}
+	if method == http.MethodPost && !handler.Upload {
+		rt.Handle = readForm(cmp.Or(handler.MaxForm, maxForm), rt.Handle)
+	}
+	return rt
+}
+
+// maxForm is the maximum size of a form in bytes unless its page has another one: a key, and the
+// query of the page to return to.
+const maxForm = 32 << 10
+
+// readForm reads the form of a request before its handler runs.
+func readForm(limit int64, next func(*response.Writer, *http.Request) error) func(*response.Writer, *http.Request) error {
+	return func(w *response.Writer, r *http.Request) error {
+		body, err := body.Read(w, r, limit)
+		if err != nil {
+			return err
+		}
+		defer body.Free()
+		if err := w.AdmitBody(r); err != nil {
+			return err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body.Bytes()))
+		return next(w, r)
+	}
+}
+
+// wantsPage reports whether an error is sent as a page: on page routes and unknown paths, if Accept
+// names HTML. Everything under /api/ responds with JSON.
+func (a *API) wantsPage(w *response.Writer, r *http.Request) bool {
+	if a.opts.Pages == nil || w.APIPath || strings.HasPrefix(r.URL.Path, "/api/") || w.Route != nil && !w.Route.Page {
+		return false
+	}
+	return slices.ContainsFunc(r.Header["Accept"], func(s string) bool { return strings.Contains(s, "text/html") })
+}
+
+// withoutBase removes the path of the public URL from a request if a proxy has not.
+func (a *API) withoutBase(r *http.Request) *http.Request {
+	path, ok := strings.CutPrefix(r.URL.Path, a.base)
+	if !ok || path != "" && path[0] != '/' {
+		return r
+	}
+	u, shorter := *r.URL, *r
+	u.Path, u.RawPath = cmp.Or(path, "/"), strings.TrimPrefix(u.RawPath, a.base) // another RawPath has no effect
+	shorter.URL = &u
+	return &shorter
+}
+
+// page buffers an HTML page, so that a page that fails half-way is not sent. It is the
+// http.ResponseWriter of page handlers.
+type page struct {
+	*response.Buffer
+	header   http.Header
+	status   int
+	shared   []byte // the body, if it is not in the buffer
+	response *response.Writer
+}
+
+func (p *page) Header() http.Header    { return p.header }
+func (p *page) WriteHeader(status int) { p.status = status }
+
+// WriteShared sets a body that never changes and is not copied, so that it costs nothing to hold it
+// for slow clients.
+func (p *page) WriteShared(body []byte) { p.shared = body }
+
+// CachedBody returns the body with an entity tag that CacheBody added; nil if there is none.
+func (p *page) CachedBody(tag string) []byte { return p.response.CachedBody(tag) }
+
+// CacheBody adds a body that takes long to make, such as an image, to the cache of bodies, which is
+// bounded. A body with the same entity tag never differs.
+func (p *page) CacheBody(tag string, body []byte) { p.response.CacheBody(tag, body) }
+
+func (p *page) sendTo(w *response.Writer, r *http.Request) {
+	maps.Copy(w.Header(), p.header)
+	if p.status == http.StatusNotModified {
+		w.SetVary(response.VaryEncoding)
+		w.WriteHeader(p.status)
+		return
+	}
+	body := p.shared
+	if body == nil {
+		body = p.Bytes()
+	}
+	w.Send(r, p.status, cmp.Or(p.header.Get("Content-Type"), response.ContentHTML), body)
+}
+
+// OpenLive opens the live version of a dataset for a page that is not about this dataset. Without
+// an error, the caller must release the view.
+func OpenLive(r *http.Request, ref herb.Ref) (gate.DatasetView, error) {
+	w := responseOf(r)
+	return w.gate.OpenLive(w.Writer, r, ref, gate.DenyVisitor)
+}
+
+// servePage calls the handler of a page, with the dataset of the path if the page has one. A
+// visitor who may not read records is told so by the page.
+func (a *API) servePage(w *response.Writer, r *http.Request, handler PageHandler, p *page) error {
+	if handler.ServeDataset == nil {
+		err := handler.Serve(p, r)
+		if err == nil {
+			p.setCaching(herb.AccessOpen)
+		}
+		return err
+	}
+	ref := herb.Ref{Namespace: r.PathValue("namespace"), Name: r.PathValue("dataset")}
+	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
+		return herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
+	}
+	v, err := a.gate.Open(w, r, ref, gate.DenyVisitor)
+	if err != nil {
+		return err
+	}
+	defer v.Release()
+	err = handler.ServeDataset(p, r, v)
+	if err == nil || herb.CodeOf(err) == herb.CodeInvalid && p.Len() > 0 { // rows without invalid parameters
+		p.setCaching(v.Access)
+	}
+	return err
+}
+
+// setCaching sets Cache-Control of a page unless its handler has: caches must revalidate it. Pages
+// that required a key are cached only by the browser.
+func (p *page) setCaching(access herb.Access) {
+	switch {
+	case p.header.Get("Cache-Control") != "":
+	case access == herb.AccessKey:
+		SetPrivate(p.header)
+	default:
+		p.header.Set("Cache-Control", "no-cache")
+	}
+}
+
+// SetPrivate restricts the caching of a page to the browser, because it depends on the key of the
+// visitor.
+func SetPrivate(h http.Header) {
+	h.Set("Cache-Control", response.PrivateCaching)
+	h.Set("Vary", response.VaryCookie)
+}
+
+// fail responds with an error, as a page to clients that accept HTML.
+func (a *API) fail(w *response.Writer, r *http.Request, err error) {
+	a.failWithPage(w, r, err, &page{Buffer: response.NewErrorBuffer(), header: http.Header{}})
+}
+
+// failWithPage is fail with a page about the error. An empty page is replaced by the error page.
+func (a *API) failWithPage(w *response.Writer, r *http.Request, err error, p *page) {
+	w.Fail(r, err, func(status int, message string) bool {
+		if status == http.StatusInternalServerError {
+			p.Reset() // it may be incomplete
+		}
+		if !a.wantsPage(w, r) || p.Len() == 0 && a.opts.Pages.Failure(p, r, status, message) != nil {
+			return false
+		}
+		p.status = status
+		delete(p.header, "Cache-Control")
+		p.sendTo(w, r)
+		return true
+	})
+}
+
+// pageKey returns the key that the browser stores for a page.
+func (a *API) pageKey(r *http.Request) string { return a.opts.Pages.Key(r) }

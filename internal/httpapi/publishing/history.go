@@ -1,0 +1,49 @@
+package publishing
+
+import (
+	"net/http"
+
+	"herbarium/internal/httpapi/response"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/publish"
+	"herbarium/internal/query"
+)
+
+// Versions handles the kept versions of a dataset, newest first. Clients that may publish the
+// dataset get them: changes may quote values.
+func (h *Handlers) Versions(w *response.Writer, r *http.Request) error {
+	var actor herb.Actor
+	ref, err := h.authorizePublish(w, r, &actor)
+	if err != nil {
+		return err
+	}
+	if _, err := w.QueryString(r).Only(); err != nil {
+		return err
+	}
+	history, err := h.opts.Versions.History(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	return w.SendJSON(r, struct {
+		Versions []library.VersionSummary `json:"versions"`
+	}{library.Summaries(history)})
+}
+
+// Report handles the import report of a version, the live one unless the request names another.
+// Clients that may publish the dataset get it, and those that may read the records of that version.
+func (h *Handlers) Report(w *response.Writer, r *http.Request) error {
+	if _, err := w.QueryString(r).Only(query.ParamVersion); err != nil {
+		return err
+	}
+	d, _, access, err := h.describeVersion(w, r)
+	if err == nil {
+		err = library.CheckReport(d)
+	}
+	if err != nil {
+		return err
+	}
+	w.Set("X-Dataset-Version", d.Version)
+	return w.SendDescription(r, d.Size(), access, func() any { return publish.NewVersionReport(d) })
+}

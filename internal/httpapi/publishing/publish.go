@@ -1,0 +1,236 @@
+package publishing
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/response"
+	"herbarium/internal/upload"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+)
+
+// Services is what publishing over HTTP needs.
+type Services struct {
+	Files     Files
+	Jobs      Jobs
+	Versions  Versions
+	Publisher Publisher
+}
+
+// Files receives files.
+type Files interface {
+	// Receive stores a file until it is closed. size is -1 if it is not known.
+	Receive(ctx context.Context, body io.Reader, name string, size int64) (*upload.File, error)
+}
+
+// Jobs publishes files in the background.
+type Jobs interface {
+	// Start publishes a file, and closes it.
+	Start(ctx context.Context, r jobs.Request) (*jobs.Job, error)
+	// Record returns the state of a publish on any node.
+	Record(ctx context.Context, id string) (jobs.Record, error)
+	// Restore returns the source that is kept with the live version as a file.
+	Restore(ctx context.Context, ref herb.Ref) (*upload.File, error)
+}
+
+// Versions describes the versions of datasets, also to publishers who may not read them.
+type Versions interface {
+	// LiveVersion describes the live version; it has no version if there is none.
+	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
+	// Version describes a version; empty means the live one.
+	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
+	// History returns the kept versions, newest first.
+	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
+	// OpenSource returns the source that is kept with a version; empty means the live one.
+	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
+}
+
+// Publisher changes which version of a dataset is live. live is the version that must be live
+// before; empty means any.
+type Publisher interface {
+	Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error)
+	Remove(ctx context.Context, ref herb.Ref, live string) error
+}
+
+// Handlers handles publishing over HTTP. It is safe for concurrent use.
+type Handlers struct {
+	opts Options
+	gate *gate.Gate
+}
+
+// Options configures publishHandlers.
+type Options struct {
+	Services
+	Gate           *gate.Gate
+	Base           string // path of the public URL, without a trailing slash
+	RequestTimeout time.Duration
+}
+
+func New(opts Options) *Handlers {
+	return &Handlers{opts: opts, gate: opts.Gate}
+}
+
+// PutSource handles a file to be published. It authorizes the request and checks its conditions
+// before it reads the body.
+func (h *Handlers) PutSource(w *response.Writer, r *http.Request) error {
+	req, err := h.publishRequest(w, r, publishParams())
+	if err != nil {
+		return err
+	}
+	if err := h.receiveSource(w, r, &req, publishParams()); err != nil {
+		return err
+	}
+	return h.startPublish(w, r, req)
+}
+
+// PostSource handles a form like putSource, or like patchSource if it has a mode. Forms of web
+// pages cannot be sent in another way, and many generated clients support one type of body per
+// operation.
+func (h *Handlers) PostSource(w *response.Writer, r *http.Request) error {
+	var actor herb.Actor
+	if _, err := h.authorizePublish(w, r, &actor); err != nil {
+		return err
+	}
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != contentForm {
+		return herb.Invalidf("the body is not a form; send multipart/form-data with a part %q, or the file itself with PUT", partFile)
+	}
+	if params, err := w.QueryString(r).Params(); err == nil && params.Get(paramMode) != "" {
+		return h.PatchSource(w, r)
+	}
+	return h.PutSource(w, r)
+}
+
+// PatchSource handles a file that changes the live version.
+func (h *Handlers) PatchSource(w *response.Writer, r *http.Request) error {
+	params := slices.DeleteFunc(publishParams(), func(name string) bool { return name == paramAccess || name == paramForce })
+	req, err := h.publishRequest(w, r, append(params, paramMode))
+	if err != nil {
+		return err
+	}
+	if req.Mode == jobs.Replace {
+		return herb.Invalidf("%s is required; write append or upsert, or use PUT to replace the dataset", paramMode)
+	}
+	if req.Live == "" {
+		return herb.Errorf(herb.CodeNotFound, "no such dataset %q; publish it with PUT", req.Ref)
+	}
+	if err := h.receiveSource(w, r, &req, params); err != nil {
+		return err
+	}
+	if req.Descriptor != nil {
+		return errors.Join(herb.Invalidf("the records are changed by the settings of the live version; send a descriptor with PUT …/descriptor"), req.File.Close())
+	}
+	return h.startPublish(w, r, req)
+}
+
+// The parameters of a publish, besides those of jobs.ReadingNames with an underscore.
+const (
+	paramAccess        = "_access"
+	paramCheck         = "_check"
+	paramAllowBreaking = "_allow_breaking"
+	paramAllowExposure = "_allow_exposure"
+	paramForce         = "_force"
+	paramMode          = "_mode"
+)
+
+func publishParams() []string {
+	var names []string
+	for _, name := range jobs.ReadingNames() {
+		names = append(names, "_"+name)
+	}
+	return append(names, paramAccess, paramCheck, paramAllowBreaking, paramAllowExposure, paramForce)
+}
+
+// publishRequest returns the request of a client that may publish a dataset, without the file.
+// params are the valid parameters.
+func (h *Handlers) publishRequest(w *response.Writer, r *http.Request, params []string) (req jobs.Request, err error) {
+	if req.Ref, err = h.authorizePublish(w, r, &req.Actor); err != nil {
+		return req, err
+	}
+	req.Authorize = h.gate.Reauthorize(r, w.Key(r), req.Ref)
+	if r.Header.Get("Content-Range") != "" { // RFC 9110, section 14.4
+		return req, herb.Invalidf("Content-Range cannot be sent with a request: it would replace the whole by a part; send all of the file")
+	}
+	given, err := w.QueryString(r).Only(params...)
+	if err != nil {
+		return req, err
+	}
+	for _, p := range given {
+		if err := setParam(&req, p.Name, p.Value); err != nil {
+			return req, err
+		}
+	}
+	if err := jobs.CheckReading(req.Reading); err != nil {
+		return req, err
+	}
+	req.Live, req.Required, err = h.checkConditions(r, req.Ref)
+	return req, err
+}
+
+// authorizePublish returns the dataset of a request whose client may publish it.
+func (h *Handlers) authorizePublish(w *response.Writer, r *http.Request, actor *herb.Actor) (herb.Ref, error) {
+	w.Set("Cache-Control", "no-store")
+	ref, err := herb.ParseRef(r.PathValue("namespace") + "/" + r.PathValue("dataset"))
+	if err != nil {
+		ref = gate.RefOf(r) // the key is checked first
+	}
+	principal, denied := h.authorizeScopes(w, r, ref)
+	if denied != nil {
+		return ref, denied
+	}
+	*actor = w.Actor(principal)
+	return ref, err
+}
+
+// authorizeScopes checks that the key of a request has a scope that permits publishing a dataset.
+func (h *Handlers) authorizeScopes(w *response.Writer, r *http.Request, ref herb.Ref) (herb.Principal, error) {
+	const howTo = "publishing requires a key; send it as X-API-Key: <key> or as Authorization: Bearer <key>"
+	return h.gate.Authorize(w, r, w.Key(r), howTo, ref.PublishScopes()...)
+}
+
+// setParam sets a parameter of a publish.
+func setParam(req *jobs.Request, name, value string) (err error) {
+	switch name {
+	case paramAccess:
+		req.Access, err = herb.ParseAccess(value)
+	case paramCheck:
+		req.Check, err = parseSwitch(name, value)
+	case paramAllowBreaking:
+		req.AllowBreaking, err = parseSwitch(name, value)
+	case paramAllowExposure:
+		req.AllowExposure, err = parseSwitch(name, value)
+	case paramForce:
+		req.Force, err = parseSwitch(name, value)
+	case paramMode:
+		if req.Mode = jobs.Mode(value); req.Mode != jobs.Append && req.Mode != jobs.Upsert {
+			return herb.Invalidf("%s is %q; write append or upsert", name, response.Shown(value))
+		}
+	case query.ParamAPIKey:
+	default:
+		if req.Reading == nil {
+			req.Reading = map[string]string{}
+		}
+		req.Reading[strings.TrimPrefix(name, "_")] = value
+	}
+	return err
+}
+
+func parseSwitch(name, value string) (bool, error) {
+	switch value {
+	case "true":
+		return true, nil
+	case "false", "":
+		return false, nil
+	}
+	return false, herb.Invalidf("%s is %q; write true or false", name, response.Shown(value))
+}

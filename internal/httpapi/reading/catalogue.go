@@ -1,0 +1,184 @@
+package reading
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+	"time"
+
+	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/response"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+)
+
+// summary is the entry of a dataset in the catalogue.
+type summary struct {
+	herb.Ref
+	Title       string      `json:"title,omitempty"`
+	Description string      `json:"description,omitempty"`
+	Access      herb.Access `json:"access"`
+	Records     int         `json:"records"`
+	FieldNames  []string    `json:"field_names"`
+	Version     string      `json:"version"`
+	PublishedAt time.Time   `json:"published_at,omitzero"`
+	Unavailable bool        `json:"unavailable,omitempty"`
+	Links       links       `json:"links"`
+}
+
+type links struct {
+	Self    string `json:"self"`
+	Data    string `json:"data"`
+	OpenAPI string `json:"openapi,omitempty"`
+}
+
+// descriptor is the full description of a dataset: the summary, its fields and the details of its
+// version.
+type descriptor struct {
+	summary
+	Fields []field `json:"fields"`
+	herb.Details
+}
+
+type field struct {
+	herb.Field
+	Operators []query.Op `json:"operators"`
+}
+
+// Catalogue handles the list of datasets. Unlike a listing, a page has the maximum size by default:
+// most servers have fewer datasets, and clients that do not page get all of them.
+func (h *Handlers) Catalogue(w *response.Writer, r *http.Request) error {
+	params, err := w.QueryString(r).Only(query.ParamPage, query.ParamPerPage, query.ParamSearch)
+	if err != nil {
+		return err
+	}
+	req, err := w.QueryString(r).Without(query.ParamSearch).Listing(nil, herb.Order{})
+	if err != nil {
+		return err
+	}
+	if params.Get(query.ParamPerPage) == "" {
+		req.PerPage = query.MaxPerPage
+	}
+	live, err := h.opts.Library.Search(r.Context(), params.Get(query.ParamSearch), "")
+	if err != nil {
+		return err
+	}
+	from := min(req.Offset(), len(live))
+	datasets, err := h.opts.Library.Datasets(r.Context(), live[from:min(from+req.PerPage, len(live))], false)
+	if err != nil {
+		return err
+	}
+	body := struct {
+		Datasets []summary  `json:"datasets"`
+		Meta     query.Meta `json:"meta"`
+	}{make([]summary, len(datasets)), req.Meta(len(live))}
+	size := 0
+	for i, d := range datasets {
+		body.Datasets[i] = h.summarize(d).forList()
+		size += body.Datasets[i].size()
+	}
+	h.setLinks(w, r, body.Meta)
+	return w.SendDescription(r, size, herb.AccessOpen, func() any { return body })
+}
+
+func (h *Handlers) Describe(w *response.Writer, r *http.Request) error {
+	if _, err := w.QueryString(r).Only(); err != nil {
+		return err
+	}
+	view, err := h.gate.Open(w, r, gate.RefOf(r), gate.DenyRequest)
+	if err != nil {
+		return err
+	}
+	defer view.Release()
+	d := view.Dataset
+	return w.SendDescription(r, d.Size(), view.DescriptionAccess(w), func() any {
+		body := descriptor{summary: h.summarize(d), Fields: make([]field, len(d.Fields)), Details: d.Details}
+		for i, f := range d.Fields {
+			body.Fields[i] = field{f, query.FieldOps(f)}
+		}
+		return body
+	})
+}
+
+func (h *Handlers) summarize(d herb.Dataset) summary {
+	self := h.opts.Base + "/api/v1/" + d.Ref.String()
+	s := summary{
+		Ref: d.Ref, Title: d.Title, Description: d.Description, Access: cmp.Or(d.Access, herb.AccessOpen), Records: d.Records, FieldNames: make([]string, len(d.Fields)), Version: d.Version,
+		PublishedAt: d.Published.UTC(), Unavailable: d.Unavailable,
+		Links: links{Self: self, Data: self + "/data", OpenAPI: h.opts.Base + "/openapi.json?dataset=" + d.Ref.String()},
+	}
+	for i, f := range d.Fields {
+		s.FieldNames[i] = f.Name
+	}
+	return s
+}
+
+// forList returns the summary with the first names of fields only, if they are long.
+func (s summary) forList() summary {
+	size := 0
+	for i, name := range s.FieldNames {
+		if size += len(name); size > herb.MaxListedNames {
+			s.FieldNames = s.FieldNames[:i]
+			break
+		}
+	}
+	return s
+}
+
+// size returns about how many bytes the summary has as JSON.
+func (s summary) size() int {
+	size := 512 + len(s.Title) + len(s.Description)
+	for _, name := range s.FieldNames {
+		size += len(name) + 4
+	}
+	return size
+}
+
+// searchMatch is a dataset with matching records.
+type searchMatch struct {
+	herb.Ref
+	Title string `json:"title,omitempty"`
+	Total int    `json:"total"` // matching records
+	Links links  `json:"links"` // Data lists the matching records
+}
+
+type searchMeta struct {
+	Total    int  `json:"total"`    // matching records
+	Datasets int  `json:"datasets"` // with matching records
+	Searched int  `json:"searched"`
+	Partial  bool `json:"partial"` // some datasets were not searched
+}
+
+// Search handles the search for records in all datasets that the request may read.
+func (h *Handlers) Search(w *response.Writer, r *http.Request) error {
+	params, err := w.QueryString(r).Only(query.ParamSearch)
+	if err != nil {
+		return err
+	}
+	search := params.Get(query.ParamSearch)
+	if strings.TrimSpace(search) == "" {
+		return herb.Invalidf("%q is missing; give the words to find", query.ParamSearch)
+	}
+	w.SetKeyVary()
+	principal, access := h.gate.OptionalPrincipal(w, r), herb.AccessOpen
+	if principal.ID != "" {
+		access = herb.AccessKey
+	}
+	found, err := library.SearchRecords(r.Context(), h.opts.Library, search, principal, h.opts.SearchBudget)
+	if err != nil {
+		return err
+	}
+	body := struct {
+		Datasets []searchMatch `json:"datasets"`
+		Meta     searchMeta    `json:"meta"`
+	}{make([]searchMatch, len(found.Datasets)), searchMeta{found.Total, len(found.Datasets), found.Searched, found.Partial}}
+	matching := "?" + query.Params{{Name: query.ParamSearch, Value: search}}.Encode()
+	for i, d := range found.Datasets {
+		self := h.opts.Base + "/api/v1/" + d.Ref.String()
+		body.Datasets[i] = searchMatch{d.Ref, d.Title, d.Total, links{Self: self, Data: self + "/data" + matching}}
+	}
+	const perMatch = 512 // bytes; most of it are names
+	return w.SendDescription(r, perMatch*len(found.Datasets), access, func() any { return body })
+}

@@ -1,0 +1,3 @@
+// Package reading handles requests that read datasets: listings, records, exports, facets, grids,
+// groups, the catalogue, the search, and the OpenAPI document.
+package reading

@@ -1,0 +1,124 @@
+package reading
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"herbarium/internal/httpapi/response"
+
+	"herbarium/internal/export"
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+// Trailer fields of an export, by which a client can verify that it is complete. The first two are
+// defined by RFC 9530 and its companion: hashes of the bytes sent, and of the bytes after
+// decompression.
+const (
+	trailerDigest   = "Content-Digest"
+	trailerOriginal = "Unencoded-Digest"
+	trailerRows     = "X-Content-Rows"
+	exportTrailers  = trailerDigest + ", " + trailerOriginal + ", " + trailerRows
+)
+
+// Export sends the complete result of a query. A failure before the first byte is reported like any
+// other; a later failure aborts the connection, so that a partial export does not look complete.
+//
+// The first byte must be sent within Options.RequestTimeout. After that, the export takes as long
+// as the client needs.
+func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.Format) (err error) {
+	view, err := h.gate.OpenDataset(w, r)
+	if err != nil {
+		return err
+	}
+	defer view.Release()
+	w.SetVary(response.VaryAccept)
+	if w.Route.Page { // the link of a page
+		view.Query = view.Query.Without(query.ParamPage, query.ParamPerPage)
+	}
+	req, err := view.Query.Export(view.Fields, view.Order)
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), view.Version, format.MediaType())) {
+		return err
+	}
+	release, err := w.Reserve(r.Context(), recordMemory(view.Dataset, req))
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, firstByte, cancel, err := w.AdmitExport(r)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	defer func() {
+		if err != nil && !w.IsSent() && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			err = context.DeadlineExceeded
+		}
+	}()
+	records, err := view.Stream(ctx, req)
+	if err != nil {
+		return err
+	}
+	if format == export.XLSX {
+		if err := export.CheckLimits(req.Fields(), req.SelectStream(records)); err != nil {
+			return err
+		}
+	}
+	trailers := r.ProtoAtLeast(1, 1)
+	w.Set("Content-Type", format.ContentType())
+	w.Set("Content-Disposition", `attachment; filename="`+format.FileName(view.Ref)+`"`)
+	w.Set("X-Total-Count", strconv.Itoa(records.Total))
+	if trailers {
+		w.Set("Trailer", exportTrailers)
+	}
+	body := response.NewStream(w, r)
+	body.FirstByte = firstByte
+	if format == export.XLSX {
+		body.Coding = response.Identity // it is compressed
+	}
+	if body.Coding != response.Identity {
+		body.Digest = sha256.New()
+	}
+	var sum export.Summary
+	err = body.Send(r, func(out io.Writer) (err error) {
+		sum, err = export.Write(out, format, req.Fields(), req.SelectStream(records))
+		return err
+	})
+	if err != nil || r.Method == http.MethodHead {
+		return err
+	}
+	if trailers {
+		w.Set(trailerDigest, sum.Digest)
+		w.Set(trailerOriginal, sum.Digest)
+		w.Set(trailerRows, strconv.Itoa(sum.Rows))
+		if body.Digest != nil {
+			w.Set(trailerDigest, export.Digest(body.Digest))
+		}
+	}
+	return nil
+}
+
+// recordMemory returns about how many bytes an export needs for its longest record: a copy of it
+// with the selected fields, and a decoded value. The lane accounts for an export of short records.
+func recordMemory(d herb.Dataset, req *query.Request) int {
+	const copies, inLane = 3, 256 << 10
+	if d.Report == nil {
+		return 0 // plants, which are short
+	}
+	longest := 0
+	for _, c := range d.Report.Columns {
+		if req.Selected == nil {
+			longest += c.Longest
+		}
+	}
+	for _, i := range req.Selected {
+		if i < len(d.Report.Columns) {
+			longest += d.Report.Columns[i].Longest
+		}
+	}
+	return max(0, copies*longest-inLane)
+}

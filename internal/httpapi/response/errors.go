@@ -1,0 +1,123 @@
+package response
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// Statuses maps error codes to HTTP statuses. Other codes are 500.
+var Statuses = map[herb.Code]int{
+	herb.CodeInvalid:         http.StatusBadRequest,
+	herb.CodeUnauthenticated: http.StatusUnauthorized,
+	herb.CodeForbidden:       http.StatusForbidden,
+	herb.CodeRateLimited:     http.StatusTooManyRequests,
+	herb.CodeNotFound:        http.StatusNotFound,
+	herb.CodeGone:            http.StatusGone,
+	herb.CodeMethod:          http.StatusMethodNotAllowed,
+	herb.CodeRejected:        http.StatusConflict,
+	herb.CodePrecondition:    http.StatusPreconditionFailed,
+	herb.CodeTooLarge:        http.StatusRequestEntityTooLarge,
+	herb.CodeEncoding:        http.StatusUnsupportedMediaType,
+	herb.CodeUnreadable:      http.StatusUnprocessableEntity,
+	herb.CodeNoSpace:         http.StatusInsufficientStorage,
+	herb.CodeUnavailable:     http.StatusServiceUnavailable,
+	herb.CodeInternal:        http.StatusInternalServerError,
+}
+
+// errorBody returns a body with the Error schema of the specification.
+func errorBody(status int, message string) []byte {
+	body := fmt.Appendf(nil, `{"error":%d,"message":`, status)
+	return append(herb.AppendJSONString(body, strings.ToValidUTF8(message, "\uFFFD")), '}')
+}
+
+// Fail responds with an Error body, or aborts the connection if the response has started or the
+// client has disconnected. Headers that help the client, such as Allow, must be set before the
+// call. sendPage may send a page about the error instead, and reports whether it has.
+func (w *Writer) Fail(r *http.Request, err error, sendPage func(status int, message string) bool) {
+	w.err = err
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	if w.client != nil && w.client.Err() != nil && errors.Is(err, context.Canceled) {
+		w.clientGone = true
+		panic(http.ErrAbortHandler) // the client has disconnected
+	}
+	status, message := w.shared.statusAndMessage(err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		w.ticket.ReportDeadline()
+	}
+	if status == http.StatusInternalServerError {
+		message = fmt.Sprintf("%s, logged with request ID %s", message, w.id)
+	}
+	h := w.Header()
+	for _, name := range []string{"Etag", "Link", "X-Total-Count", "Content-Disposition", "Content-Encoding", "Trailer"} {
+		delete(h, name)
+	}
+	h.Set("Cache-Control", "no-store")
+	if status == http.StatusUnauthorized && h.Get("Www-Authenticate") == "" {
+		h.Set("Www-Authenticate", challenge)
+	}
+	wait := herb.RetryAfterOf(err)
+	if status == http.StatusServiceUnavailable {
+		wait = cmp.Or(wait, time.Second)
+	}
+	if wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
+	if !sendPage(status, message) {
+		w.Send(r, status, ContentJSON, errorBody(status, message))
+	}
+}
+
+// Finish completes a request, whether its handler returned or panicked with p: it sends a response
+// or aborts the connection, and logs the request.
+func (w *Writer) Finish(r *http.Request, p any, fail func(error)) {
+	if p != nil && p != http.ErrAbortHandler {
+		w.logPanic(r, p)
+		if !w.IsSent() {
+			fail(errPanic)
+		} else {
+			p = http.ErrAbortHandler // a partial response must not look complete
+		}
+	}
+	if p == http.ErrAbortHandler {
+		w.status = 0 // the status sent is not valid
+	}
+	w.logRequest(r)
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+}
+
+var errPanic = errors.New("handler panicked")
+
+// StatusOf returns the status of an error code.
+func StatusOf(code herb.Code) int {
+	return cmp.Or(Statuses[code], http.StatusInternalServerError)
+}
+
+// statusAndMessage returns the status of an error and the message for the client.
+func (s *Service) statusAndMessage(err error) (status int, message string) {
+	code := herb.CodeOf(err)
+	switch {
+	case code != herb.CodeInternal:
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable, fmt.Sprintf(
+			"the request exceeded the time limit of %s; narrow it down, or try again later", s.opts.RequestTimeout)
+	case errors.Is(err, context.Canceled):
+		return http.StatusServiceUnavailable, "the request was interrupted; try again"
+	}
+	if status = StatusOf(code); status == http.StatusInternalServerError {
+		return status, "internal error"
+	}
+	return status, Redact(herb.MessageOf(err) + herb.Advice(herb.ConsentsOf(err), herb.Consent.Parameter))
+}

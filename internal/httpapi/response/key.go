@@ -1,0 +1,108 @@
+package response
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"herbarium/internal/access"
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+)
+
+const (
+	realm = `realm="herbarium"`
+	// InvalidToken is the challenge to a key that was valid when the request arrived.
+	InvalidToken = `Bearer error="invalid_token", ` + realm
+	challenge    = "Bearer " + realm // value of WWW-Authenticate in responses to requests without a key
+)
+
+// BearerToken returns the token of an Authorization header, or "" if there is none or the scheme
+// differs.
+func BearerToken(h http.Header) string {
+	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.Trim(token, " ")
+}
+
+// apiKey returns the key of a listing request: from X-API-Key, else from Authorization, else from
+// the query.
+func (w *Writer) apiKey(r *http.Request) string {
+	key, _ := w.QueryString(r).Key()
+	return cmp.Or(strings.Trim(r.Header.Get("X-Api-Key"), " "), BearerToken(r.Header), key)
+}
+
+// MisplacesKey reports whether a query string has a key in a parameter other than api_key. Such a
+// request is rejected before its handler runs, because links, redirects and pages repeat the
+// parameters of a request and would spread the key. Paths with a key need no such rule: they name
+// no dataset, so they are not found, and the message is redacted.
+func MisplacesKey(s query.String) bool {
+	return slices.ContainsFunc(s.Parts(), func(p query.Part) bool {
+		return access.ContainsSecret(p.Name) || p.Name != query.ParamAPIKey && access.ContainsSecret(p.Value)
+	})
+}
+
+func ErrMisplacedKey() error {
+	return herb.Invalidf("a parameter other than api_key contains a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as " +
+		"api_key, and revoke it if others may have seen the URL")
+}
+
+// Key returns the key of a request: for a page, the one that is stored in the browser.
+func (w *Writer) Key(r *http.Request) string {
+	if w.Route != nil && w.Route.Page {
+		return w.shared.opts.PageKey(r)
+	}
+	return w.apiKey(r)
+}
+
+// verification is the result of verifying the key of a request.
+type verification struct {
+	secret    string // empty if no key was verified
+	principal herb.Principal
+	err       error
+}
+
+// Verify verifies a key once per request, however many parts of a response depend on it, so that an
+// invalid one counts as one failure of its client.
+func (w *Writer) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
+	if v := &w.verified; v.secret != secret || secret == "" {
+		v.secret = secret
+		v.principal, v.err = w.shared.opts.Keys.Verify(ctx, secret, client)
+	}
+	return w.verified.principal, w.verified.err
+}
+
+// SetChallenge sets the challenge of a response to a request whose key was rejected.
+func (w *Writer) SetChallenge(secret string, rejection error, anyOf []herb.Scope) {
+	if secret == "" {
+		return
+	}
+	switch herb.CodeOf(rejection) {
+	case herb.CodeUnauthenticated:
+		w.Set("Www-Authenticate", `Bearer error="invalid_token", `+description(herb.MessageOf(rejection))+realm)
+	case herb.CodeForbidden:
+		w.Set("Www-Authenticate",
+			`Bearer error="insufficient_scope", scope="`+string(anyOf[0])+`", `+description(herb.MessageOf(rejection))+realm)
+	}
+}
+
+// description converts a message to the error_description of a challenge, which permits fewer
+// characters.
+func description(message string) string {
+	safe := strings.Map(func(c rune) rune {
+		if c == '"' || c == '\\' || c < ' ' || c > '~' {
+			return '\''
+		}
+		return c
+	}, message)
+	return `error_description="` + safe + `", `
+}
+
+// Actor returns who sends a request, for the audit log.
+func (w *Writer) Actor(p herb.Principal) herb.Actor {
+	return herb.Actor{Name: p.ID, Origin: w.address.String()}
+}
