@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -174,9 +173,6 @@ func (s *Service) Record(ctx context.Context, id string) (Record, error) {
 	s.mu.Unlock()
 	if p != nil {
 		return p.Record(), nil
-	}
-	if strings.HasPrefix(id, store.DraftPrefix) {
-		id = "" // a draft is not a publish
 	}
 	stored, err := s.opts.Store.Publish(ctx, id)
 	if err != nil {

@@ -44,7 +44,7 @@ func (l *Library) OpenDraft(ctx context.Context, id string) (io.ReadCloser, erro
 	return l.openCompressed(ctx, store.DraftFile(id), herb.Errorf(herb.CodeNotFound, "the file of the draft is not kept any more; send it again"))
 }
 
-// RemoveDraft removes the file of a draft. It is no error if there is none.
+// RemoveDraft removes the file of a draft. Removing an unknown draft is not an error.
 func (l *Library) RemoveDraft(ctx context.Context, id string) error {
 	if l.shared() {
 		return l.opts.Blobs.Delete(ctx, store.DraftFile(id))
@@ -58,7 +58,7 @@ func (l *Library) RemoveDraft(ctx context.Context, id string) error {
 func (l *Library) collectDrafts(ctx context.Context, files []string) error {
 	var ids []string
 	for _, name := range files {
-		if id, ok := strings.CutSuffix(name, store.DraftSuffix); ok && strings.HasPrefix(id, store.DraftPrefix) {
+		if id, ok := strings.CutSuffix(name, store.DraftSuffix); ok && store.IsDraftID(id) {
 			ids = append(ids, id)
 		}
 	}

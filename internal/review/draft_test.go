@@ -216,29 +216,29 @@ func (s failingStore) fail() error {
 	return nil
 }
 
-func (s failingStore) AddDraft(ctx context.Context, p store.Publish, prefix string, expired time.Time, check func(own, all int) error) error {
-	return errors.Join(s.fail(), s.Store.AddDraft(ctx, p, prefix, expired, check)) // the record may be there after an error
+func (s failingStore) AddDraft(ctx context.Context, d store.Draft, expired time.Time, check func(own, all int) error) error {
+	return errors.Join(s.fail(), s.Store.AddDraft(ctx, d, expired, check)) // the record may be there after an error
 }
 
-func (s failingStore) ReplacePublish(ctx context.Context, p store.Publish, read time.Time) (bool, error) {
+func (s failingStore) ReplaceDraft(ctx context.Context, d store.Draft, read time.Time) (bool, error) {
 	if err := s.fail(); err != nil {
 		return false, err
 	}
-	return s.Store.ReplacePublish(ctx, p, read)
+	return s.Store.ReplaceDraft(ctx, d, read)
 }
 
-func (s failingStore) RemovePublish(ctx context.Context, id string) error {
+func (s failingStore) RemoveDraft(ctx context.Context, id string) error {
 	if err := s.fail(); err != nil {
 		return err
 	}
-	return s.Store.RemovePublish(ctx, id)
+	return s.Store.RemoveDraft(ctx, id)
 }
 
-func (s failingStore) Publish(ctx context.Context, id string) (store.Publish, error) {
+func (s failingStore) Draft(ctx context.Context, id string) (store.Draft, error) {
 	if err := s.fail(); err != nil {
-		return store.Publish{}, err
+		return store.Draft{}, err
 	}
-	return s.Store.Publish(ctx, id)
+	return s.Store.Draft(ctx, id)
 }
 
 // failingDrafts fails at one of the calls about files.
@@ -297,7 +297,7 @@ func TestDraft_failures(t *testing.T) {
 			t.Errorf("failure %d: left over: %v", at, names)
 		}
 		if calls.Load() < int64(at) { // nothing failed
-			if err != nil || at < 15 {
+			if err != nil || at < 12 {
 				t.Errorf("after %d calls: %v", at-1, err)
 			}
 			return

@@ -7,30 +7,30 @@ import (
 
 // facts are what a reading of the file has shown and the edits refer to.
 type facts struct {
-	Columns  []string    `json:"columns"`
-	Fields   []fieldFact `json:"fields"`
-	Unit     string      `json:"unit,omitempty"` // of rows that can be kept or dropped; empty: none can
-	Header   []int       `json:"header,omitempty"`
-	Left     []leftRow   `json:"left,omitempty"`
-	Comments []int       `json:"comments,omitempty"` // lines that are no records, by their number
-	Spans    map[int]int `json:"spans,omitempty"`    // last lines of rows that are shown and have several
-	Entry    string      `json:"entry,omitempty"`    // file of an archive
+	Columns  []string
+	Fields   []fieldFact
+	Unit     string // of rows that can be kept or dropped; empty: none can
+	Header   []int
+	Left     []leftRow
+	Comments []int       // lines that are no records, by their number
+	Spans    map[int]int // last lines of rows that are shown and have several
+	Entry    string      // file of an archive
 }
 
 // fieldFact describes the field of a column.
 type fieldFact struct {
-	Name         string        `json:"name"`
-	Column       int           `json:"column"`
-	Type         herb.Type     `json:"type"`
-	Notation     herb.Notation `json:"notation,omitzero"`
-	Near         herb.Type     `json:"near,omitempty"`
-	NearNotation herb.Notation `json:"near_notation,omitzero"`
+	Name         string
+	Column       int
+	Type         herb.Type
+	Notation     herb.Notation
+	Near         herb.Type
+	NearNotation herb.Notation
 }
 
 // leftRow is a row that is left out although it has values.
 type leftRow struct {
-	Row    int    `json:"row"`
-	Reason string `json:"reason"`
+	Row    int
+	Reason string
 }
 
 // reasonRepeated is why rows are left out that no setting but "no header" can keep.

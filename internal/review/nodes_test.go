@@ -47,7 +47,14 @@ func TestDraft_nodes(t *testing.T) {
 	if err != nil || r.Error != "" || r.Columns[2].Type != herb.TypeNumber {
 		t.Fatalf("on the other node: %+v, %v", r, err)
 	}
-	c := open() // which has not read the file
+	c := open()
+	if _, err := c.reviews.Publish(t.Context(), id, review.Consent{}, r.Live, actor); herb.CodeOf(err) != herb.CodeUnavailable {
+		t.Errorf("on a node that has not read the file: %v", err)
+	}
+	if descriptor, err := c.reviews.Descriptor(t.Context(), id); err != nil || !strings.Contains(string(descriptor), "on request") {
+		t.Errorf("descriptor on a third node: %s, %v", descriptor, err)
+	}
+	c.review(id)
 	if result := c.publish(id, false, r.Live); result.State != publish.StateLive {
 		t.Errorf("on a third node: %+v", result)
 	}
@@ -55,7 +62,7 @@ func TestDraft_nodes(t *testing.T) {
 	if _, err := a.reviews.Review(t.Context(), id, longWait); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("after the publish on another node: %v", err)
 	}
-	must.NoError(t, bucket.Put(t.Context(), strings.Replace(id, "draft-", "draft-0", 1)[:len(id)]+".draft", filepath.Join(data, "test.db"), nil)) // of a server that died
+	must.NoError(t, bucket.Put(t.Context(), store.NewDraftID()+".draft", filepath.Join(data, "test.db"), nil)) // of a server that died
 	must.NoError(t, b.library.Collect(t.Context()))
 	for _, name := range objectsOf(t, bucket) {
 		if strings.HasSuffix(name, store.DraftSuffix) {

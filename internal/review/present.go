@@ -84,6 +84,9 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 	return out
 }
 
+// maxDescriptorWait is how long a descriptor waits for a reading of the file.
+const maxDescriptorWait = 10 * time.Second
+
 // Descriptor returns a datapackage.json that, published with the file, gives the same listing as
 // publishing the draft. The error has herb.CodeUnavailable if the file must be read before.
 func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
@@ -95,9 +98,17 @@ func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.planOf(r, live, s.knownFacts(id, r))
+	p, err := s.planOf(r, live, s.knownFacts(id))
+	if err == errUnknown { // another node may have read the file
+		var running *reading
+		if running, err = s.start(id, r, live); err != nil {
+			return nil, err
+		}
+		running.waitFor(ctx, maxDescriptorWait)
+		p, err = s.planOf(r, live, s.knownFacts(id))
+	}
 	if err != nil {
-		return nil, s.readIfUnknown(err, id, r, live)
+		return nil, err
 	}
 	return p.descriptor(), nil
 }

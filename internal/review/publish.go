@@ -21,8 +21,8 @@ type Consent struct {
 // and stays otherwise.
 //
 // The error has herb.CodeRejected if another version is live, the draft is being published already,
-// or its file cannot be published with its edits, and herb.CodeUnavailable if the file was not read
-// with its edits yet.
+// or its file cannot be published with its edits, and herb.CodeUnavailable if this node has not read
+// the file with its edits yet; it then begins to.
 func (s *Service) Publish(ctx context.Context, id string, given Consent, live string, actor herb.Actor) (string, error) {
 	r, err := s.load(ctx, id)
 	if err != nil {
@@ -35,12 +35,14 @@ func (s *Service) Publish(ctx context.Context, id string, given Consent, live st
 	case d.Version != live:
 		return "", library.ErrConcurrent(r.ref())
 	}
-	p, err := s.planOf(r, d, s.knownFacts(id, r))
-	if err == nil {
-		err = s.checkReviewed(id, r, p)
+	p, err := s.readPlan(id, r, d)
+	if err == errUnknown { // a load balancer may have sent the review to another node
+		if _, failed := s.start(id, r, d); failed != nil {
+			err = failed
+		}
 	}
 	if err != nil {
-		return "", s.readIfUnknown(err, id, r, d)
+		return "", err
 	}
 	if r.Publish != "" {
 		if last, err := s.opts.Jobs.Wait(ctx, r.Publish, 0); err == nil && last.Result == nil {
@@ -76,28 +78,16 @@ func (s *Service) Publish(ctx context.Context, id string, given Consent, live st
 	return publishID, nil
 }
 
-// readIfUnknown starts to read a file if that is what an error is about, so that another attempt
-// succeeds: a load balancer may have sent the review to another node.
-func (s *Service) readIfUnknown(err error, id string, r *record, live herb.Dataset) error {
-	if err == errUnknown {
-		if _, failed := s.start(id, r, live); failed != nil {
-			return failed
-		}
+// readPlan returns how a draft is published, as a reading on this node has shown. The error is
+// errUnknown if there was none.
+func (s *Service) readPlan(id string, r *record, live herb.Dataset) (*plan, error) {
+	p, err := s.planOf(r, live, s.knownFacts(id))
+	if err != nil {
+		return nil, err
 	}
-	return err
-}
-
-// checkReviewed fails unless a reading of the draft with a plan has shown that it can be published.
-func (s *Service) checkReviewed(id string, r *record, p *plan) error {
-	key := p.key()
-	if f := s.finding(id, key); f != nil {
-		return f.err
+	f := s.finding(id, p.key())
+	if f == nil {
+		return nil, errUnknown
 	}
-	switch stage := r.stage(key); {
-	case stage == nil:
-		return errUnknown
-	case !stage.Valid:
-		return herb.Errorf(herb.CodeRejected, "the file cannot be published with these settings; open its review")
-	}
-	return nil
+	return p, f.err
 }

@@ -104,16 +104,11 @@ func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*fac
 	return p, nil
 }
 
-// knownFacts returns what readings on any node have shown. The error is errUnknown if the file must
-// be read.
-func (s *Service) knownFacts(id string, r *record) func(*plan) (*facts, error) {
+// knownFacts returns what readings have shown. The error is errUnknown if the file must be read.
+func (s *Service) knownFacts(id string) func(*plan) (*facts, error) {
 	return func(p *plan) (*facts, error) {
-		key := p.key()
-		if f := s.finding(id, key); f != nil {
+		if f := s.finding(id, p.key()); f != nil {
 			return f.usable()
-		}
-		if stage := r.stage(key); stage != nil && stage.Facts != nil {
-			return stage.Facts, nil
 		}
 		return nil, errUnknown
 	}
@@ -192,7 +187,7 @@ func (s *Service) run(ctx context.Context, id string, r *record, live herb.Datas
 	}()
 	file := s.file(id, r)
 	defer func() { err = errors.Join(err, file.Close()) }()
-	known := s.knownFacts(id, r)
+	known := s.knownFacts(id)
 	p, err := s.planOf(r, live, func(p *plan) (*facts, error) {
 		f, err := known(p)
 		if err == errUnknown {
@@ -223,7 +218,7 @@ func (s *Service) run(ctx context.Context, id string, r *record, live herb.Datas
 
 // known returns what a reading has found about a draft as it is now; nil if it must be read.
 func (s *Service) known(id string, r *record, live herb.Dataset) *finding {
-	p, err := s.planOf(r, live, s.knownFacts(id, r))
+	p, err := s.planOf(r, live, s.knownFacts(id))
 	if err == nil {
 		f := s.finding(id, p.key())
 		if f == nil || f.result != nil || !r.Edits.refersToFile() {
@@ -307,7 +302,9 @@ func (s *Service) inspect(ctx context.Context, id string, r *record, file *uploa
 			break
 		}
 	}
-	s.remember(ctx, id, found)
+	s.mu.Lock()
+	s.findings.add(id, found)
+	s.mu.Unlock()
 	return found, nil
 }
 
@@ -337,19 +334,6 @@ func (p *plan) request(r *record, file *upload.File) jobs.Request {
 		req.Reading = map[string]string{"table": r.Edits.Table}
 	}
 	return req
-}
-
-// remember keeps a finding in memory, and what the edits refer to in the record of the draft.
-func (s *Service) remember(ctx context.Context, id string, f *finding) {
-	s.mu.Lock()
-	s.findings.add(id, f)
-	s.mu.Unlock()
-	limited, cancel := context.WithTimeout(ctx, removeTimeout)
-	defer cancel()
-	err := s.update(limited, id, func(r *record) bool { return r.addStage(stage{Key: f.key, Valid: f.err == nil, Facts: f.facts}) })
-	if err != nil && herb.CodeOf(err) != herb.CodeNotFound && ctx.Err() == nil {
-		s.opts.Log.Warn("cannot record the result of a review; other nodes read the file again", "draft", id, "err", err)
-	}
 }
 
 // waitFor waits until a reading has ended, at most for a duration. It reports whether it has.

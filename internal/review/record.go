@@ -2,12 +2,7 @@ package review
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"regexp"
-	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -24,25 +19,9 @@ type record struct {
 	Created time.Time `json:"created"`
 	Edits   Edits     `json:"edits,omitzero"`
 	Publish string    `json:"publish,omitempty"`
-	// Stages are what the last readings have shown, so that other nodes need not read the file to
-	// know what the edits mean. The last one is the newest.
-	Stages []stage `json:"stages,omitempty"`
 
 	updated time.Time // when it was written
 }
-
-// stage is what a reading of the file has shown.
-type stage struct {
-	Key   string `json:"key"`             // of the settings
-	Valid bool   `json:"valid,omitempty"` // the file can be published with them
-	Facts *facts `json:"facts,omitempty"` // nil: nothing could be read
-}
-
-// Limits of what is stored about readings.
-const (
-	maxStages     = 4
-	maxStageBytes = 256 << 10
-)
 
 func (r *record) ref() herb.Ref {
 	ref, _ := herb.ParseRef(r.Ref) // it was checked before
@@ -66,39 +45,6 @@ func decodeRecord(content []byte) (*record, error) {
 	return &r, err
 }
 
-// stage returns what the reading with settings has shown; nil if it is not known.
-func (r *record) stage(key string) *stage {
-	for i := range r.Stages {
-		if r.Stages[i].Key == key {
-			return &r.Stages[i]
-		}
-	}
-	return nil
-}
-
-// addStage adds the result of a reading. It reports whether it was not known.
-func (r *record) addStage(s stage) bool {
-	if content, _ := json.Marshal(s); r.stage(s.Key) != nil || len(content) > maxStageBytes {
-		return false
-	}
-	r.Stages = append(r.Stages, s)
-	r.Stages = r.Stages[max(0, len(r.Stages)-maxStages):]
-	return true
-}
-
-// prefixOf returns how the IDs of the drafts of a key begin.
-func prefixOf(owner string) string {
-	sum := sha256.Sum256([]byte(owner))
-	return store.DraftPrefix + hex.EncodeToString(sum[:4]) + "-"
-}
-
-func newID(owner string) string { return prefixOf(owner) + strings.ToLower(rand.Text()) }
-
-// isID reports whether a text has the form of newID.
-func isID(id string) bool {
-	return regexp.MustCompile(`^` + store.DraftPrefix + `[0-9a-f]{8}-[a-z2-7]{26}$`).MatchString(id)
-}
-
 func notFound() error {
 	return herb.Errorf(herb.CodeNotFound, "no such draft; it was published or discarded, or not used for 24 hours; send the file again")
 }
@@ -116,23 +62,23 @@ func (s *Service) load(ctx context.Context, id string) (*record, error) {
 }
 
 func (s *Service) read(ctx context.Context, id string) (*record, error) {
-	if !isID(id) {
+	if !store.IsDraftID(id) {
 		return nil, notFound()
 	}
-	p, err := s.opts.Store.Publish(ctx, id)
+	d, err := s.opts.Store.Draft(ctx, id)
 	switch {
 	case herb.CodeOf(err) == herb.CodeNotFound:
 		return nil, notFound()
 	case err != nil:
 		return nil, err
-	case p.Running || p.Updated.Before(s.expired()):
+	case !d.Stored || d.Updated.Before(s.expired()):
 		return nil, notFound()
 	}
-	r, err := decodeRecord(p.Content)
+	r, err := decodeRecord(d.Content)
 	if err != nil {
 		return nil, err
 	}
-	r.updated = p.Updated
+	r.updated = d.Updated
 	return r, nil
 }
 
@@ -154,8 +100,8 @@ func (s *Service) update(ctx context.Context, id string, change func(*record) bo
 		if err != nil || !change(r) {
 			return err
 		}
-		p := store.Publish{ID: id, Updated: s.next(r.updated), Content: r.encode()}
-		if ok, err := s.opts.Store.ReplacePublish(ctx, p, r.updated); ok || err != nil {
+		d := store.Draft{ID: id, Stored: true, Updated: s.next(r.updated), Content: r.encode()}
+		if ok, err := s.opts.Store.ReplaceDraft(ctx, d, r.updated); ok || err != nil {
 			return err
 		}
 	}

@@ -39,11 +39,11 @@ type Library interface {
 
 // Store stores the records of drafts.
 type Store interface {
-	AddDraft(ctx context.Context, p store.Publish, prefix string, expired time.Time, check func(own, all int) error) error
-	ReplacePublish(ctx context.Context, p store.Publish, read time.Time) (bool, error)
-	RemovePublish(ctx context.Context, id string) error
-	Publish(ctx context.Context, id string) (store.Publish, error)
-	Drafts(ctx context.Context, prefix string, since time.Time) ([]store.Publish, error)
+	AddDraft(ctx context.Context, d store.Draft, expired time.Time, check func(own, all int) error) error
+	ReplaceDraft(ctx context.Context, d store.Draft, read time.Time) (bool, error)
+	RemoveDraft(ctx context.Context, id string) error
+	Draft(ctx context.Context, id string) (store.Draft, error)
+	Drafts(ctx context.Context, owner string, since time.Time) ([]store.Draft, error)
 }
 
 // Options configures a Service. Jobs, Library and Store are required.
@@ -117,12 +117,12 @@ func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, acto
 	if err := jobs.CheckRef(ref); err != nil {
 		return Draft{}, err
 	}
-	id, now := newID(actor.Name), s.opts.Now()
+	id, now := store.NewDraftID(), s.opts.Now()
 	r := record{
 		Ref: ref.String(), Owner: actor.Name, Name: f.Name, Size: f.Size, SHA256: f.SHA256, Created: now.UTC().Truncate(time.Millisecond),
 	}
-	p := store.Publish{ID: id, Running: true, Updated: now, Content: r.encode()}
-	err := s.opts.Store.AddDraft(ctx, p, prefixOf(actor.Name), s.expired(), checkCount)
+	d := store.Draft{ID: id, Owner: actor.Name, Updated: now, Content: r.encode()}
+	err := s.opts.Store.AddDraft(ctx, d, s.expired(), checkCount)
 	if herb.CodeOf(err) == herb.CodeRejected {
 		return Draft{}, err
 	}
@@ -130,9 +130,9 @@ func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, acto
 		err = s.opts.Library.SaveDraft(ctx, id, f.Content())
 	}
 	if err == nil {
-		p.Running, p.Updated = false, s.next(p.Updated)
+		d.Stored, d.Updated = true, s.next(d.Updated)
 		var ok bool
-		if ok, err = s.opts.Store.ReplacePublish(ctx, p, now); err == nil && !ok {
+		if ok, err = s.opts.Store.ReplaceDraft(ctx, d, now); err == nil && !ok {
 			err = notFound()
 		}
 	}
@@ -160,17 +160,17 @@ func (s *Service) expired() time.Time { return s.opts.Now().Add(-library.DraftAg
 
 // Drafts returns the drafts of a key, newest first. owner is herb.Actor.Name.
 func (s *Service) Drafts(ctx context.Context, owner string) (drafts []Draft, err error) {
-	found, err := s.opts.Store.Drafts(ctx, prefixOf(owner), s.expired())
+	found, err := s.opts.Store.Drafts(ctx, owner, s.expired())
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range found {
-		r, err := decodeRecord(p.Content)
+	for _, d := range found {
+		r, err := decodeRecord(d.Content)
 		if err != nil {
 			return nil, err
 		}
-		if !p.Running && r.Owner == owner {
-			drafts = append(drafts, r.draft(p.ID))
+		if d.Stored {
+			drafts = append(drafts, r.draft(d.ID))
 		}
 	}
 	return drafts, nil
@@ -198,13 +198,13 @@ func (s *Service) Edit(ctx context.Context, id string, e Edits) error {
 	})
 }
 
-// Discard removes a draft. It is no error if there is none.
+// Discard removes a draft. Discarding an unknown draft is not an error.
 func (s *Service) Discard(ctx context.Context, id string) error {
-	if !isID(id) {
+	if !store.IsDraftID(id) {
 		return nil
 	}
 	s.cancel(id)
-	if err := s.opts.Store.RemovePublish(ctx, id); err != nil {
+	if err := s.opts.Store.RemoveDraft(ctx, id); err != nil {
 		return err
 	}
 	if err := s.opts.Library.RemoveDraft(ctx, id); err != nil { // nothing refers to the file any more

@@ -1,9 +1,6 @@
 package store_test
 
 import (
-	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,8 +34,13 @@ func (suite) Publishes(t *testing.T, db Database) {
 		must.NoError(t, err)
 		wantEqual(t, "abandoned", want, got)
 	}
-	draft := store.Publish{ID: store.DraftPrefix + "a", Running: true, Updated: day, Content: []byte(`{}`)}
+	draft := store.Publish{ID: "draft-a", Running: true, Updated: day, Content: []byte(`{}`)} // of a node of an earlier release
 	must.NoError(t, s.AddPublish(t.Context(), draft, day.Add(-time.Hour)))
+	_, err = s.Publish(t.Context(), draft.ID)
+	wantCode(t, err, herb.CodeNotFound)
+	if ids, err := s.DraftIDs(t.Context(), day); err != nil || len(ids) != 1 || ids[0] != draft.ID {
+		t.Errorf("drafts whose files are needed: %v, %v", ids, err)
+	}
 	wantAbandoned(a.Updated)
 	wantAbandoned(a.Updated.Add(time.Microsecond), a)
 	ctx, entry := herb.WithActor(t.Context(), herb.Actor{Name: "key1"}), &herb.AuditEntry{Time: day, Action: herb.AuditPublished, Subject: "a/b"}
@@ -68,36 +70,4 @@ func (suite) Publishes(t *testing.T, db Database) {
 	must.NoError(t, s.AddPublish(t.Context(), store.Publish{ID: "d", Updated: day.Add(time.Hour), Content: []byte(`{}`)}, a.Updated.Add(time.Microsecond)))
 	_, err = s.Publish(t.Context(), "a")
 	wantCode(t, err, herb.CodeNotFound)
-}
-
-// DraftsConcurrently adds drafts through two connections at once. Neither the limit of a key nor
-// that of all is exceeded.
-func (suite) DraftsConcurrently(t *testing.T, db Database) {
-	nodes := []Store{open(t, db), open(t, db)}
-	full := herb.Errorf(herb.CodeRejected, "too many")
-	const most, tried = 5, 12
-	var adding sync.WaitGroup
-	var added [2]atomic.Int64
-	for n := range 2 * tried {
-		adding.Go(func() {
-			key := []string{"a-", "b-"}[n%2]
-			p := store.Publish{ID: store.DraftPrefix + key + strconv.Itoa(n), Updated: day, Content: []byte(`{}`)}
-			err := nodes[n/2%2].AddDraft(t.Context(), p, store.DraftPrefix+key, day.Add(-time.Hour), func(own, all int) error {
-				if own >= most || all >= 2*most {
-					return full
-				}
-				return nil
-			})
-			if err == nil {
-				added[n%2].Add(1)
-			} else {
-				wantCode(t, err, herb.CodeRejected)
-			}
-		})
-	}
-	adding.Wait()
-	ids, err := nodes[0].DraftIDs(t.Context(), time.Time{})
-	if must.NoError(t, err); added[0].Load() != most || added[1].Load() != most || len(ids) != 2*most {
-		t.Errorf("%d and %d drafts were added; there are %v", added[0].Load(), added[1].Load(), ids)
-	}
 }

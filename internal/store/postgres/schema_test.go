@@ -51,8 +51,8 @@ func TestUpgrade_inUse(t *testing.T) {
 	old, err := postgres.Open(t.Context(), address, postgres.Options{})
 	must.NoError(t, err)
 	must.NoError(t, old.Migrate(t.Context()))
-	_, err = openSchema(t, address, nextSchema(t, 3), postgres.Options{})
-	wantError(t, err, herb.CodeRejected, "from schema version 2 to 3", "process ", "with schema version 2", "stop them")
+	_, err = openSchema(t, address, nextSchema(t, 4), postgres.Options{})
+	wantError(t, err, herb.CodeRejected, "from schema version 3 to 4", "process ", "with schema version 3", "stop them")
 	_, err = old.Keys(t.Context())
 	must.NoError(t, err)
 
@@ -85,12 +85,12 @@ func TestUpgrade_ended(t *testing.T) {
 			must.NoError(t, err)
 			must.NoError(t, old.Migrate(t.Context()))
 			end(t, address, old)
-			_, err = openSchema(t, address, nextSchema(t, 3), postgres.Options{})
+			_, err = openSchema(t, address, nextSchema(t, 4), postgres.Options{})
 			must.NoError(t, err)
 			late, err := postgres.Open(t.Context(), address, postgres.Options{})
 			must.NoError(t, err)
 			must.CloseAfter(t, late)
-			wantError(t, late.Migrate(t.Context()), herb.CodeInvalid, "schema version 3", "up to 2", "use a newer herbarium")
+			wantError(t, late.Migrate(t.Context()), herb.CodeInvalid, "schema version 4", "up to 3", "use a newer herbarium")
 		})
 	}
 }
@@ -108,7 +108,7 @@ func TestUpgrade_noticed(t *testing.T) {
 	for err == nil {
 		_, err = old.Keys(t.Context())
 	}
-	wantError(t, err, herb.CodeUnavailable, "needs a program that knows version 3")
+	wantError(t, err, herb.CodeUnavailable, "needs a program that knows version 4")
 }
 
 // TestKeepSchema opens databases that must not be changed.
@@ -120,8 +120,8 @@ func TestKeepSchema(t *testing.T) {
 	wantError(t, err, herb.CodeInvalid, "the database is empty; 'herbarium serve'")
 	open(t, address, postgres.Options{})
 	_, err = openSchema(t, address, nextSchema(t, 1), keep)
-	wantError(t, err, herb.CodeInvalid, "schema version 2 and this program uses version 3", "'herbarium serve'")
-	if i, err := postgres.Inspect(t.Context(), address); err != nil || i.Version != 2 {
+	wantError(t, err, herb.CodeInvalid, "schema version 3 and this program uses version 4", "'herbarium serve'")
+	if i, err := postgres.Inspect(t.Context(), address); err != nil || i.Version != 3 {
 		t.Errorf("afterwards: %+v, %v", i, err)
 	}
 }
