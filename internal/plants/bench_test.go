@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -118,6 +119,50 @@ func BenchmarkIndex(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkIndex_creation creates a plant and then lists plants, again and again. It reports the
+// CPU time of the process, which includes builds in the background.
+func BenchmarkIndex_creation(b *testing.B) {
+	for _, raw := range []string{"", "sort=name", "search=genus7", "tag=tag3&sort=name&order=desc"} {
+		b.Run(raw, func(b *testing.B) {
+			log := newMemoryLog(0)
+			x := openIndex(b, log, plants.IndexOptions{Dir: b.TempDir()})
+			fill(log, 100_000)
+			r, err := query.Parse(raw, herb.PlantFields())
+			if err != nil {
+				b.Fatal(err)
+			}
+			r.Page = 40
+			list := func() {
+				err := with(x, b.Context(), func(s *plants.Snapshot) error {
+					_, err := s.List(b.Context(), r)
+					return err
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			list()
+			b.ReportAllocs()
+			before := cpuTime(b)
+			for b.Loop() {
+				log.mu.Lock() // segments are built in the background
+				fill(log, len(log.plants)+1)
+				log.mu.Unlock()
+				list()
+			}
+			b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
+		})
+	}
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // fill creates plants up to a number, with names of three words, the first being one of 50, and for

@@ -5,10 +5,10 @@ import (
 	"herbarium/internal/segment"
 )
 
-// Segments in memory are on levels: those of up to 64 plants on the first, of up to 512 on the
-// second, of up to 4,096 on the third and so on.
+// Segments in memory are on levels: those of up to 16 plants on the first, of up to 128 on the
+// second, of up to 1,024 on the third and so on.
 const (
-	firstLevel  = 64
+	firstLevel  = 16
 	levelGrowth = 8
 )
 

@@ -31,14 +31,9 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 	return build.Create(ctx, path, fields, records, opts)
 }
 
-// InMemory builds a segment of a few thousand records in memory. Verify and Release have the same
-// effect as those of a mapped file; the garbage collector frees its memory.
+// InMemory builds a segment of a few thousand records in memory, which the garbage collector frees.
 func InMemory(ctx context.Context, fields []herb.Field, records []herb.Record) (*Reader, error) {
-	content, err := build.InMemory(ctx, fields, records)
-	if err != nil {
-		return nil, err
-	}
-	f, err := file.OpenMemory(content)
+	f, err := build.InMemory(ctx, fields, records)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func manyPlants(n int) (records []herb.Record) {
 
 // BenchmarkInMemory builds segments in memory.
 func BenchmarkInMemory(b *testing.B) {
-	for _, n := range []int{1, 64, 512, 4096} {
+	for _, n := range []int{1, 16, 128, 1024, 4096} {
 		records := manyPlants(n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()

@@ -93,6 +93,9 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 		if err := b.build(records); err != nil {
 			return err
 		}
+		if err := b.w.Finish(b.meta()); err != nil {
+			return err
+		}
 		if err := opts.FS.Rename(filepath.Join(dir, segmentFile), path); err != nil {
 			return err
 		}
@@ -138,8 +141,8 @@ type builder struct {
 	sorted  int        // calls of reportSorted
 }
 
-// build writes the complete file. It fails if the build is canceled, so also after any error of a
-// spill file.
+// build writes all sections but META. It fails if the build is canceled, so also after any error of
+// a spill file.
 func (b *builder) build(records iter.Seq2[herb.Record, error]) error {
 	b.begin()
 	if err := b.read(records); err != nil {
@@ -310,12 +313,13 @@ func (b *builder) write() error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if err := b.writeBlockCounts(); err != nil {
-		return err
-	}
-	return b.w.Finish(file.Meta{
+	return b.writeBlockCounts()
+}
+
+func (b *builder) meta() file.Meta {
+	return file.Meta{
 		Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count, Program: b.opts.Program,
-	})
+	}
 }
 
 // writeSorted writes the sections of the records, of the words, and of each field when it is

@@ -9,10 +9,10 @@ import (
 	"herbarium/internal/segment/internal/file"
 )
 
-// InMemory builds a segment of a few thousand records and returns the bytes of its file. It writes
-// no files: spill files stay in their buffers. The segment has no indexes of frequent words and
-// values, which accelerate queries of many records only.
-func InMemory(ctx context.Context, fields []herb.Field, records []herb.Record) (content []byte, err error) {
+// InMemory builds a segment of a few thousand records in memory. It writes no files: spill files
+// stay in their buffers. The segment has no indexes of frequent words and values, which accelerate
+// queries of many records only.
+func InMemory(ctx context.Context, fields []herb.Field, records []herb.Record) (*file.File, error) {
 	const perRecord, least = 1 << 9, 1 << 15 // bytes for sorting; a build allocates a part of them in advance
 	memory := max(perRecord*len(records), least)
 	b := &builder{
@@ -23,7 +23,10 @@ func InMemory(ctx context.Context, fields []herb.Field, records []herb.Record) (
 	if err := recovered(func() error { return b.build(yieldRecords(records)) }); err != nil {
 		return nil, err
 	}
-	return b.w.Content(), b.tmp.close()
+	if err := b.tmp.close(); err != nil {
+		return nil, err
+	}
+	return b.w.Map(b.meta())
 }
 
 func yieldRecords(records []herb.Record) iter.Seq2[herb.Record, error] {

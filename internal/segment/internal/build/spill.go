@@ -180,6 +180,11 @@ func (s *spillFile) eachU32(f func(n uint32)) error {
 
 // WriteTo writes the content. Nothing can be written to the spill file afterwards.
 func (s *spillFile) WriteTo(w io.Writer) (n int64, err error) {
+	if s.name == "" {
+		n, err := w.Write(s.buf)
+		s.fail(err)
+		return int64(n), s.err
+	}
 	r := s.reader()
 	if s.err == nil {
 		n, err = r.WriteTo(w)

@@ -49,9 +49,6 @@ func (w *Writer) writeHeader() error {
 	return err
 }
 
-// Content returns the bytes of a segment in memory after Finish.
-func (w *Writer) Content() []byte { return bytes.Clone(w.memory.Bytes()) }
-
 // Write appends to the current section. After an error, it returns that error.
 func (w *Writer) Write(p []byte) (int, error) {
 	n, err := w.w.Write(p)
@@ -85,10 +82,14 @@ func (w *Writer) Section(t Tag, field uint32, body io.WriterTo) error {
 }
 
 // Map maps the sections written so far, so that others can be derived from them. The caller must
-// close the map.
+// close the map. Those in memory are the segment itself, which needs no table of contents.
 func (w *Writer) Map(m Meta) (*File, error) {
 	if err := w.w.Flush(); err != nil {
 		return nil, err
+	}
+	if w.f == nil {
+		inMemory := &File{Data: bytes.Clone(w.memory.Bytes()), Sections: w.sections, Meta: m, inMemory: true}
+		return inMemory, inMemory.locateSections()
 	}
 	f, err := os.Open(w.f.Name())
 	if err != nil {
@@ -123,10 +124,7 @@ func (w *Writer) finish(m Meta) error {
 	if _, err := w.Write(append(toc, encodeFooter(toc, offset)...)); err != nil {
 		return err
 	}
-	if err := w.w.Flush(); err != nil || w.f == nil {
-		return err
-	}
-	return errors.Join(w.f.Sync(), w.f.Close())
+	return errors.Join(w.w.Flush(), w.f.Sync(), w.f.Close())
 }
 
 // Close closes the file, unless Finish did so.
