@@ -37,7 +37,7 @@ func TestBrowser(t *testing.T) {
 	for _, query := range []string{
 		"", "page=2&per_page=10", "sort=price&order=desc", "sort=title&category=fern", "category=fern&category=moss", "tags=wet",
 		"price%5Bgte%5D=20000&price%5Blt%5D=30000.50", "search=plant+7", "search=pla%2A&sort=date", "category=", "date=2024-03-03",
-		"title%5Bprefix%5D=Plant+1", "per_page=100&sort=id&order=desc", "_fields=title%2Cprice&category=tree", "category=fern&_charts=1",
+		"title%5Bprefix%5D=Plant+1", "per_page=100&sort=id&order=desc", "_fields=title%2Cprice&category=tree", "category=fern&_distributions=1",
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
@@ -397,7 +397,7 @@ func TestThemes(t *testing.T) {
 // FuzzURL checks that no URL causes an internal error or unsafe HTML.
 func FuzzURL(f *testing.F) {
 	for _, raw := range []string{
-		"category=fern&sort=price", "_record=3&_facet=price&_column=title&_hide=id&_pin=price&_charts=1", "%zz", "search=%22a", "price[gte]=<script>", "a[eq]=1&page=2",
+		"category=fern&sort=price", "_record=3&_facet=price&_column=title&_hide=id&_pin=price&_distributions=1", "%zz", "search=%22a", "price[gte]=<script>", "a[eq]=1&page=2",
 		"_facet=category&category=\"><script>alert(1)</script>", "=&=&&", "page=9999999999&per_page=0", "_columns=price&_columns=tags&category=fern", "_more=tags&_values=w&_menu=filters&_find=a",
 	} {
 		f.Add(raw)
@@ -405,7 +405,7 @@ func FuzzURL(f *testing.F) {
 	s := newSite(f, nil)
 	f.Fuzz(func(t *testing.T, raw string) {
 		for _, ref := range []string{"garden/catalog", "evil/nasty"} {
-			for _, page := range []string{"", "/api", "/facets", "/charts", "/fields"} {
+			for _, page := range []string{"", "/api", "/facets", "/distributions", "/fields"} {
 				r := &http.Request{
 					Method: http.MethodGet, URL: &url.URL{Path: "/datasets/" + ref + page, RawQuery: raw}, Host: "herbarium.test",
 					Header: http.Header{"Accept": {"text/html"}},

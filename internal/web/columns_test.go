@@ -41,7 +41,7 @@ func TestColumns(t *testing.T) {
 		t.Errorf("columns are %v", got)
 	}
 	for _, path := range []string{
-		"/datasets/wide/many", "/datasets/wide/many?f1999=1999&f7=7", "/datasets/wide/many?_charts=1", "/datasets/wide/many/api", "/datasets/wide/many/versions",
+		"/datasets/wide/many", "/datasets/wide/many?f1999=1999&f7=7", "/datasets/wide/many?_distributions=1", "/datasets/wide/many/api", "/datasets/wide/many/versions",
 	} {
 		if size := len(s.get(t, path).body); size > 150_000 {
 			t.Errorf("%s has %d bytes", path, size)
@@ -190,7 +190,7 @@ func TestNearType(t *testing.T) {
 		l.replace(d, records)
 	})
 	for _, filter := range []string{"", "&price[lt]=5000"} {
-		doc := s.page(t, catalog+"?_charts=1"+filter, 200)
+		doc := s.page(t, catalog+"?_distributions=1"+filter, 200)
 		header := func(name string) *html.Node { return one(t, doc, has("data-field", name)) }
 		for name, want := range map[string]string{
 			"category": "010k", "title": "free text5–130 characters", "url": "60 values3–4 characters",
@@ -226,8 +226,8 @@ func TestNearType(t *testing.T) {
 			t.Errorf("the word leads to %s", got)
 		}
 	}
-	doc := s.page(t, catalog+"?_charts=1&title[match]=moss", 200)
-	if got := attr(one(t, one(t, doc, has("id", "chart-1")), has("aria-current", "true")), "href"); strings.Contains(got, "match") {
+	doc := s.page(t, catalog+"?_distributions=1&title[match]=moss", 200)
+	if got := attr(one(t, one(t, doc, has("id", "distribution-1")), has("aria-current", "true")), "href"); strings.Contains(got, "match") {
 		t.Errorf("the chosen word leads to %s", got)
 	}
 }

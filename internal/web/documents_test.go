@@ -108,7 +108,7 @@ func TestOlderVersion(t *testing.T) {
 			t.Errorf("the form %q leaves the version", words(form))
 		}
 	}
-	for _, fragment := range []string{"/facets?_facet=kind&", "/charts?_columns=kind&", "/fields?_find=kind&"} {
+	for _, fragment := range []string{"/facets?_facet=kind&", "/distributions?_columns=kind&", "/fields?_find=kind&"} {
 		if a := s.get(t, path+fragment+"_version=v0"); a.status != 200 || !strings.Contains(a.body, "fern") && !strings.Contains(a.body, "kind") {
 			t.Errorf("%s: %d %.200s", fragment, a.status, a.body)
 		}

@@ -196,10 +196,10 @@ func sorted(address string) string {
 	return path + "?" + strings.Join(params, "&")
 }
 
-// chart returns a chart of the fragment.
-func (s *site) chart(t *testing.T, query, field string) *html.Node {
+// distribution returns a distribution of the fragment.
+func (s *site) distribution(t *testing.T, query, field string) *html.Node {
 	t.Helper()
-	return one(t, s.page(t, catalog+"/charts?_columns="+field+"&"+query, 200), tag("div", "chart"))
+	return one(t, s.page(t, catalog+"/distributions?_columns="+field+"&"+query, 200), tag("div", "distribution"))
 }
 
 // TestCharts_histogram checks that the bars of a filtered field count what the API lists.
@@ -207,8 +207,8 @@ func TestCharts_histogram(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	const query = "category=fern&price%5Bgte%5D=30000"
-	doc := s.page(t, catalog+"?_charts=1&"+query, 200)
-	chart := one(t, one(t, doc, has("data-field", "price")), tag("div", "chart"))
+	doc := s.page(t, catalog+"?_distributions=1&"+query, 200)
+	chart := one(t, one(t, doc, has("data-field", "price")), tag("div", "distribution"))
 	total, inside := 0, 0
 	for _, a := range all(chart, tag("a", "")) {
 		bar := one(t, a, tag("rect", ""))
@@ -220,7 +220,7 @@ func TestCharts_histogram(t *testing.T) {
 		if !strings.Contains(attr(bar, "class"), "out") {
 			inside += n
 		}
-		if _, found := s.listing(t, "/api/v1/garden/catalog/data"+strings.Replace(attr(a, "href"), "&_charts=1", "", 1)); found != n {
+		if _, found := s.listing(t, "/api/v1/garden/catalog/data"+strings.Replace(attr(a, "href"), "&_distributions=1", "", 1)); found != n {
 			t.Errorf("the bar from %s to %s counts %d rows, its link leads to %d", attr(bar, "data-from"), attr(bar, "data-to"), n, found)
 		}
 	}
@@ -230,10 +230,10 @@ func TestCharts_histogram(t *testing.T) {
 		t.Errorf("the bars count %d rows, %d of them in the range; want %d and %d", total, inside, all60, filtered)
 	}
 	// The fragment has the same bars, and those of all rows behind them.
-	if n := len(all(s.chart(t, query, "price"), tag("rect", "bar"))); n != len(all(chart, tag("rect", "bar"))) {
+	if n := len(all(s.distribution(t, query, "price"), tag("rect", "bar"))); n != len(all(chart, tag("rect", "bar"))) {
 		t.Errorf("the fragment has %d bars", n)
 	}
-	if len(all(chart, tag("rect", "ghost"))) == 0 || len(all(s.chart(t, "", "price"), tag("rect", "ghost"))) != 0 {
+	if len(all(chart, tag("rect", "ghost"))) == 0 || len(all(s.distribution(t, "", "price"), tag("rect", "ghost"))) != 0 {
 		t.Error("all rows are drawn behind a chart of all rows, or not behind one of some rows")
 	}
 }
@@ -248,20 +248,20 @@ func TestCharts_kinds(t *testing.T) {
 		return got
 	}
 	want := []string{"fern 19 ?category=fern", "moss 19 ?category=moss", "tree 19 ?category=tree"}
-	if diff := cmp.Diff(want, parts(s.chart(t, "", "category"))); diff != "" {
+	if diff := cmp.Diff(want, parts(s.distribution(t, "", "category"))); diff != "" {
 		t.Error(diff)
 	}
-	if got := words(s.chart(t, "", "category")); !strings.Contains(got, "5% empty") || !strings.Contains(got, "fern 32%3 values") {
+	if got := words(s.distribution(t, "", "category")); !strings.Contains(got, "5% empty") || !strings.Contains(got, "fern 32%3 values") {
 		t.Errorf("the chart says %q", got)
 	}
-	if on := one(t, s.chart(t, "category=moss", "category"), tag("a", "on")); attr(on, "data-value") != "moss" {
+	if on := one(t, s.distribution(t, "category=moss", "category"), tag("a", "on")); attr(on, "data-value") != "moss" {
 		t.Errorf("%s is marked as selected", attr(on, "data-value"))
 	}
-	if got := words(s.chart(t, "", "title")); got != "60 values" {
+	if got := words(s.distribution(t, "", "title")); got != "60 values" {
 		t.Errorf("the chart of a text says %q", got)
 	}
-	several := s.page(t, catalog+"/charts?_columns=price&_columns=tags&_columns=category&_columns=nothing", 200)
-	if n := len(all(several, tag("div", "chart"))); n != 3 {
+	several := s.page(t, catalog+"/distributions?_columns=price&_columns=tags&_columns=category&_columns=nothing", 200)
+	if n := len(all(several, tag("div", "distribution"))); n != 3 {
 		t.Errorf("%d charts", n)
 	}
 }
@@ -271,13 +271,13 @@ func TestCharts_newVersion(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for range 2 {
-		if got := attr(s.chart(t, "", "category"), "data-total"); got != "60" {
+		if got := attr(s.distribution(t, "", "category"), "data-total"); got != "60" {
 			t.Fatalf("%s rows are counted", got)
 		}
 	}
 	d, records := garden()
 	s.library.replace(d, records[:7])
-	if got := attr(s.chart(t, "", "category"), "data-total"); got != "7" {
+	if got := attr(s.distribution(t, "", "category"), "data-total"); got != "7" {
 		t.Errorf("%s rows of the new version are counted", got)
 	}
 }
@@ -288,8 +288,8 @@ func TestFragments_errors(t *testing.T) {
 	for path, status := range map[string]int{
 		catalog + "/facets?_facet=category&colour=red": 400, catalog + "/facets?%zz": 400, "/datasets/garden/nothing/facets": 404,
 		"/datasets/locked/staff/facets?_facet=room": 401, catalog + "/facets?_facet=nothing": 200,
-		catalog + "/charts?_columns=price&colour=red": 400, catalog + "/charts?%zz": 400, "/datasets/locked/staff/charts?_columns=room": 401,
-		catalog + "/charts": 200, catalog + "/fields?%zz": 400, "/datasets/locked/staff/fields": 401,
+		catalog + "/distributions?_columns=price&colour=red": 400, catalog + "/distributions?%zz": 400, "/datasets/locked/staff/distributions?_columns=room": 401,
+		catalog + "/distributions": 200, catalog + "/fields?%zz": 400, "/datasets/locked/staff/fields": 401,
 	} {
 		if a := s.get(t, path); a.status != status {
 			t.Errorf("%s gives %d, want %d", path, a.status, status)

@@ -189,7 +189,7 @@ func TestWeight(t *testing.T) {
 		return plain
 	}
 	doc := parse(t, load(catalog+"?per_page=100"))
-	load(catalog + "/charts?_columns=id&_columns=category&_columns=price&_columns=date&_columns=tags")
+	load(catalog + "/distributions?_columns=id&_columns=category&_columns=price&_columns=date&_columns=tags")
 	for _, n := range all(doc, func(n *html.Node) bool {
 		return n.Data == "script" && attr(n, "src") != "" || attr(n, "rel") == "stylesheet" || attr(n, "rel") == "icon"
 	}) {

@@ -18,13 +18,13 @@ import (
 func everyPage() map[string]int {
 	return map[string]int{
 		"/": 200, "/?search=garden": 200, "/?search=zzz": 200, "/docs": 200, "/nothing": 404,
-		"/datasets/garden/catalog": 200, "/datasets/garden/catalog?category=fern&sort=price&order=desc&_record=2&_facet=category&_charts=1": 200,
+		"/datasets/garden/catalog": 200, "/datasets/garden/catalog?category=fern&sort=price&order=desc&_record=2&_facet=category&_distributions=1": 200,
 		"/datasets/garden/catalog?sort=prize": 400, "/datasets/garden/catalog?search=zzz": 200, "/datasets/garden/catalog?page=9": 200,
 		"/datasets/garden/catalog?%zz": 400, "/datasets/garden/catalog/api": 200, "/datasets/garden/catalog/about": 200, "/key": 200,
 		"/datasets/garden/catalog/versions": 200, "/datasets/garden/nothing": 404, "/datasets/locked/staff": 401,
 		"/datasets/locked/staff/about": 200, "/datasets/evil/nasty/about": 200, "/datasets/empty/none/about": 200, "/datasets/wide/many/about": 200,
 		"/datasets/locked/staff/api": 200, "/datasets/locked/staff/versions": 200, "/datasets/evil/nasty": 200,
-		"/datasets/evil/nasty?_record=1&_facet=image&_facet=tags&_charts=1": 200, "/datasets/evil/nasty/api": 200,
+		"/datasets/evil/nasty?_record=1&_facet=image&_facet=tags&_distributions=1": 200, "/datasets/evil/nasty/api": 200,
 		"/datasets/garden/catalog/chart": 200, "/datasets/garden/catalog/chart?_by=category&_by=tags": 200, "/datasets/garden/catalog/chart?_by=nothing": 400,
 		"/datasets/evil/nasty/chart": 200, "/datasets/locked/staff/chart": 401, "/datasets/empty/none/chart": 200, "/datasets/wide/many/chart": 200,
 		"/datasets/evil/nasty/versions": 200, "/datasets/empty/none": 200, "/datasets/wide/many": 200, "/datasets/wide/many/api": 200,
@@ -177,7 +177,7 @@ func TestLinks(t *testing.T) {
 func linksOf(doc *html.Node, here *url.URL) (links []string) {
 	for n := range doc.Descendants() {
 		for _, a := range n.Attr {
-			if n.Data == "form" || a.Key != "href" && a.Key != "src" && a.Key != "data-facets" && a.Key != "data-charts" {
+			if n.Data == "form" || a.Key != "href" && a.Key != "src" && a.Key != "data-facets" && a.Key != "data-distributions" {
 				continue
 			}
 			u, err := here.Parse(a.Val)
@@ -188,7 +188,7 @@ func linksOf(doc *html.Node, here *url.URL) (links []string) {
 			if a.Key == "data-facets" {
 				u.RawQuery = "_facet=category"
 			}
-			if a.Key == "data-charts" {
+			if a.Key == "data-distributions" {
 				u.RawQuery = "_columns=category&_columns=price"
 			}
 			links = append(links, u.String())

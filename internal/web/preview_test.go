@@ -164,10 +164,10 @@ func TestPreview_page(t *testing.T) {
 		{catalog + "?search=fer*&date%5Bgte%5D=2024-01-01&date%5Blte%5D=2024-06-30", "The garden: 9 of 60 rows, “fer”, date 2024-01-01 – 2024-06-30", "", "", ""},
 		{catalog + "/chart?_by=category&category=moss", "Rows by category: The garden: 19 of 60 rows, category is moss", "",
 			"/open" + catalog + "/chart/preview.png?category=moss&_by=category&_small=v1", "Rows by category"},
-		{"/datasets/geo/places/map?latitude%5Blt%5D=0", "Map: 2 of 3 places, latitude < 0", "/open/datasets/geo/places/map?latitude%5Blt%5D=0",
-			"/open/datasets/geo/places/map/preview.png?latitude%5Blt%5D=0&_small=v1", "2 of 3 places, latitude < 0"},
-		{"/datasets/geo/places?latitude%5Blt%5D=100", "All 3 places, latitude < 100", "", "", ""},
-		{"/datasets/geo/places", "Places", "", "", "3 places"},
+		{"/datasets/geo/places/map?latitude%5Blt%5D=0", "Map: Places: 2 of 3 rows, latitude < 0", "/open/datasets/geo/places/map?latitude%5Blt%5D=0",
+			"/open/datasets/geo/places/map/preview.png?latitude%5Blt%5D=0&_small=v1", "2 of 3 rows, latitude < 0"},
+		{"/datasets/geo/places?latitude%5Blt%5D=100", "Places: All 3 rows, latitude < 100", "", "", ""},
+		{"/datasets/geo/places", "Places", "", "", "3 rows"},
 	} {
 		doc := s.page(t, tt.path, 200)
 		if got := strings.TrimSuffix(textOf(all(doc, tag("title", ""))[0]), " · Herbarium"); got != tt.title || meta(doc, "og:title") != tt.title {

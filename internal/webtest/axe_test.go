@@ -118,7 +118,7 @@ func TestAccessibility_more(t *testing.T) {
 		{"older version", catalog + "?per_page=3&_version=" + older, ""},
 		{"older version, about", catalog + "/about?_version=" + older, ""},
 		{"more values", manyValues + "?per_page=3&_more=city&_offset=200", ""},
-		{"charts of the server", catalog + "?per_page=3&_charts=1&_fields=title,category,price", ""},
+		{"distributions of the server", catalog + "?per_page=3&_distributions=1&_fields=title,category,price", ""},
 		{"wide", wide + "?per_page=2&_fields=key,amount_8,kind_9,day_10,flag_12,labels_13,empty_14,skewed_15", ""},
 		{"wide columns", wide + "?per_page=1&_fields=key,name&_menu=columns&_find=kind_9", ""},
 		{"site key", "/key", ""},

@@ -143,9 +143,9 @@ func TestFilter(t *testing.T) {
 		b.visit(catalog)
 		b.settled()
 		if !script {
-			b.follow("#grid a[href*=_charts]")
+			b.follow("#grid a[href*=_distributions]")
 		}
-		b.follow("#grid .part[data-value=herb]") // in the chart
+		b.follow("#grid .part[data-value=herb]") // in the distribution
 		l := b.agree()
 		if l.Meta.Total == 0 || slices.Compact(b.column("category"))[0] != "herb" || b.query().Get("category") != "herb" {
 			b.Errorf("filtered by herb: %v", b.query())
@@ -362,8 +362,8 @@ func TestLink(t *testing.T) {
 			t.Fatalf("the link gives %d", status)
 		}
 		other.settled()
-		plain := func(v string) []string { // without the charts, which only a script loads
-			before, after, _ := strings.Cut(v, "\ncharts ")
+		plain := func(v string) []string { // without the distributions, which only a script loads
+			before, after, _ := strings.Cut(v, "\ndistributions ")
 			_, after, _ = strings.Cut(after, "\nrows ")
 			return strings.Fields(before + " " + after)
 		}

@@ -29,9 +29,9 @@ func oddColumnsCSV() string {
 	return b.String()
 }
 
-// TestReportedCharts checks the charts of text columns: the distribution of almost typed values
+// TestReportedDistributions checks the distributions of text columns: the distribution of almost typed values
 // with a link to the others, the lengths of texts, and frequent words that filter.
-func TestReportedCharts(t *testing.T) {
+func TestReportedDistributions(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{width: 1600})
 	b.visit(oddColumns)
@@ -58,7 +58,7 @@ func TestReportedCharts(t *testing.T) {
 	}
 	b.visit(oddColumns)
 	b.settled()
-	if got := b.texts(note + ".chart .words a"); !slices.Equal(got, []string{"garden", "leaves", "oak", "beech", "beside", "grows", "stands"}) {
+	if got := b.texts(note + ".distribution .words a"); !slices.Equal(got, []string{"garden", "leaves", "oak", "beech", "beside", "grows", "stands"}) {
 		t.Errorf("the frequent words are %q", got)
 	}
 	b.click(note + ".col-menu summary")
@@ -67,7 +67,7 @@ func TestReportedCharts(t *testing.T) {
 		t.Errorf("%d rows, %v", l.Meta.Total, b.query())
 	}
 	b.settled()
-	b.follow(note + ".chart .words [aria-current]")
+	b.follow(note + ".distribution .words [aria-current]")
 	b.wantQuery("")
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 )
 
-// TestCharts points at, clicks and drags over the charts in the header.
-func TestCharts(t *testing.T) {
+// TestDistributions points at, clicks and drags over the distributions in the header.
+func TestDistributions(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{width: 1600})
 	b.visit(catalog)
@@ -21,7 +21,7 @@ func TestCharts(t *testing.T) {
 	}](b, `[...document.querySelectorAll("#grid th[data-field=price] .bar")].map((bar) =>
 		({ from: bar.dataset.from, to: bar.dataset.to, count: Number(bar.dataset.count) }))`)
 	if len(bars) < 5 {
-		t.Fatalf("the chart of the price has %d bars", len(bars))
+		t.Fatalf("the distribution of the price has %d bars", len(bars))
 	}
 	bar := func(i int) []float64 {
 		b.Helper()
@@ -49,10 +49,10 @@ func TestCharts(t *testing.T) {
 	if q := b.query(); q.Get("price[gte]") != bars[0].From || q.Get("price[lt]") != bars[2].To {
 		t.Errorf("the drag leads to %v, the bars are %v", q, bars[:3])
 	}
-	// The chart shows the selection within all rows, and the other charts show only the selected
+	// The distribution shows the selection within all rows, and the others show only the selected
 	// rows.
 	if b.count(price+".ghost")+b.count(price+".out") == 0 {
-		t.Error("the chart does not show what the filter leaves out")
+		t.Error("the distribution does not show what the filter leaves out")
 	}
 	counted := eval[int](b, `[...document.querySelectorAll("#grid th[data-field=category] .part")]
 		.reduce((sum, part) => sum + Number(part.dataset.count ?? part.textContent.match(/: ([0-9,]+) row/)?.[1] ?? 0), 0)`)

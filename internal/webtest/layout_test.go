@@ -160,7 +160,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// TestThousandColumns uses a dataset with a thousand columns: columns are found by name, charts are
+// TestThousandColumns uses a dataset with a thousand columns: columns are found by name, distributions are
 // loaded for the columns in view only, and a match of the search is brought into view.
 func TestThousandColumns(t *testing.T) {
 	onlyInSoakRuns(t)
@@ -170,7 +170,7 @@ func TestThousandColumns(t *testing.T) {
 	b.settled()
 	requested := func() int { return len(b.requested("_columns=")) }
 	if n := requested(); n != 1 {
-		t.Errorf("the charts take %d requests", n)
+		t.Errorf("the distributions take %d requests", n)
 	}
 	b.click("#columns summary")
 	b.fill("#columns [name=_find]", "skewed_991")

@@ -33,7 +33,7 @@ func TestLatestRequestWins(t *testing.T) {
 	for _, tt := range []struct{ name, before, path, part string }{
 		{"page, given up", counting, catalog, "search=r*"},
 		{"page, answered all the same", counting + "; AbortController.prototype.abort = () => {};", catalog, "search=r*"},
-		{"charts, answered all the same", counting + "; AbortController.prototype.abort = () => {};", catalog + "/charts", "search=r*"},
+		{"charts, answered all the same", counting + "; AbortController.prototype.abort = () => {};", catalog + "/distributions", "search=r*"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -177,7 +177,7 @@ func (b *tab) wait(what string, met func() bool) {
 	}
 }
 
-// settled waits until the page is complete, with scripts including the charts in view and the
+// settled waits until the page is complete, with scripts including the distributions in view and the
 // values of open filters.
 func (b *tab) settled() {
 	b.Helper()
@@ -300,7 +300,7 @@ func (b *tab) view() string {
 	b.Helper()
 	return strings.Join([]string{
 		"found " + b.text(".found"), "chips " + strings.Join(b.texts(".chip summary"), " "),
-		"headings " + strings.Join(b.texts("#grid th .col-name"), " "), "charts " + strings.Join(b.texts("#grid .chart"), " "),
+		"headings " + strings.Join(b.texts("#grid th .col-name"), " "), "distributions " + strings.Join(b.texts("#grid .distribution"), " "),
 		"rows " + strings.Join(b.texts("#grid tbody tr"), "\n"), "record " + b.text("#record dl"), "pages " + b.text("#pages summary"),
 		"call " + b.text("#call code"), "search " + eval[string](b, `document.getElementById("search").value`),
 	}, "\n")

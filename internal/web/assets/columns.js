@@ -20,7 +20,7 @@ on("click", "#grid th[data-field] .col-name", (event, name) => {
   show(withSorts(query, terms));
 }, true);
 
-// The menu of a column also copies its name and shows the statistics behind its chart.
+// The menu of a column also copies its name and shows the statistics behind its distribution.
 document.addEventListener("toggle", ({ target }) => {
   if (!target.open || !target.matches(".col-menu")) return;
   if (!$(".stats", target)) addStatistics(target);
@@ -34,13 +34,13 @@ function addStatistics(target) {
   const item = create("li");
   item.append(copyName);
   $(".fields", target).append(item);
-  const { total, empty, distinct, min, max } = $(".chart", th).dataset;
+  const { total, empty, distinct, min, max } = $(".distribution", th).dataset;
   const stats = create("dl", { className: "stats" });
   const count = (n) => n && Number(n).toLocaleString("en");
   for (const [name, value] of [["Rows", count(total)], ["Empty", count(empty)], ["Distinct", count(distinct)], ["Min", min], ["Max", max]]) {
     if (value) stats.append(create("dt", { textContent: name }), create("dd", { textContent: value }));
   }
-  const words = $(".chart .words", th)?.cloneNode(true); // of the chart, which the keyboard does not reach
+  const words = $(".distribution .words", th)?.cloneNode(true); // of the distribution, which the keyboard does not reach
   for (const a of $$("a", words ?? stats)) a.removeAttribute("tabindex");
   $(".popover", target).append(words ?? "", stats);
 }

@@ -1,5 +1,5 @@
-// Charts in the header of the grid. They are requested after the rows, for the columns in view, and stay until new ones
-// arrive. The pointer shows a range and its count; a click filters by it; a drag selects several.
+// Distributions in the header of the grid. They are requested after the rows, for the columns in view, and stay until
+// new ones arrive. The pointer shows a range and its count; a click filters by it; a drag selects several.
 
 import { $$, grid, on, onShow, swap } from "./dom.js";
 import { listing, show, withRange } from "./address.js";
@@ -7,50 +7,50 @@ import { patchNode } from "./morph.js";
 import { fetchPart } from "./nav.js";
 import { showTip } from "./popup.js";
 
-const maxCharts = 32; // of one request
+const maxDistributions = 32; // of one request
 
-// missingCharts returns the charts in view, or nearly so, that are neither loaded nor requested.
-function missingCharts() {
+// missingDistributions returns the distributions in view, or nearly so, that are neither loaded nor requested.
+function missingDistributions() {
   const area = grid()?.getBoundingClientRect();
   if (!area) return [];
-  const near = (chart) => {
-    const r = chart.getBoundingClientRect();
+  const near = (picture) => {
+    const r = picture.getBoundingClientRect();
     return r.width && r.right > area.left - area.width / 2 && r.left < area.right + area.width / 2;
   };
-  return $$("thead .chart:not([data-loaded], [data-requested])", grid()).filter(near).slice(0, maxCharts);
+  return $$("thead .distribution:not([data-loaded], [data-requested])", grid()).filter(near).slice(0, maxDistributions);
 }
 
-async function loadCharts() {
-  const path = swap()?.dataset.charts;
-  const charts = path ? missingCharts() : [];
-  if (!charts.length) return;
-  for (const c of charts) c.dataset.requested = "";
+async function loadDistributions() {
+  const path = swap()?.dataset.distributions;
+  const missing = path ? missingDistributions() : [];
+  if (!missing.length) return;
+  for (const c of missing) c.dataset.requested = "";
   grid().dataset.loading = "";
   const query = listing();
-  for (const c of charts) query.append("_columns", c.closest("th").dataset.field);
+  for (const c of missing) query.append("_columns", c.closest("th").dataset.field);
   const part = await fetchPart(path + "?" + query);
   if (!part) return; // failed, or another page is shown
-  for (const next of $$(".chart", part)) {
-    const chart = document.getElementById(next.id);
-    if (!chart) continue;
+  for (const next of $$(".distribution", part)) {
+    const picture = document.getElementById(next.id);
+    if (!picture) continue;
     next.dataset.loaded = "";
     for (const title of $$("title", next)) { // the tip replaces it
       title.parentNode.dataset.label = title.textContent;
       title.remove();
     }
     for (const a of $$("a", next)) a.setAttribute("tabindex", "-1"); // the grid is one Tab stop
-    patchNode(chart, next);
+    patchNode(picture, next);
   }
-  if (missingCharts().length) loadCharts();
+  if (missingDistributions().length) loadDistributions();
   else delete grid().dataset.loading;
 }
 
-let chartFrame = 0;
+let scrollFrame = 0;
 document.addEventListener("scroll", (event) => {
-  if (event.target !== grid() || chartFrame) return;
-  chartFrame = requestAnimationFrame(() => {
-    chartFrame = 0;
-    loadCharts();
+  if (event.target !== grid() || scrollFrame) return;
+  scrollFrame = requestAnimationFrame(() => {
+    scrollFrame = 0;
+    loadDistributions();
   });
 }, { capture: true, passive: true });
 
@@ -78,7 +78,7 @@ on("pointerdown", "#grid .hist:not(.fixed)", (event, histogram) => {
 on("pointermove", "#grid .hist", (event, histogram) => {
   const bars = $$(".bar", histogram);
   const at = barAt(histogram, event.clientX);
-  const label = bars[at].dataset.label; // of a chart that does not filter
+  const label = bars[at].dataset.label; // of a picture that does not filter
   if (label) return showTip(label, histogram.getBoundingClientRect());
   if (brush?.histogram === histogram) {
     brush.to = at;
@@ -104,4 +104,4 @@ document.addEventListener("pointercancel", () => (brush = null));
 document.addEventListener("pointerout", (event) => !brush && event.target.closest?.("#grid .hist, #grid .part") && showTip(""));
 on("pointerover", "#grid .part", (event, part) => showTip(part.ariaLabel, part.getBoundingClientRect()));
 
-onShow(loadCharts);
+onShow(loadDistributions);

@@ -9,40 +9,40 @@ import (
 	"herbarium/internal/web/view/tables"
 )
 
-func buildCharts(ctx context.Context, s *state.State, v datasetView) (any, error) {
+func buildDistributions(ctx context.Context, s *state.State, v datasetView) (any, error) {
 	return countColumns(ctx, s, v, s.Counted)
 }
 
-func addCharts(ctx context.Context, s *state.State, v datasetView, t *tables.Table) error {
+func addDistributions(ctx context.Context, s *state.State, v datasetView, t *tables.Table) error {
 	var columns []int
 	for _, h := range t.Headers {
 		columns = append(columns, h.Index)
 	}
-	charts, err := countColumns(ctx, s, v, columns)
-	for i := range charts {
-		t.Headers[i].Chart = charts[i]
+	found, err := countColumns(ctx, s, v, columns)
+	for i := range found {
+		t.Headers[i].Distribution = found[i]
 	}
 	return err
 }
 
-// countColumns returns the charts of columns, as many as one request may count.
-func countColumns(ctx context.Context, s *state.State, v datasetView, columns []int) ([]distributions.Chart, error) {
+// countColumns returns the distributions of columns, as many as one request may count.
+func countColumns(ctx context.Context, s *state.State, v datasetView, columns []int) ([]distributions.Distribution, error) {
 	req, err := selectRows(s.Listing, v.Fields)
 	if err != nil {
 		return nil, err
 	}
 	filtered := len(req.Conditions) > 0 || req.Search != nil
-	charts := make([]distributions.Chart, min(len(columns), query.MaxFacetFields))
-	var counted []*distributions.Chart
+	drawn := make([]distributions.Distribution, min(len(columns), query.MaxFacetFields))
+	var counted []*distributions.Distribution
 	var fields []int
-	for k := range charts {
-		charts[k] = distributions.NewChart(s, columns[k])
-		if charts[k].Filtered = filtered; charts[k].Kind == "" {
-			counted, fields = append(counted, &charts[k]), append(fields, columns[k])
+	for k := range drawn {
+		drawn[k] = distributions.New(s, columns[k])
+		if drawn[k].Filtered = filtered; drawn[k].Kind == "" {
+			counted, fields = append(counted, &drawn[k]), append(fields, columns[k])
 		}
 	}
 	if len(counted) == 0 {
-		return charts, nil
+		return drawn, nil
 	}
 	found, err := countFields(ctx, v, req, fields)
 	if err != nil {
@@ -59,10 +59,10 @@ func countColumns(ctx context.Context, s *state.State, v datasetView, columns []
 			c.SetGhosts(s, all[i])
 		}
 	}
-	return charts, nil
+	return drawn, nil
 }
 
-// countAll returns the facets of all rows, for charts.
+// countAll returns the facets of all rows, for distributions.
 func countAll(ctx context.Context, v datasetView, fields []int) ([]query.Facet, error) {
 	all, err := selectRows(nil, v.Fields)
 	if err != nil {
@@ -71,10 +71,10 @@ func countAll(ctx context.Context, v datasetView, fields []int) ([]query.Facet, 
 	return countFields(ctx, v, all, fields)
 }
 
-// countFields returns the facets of the rows of a request, for charts.
+// countFields returns the facets of the rows of a request, for distributions.
 func countFields(ctx context.Context, v datasetView, req *query.Request, fields []int) ([]query.Facet, error) {
 	found, err := v.Facets(ctx, &query.FacetRequest{
-		Request: req, Fields: fields, Top: distributions.ChartValues, Buckets: distributions.ChartBuckets, Scale: query.ScaleAuto, AllEdges: true, IgnoreOwnFilter: true,
+		Request: req, Fields: fields, Top: distributions.Values, Buckets: distributions.Buckets, Scale: query.ScaleAuto, AllEdges: true, IgnoreOwnFilter: true,
 	})
 	return found.Fields, err
 }

@@ -56,7 +56,7 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		"GET " + dataset + "/chart" + previewFile: p.dataset(p.preview("chart")),
 		"GET " + dataset + "/chart.svg":           p.dataset(p.chartSVG),
 		"GET " + dataset + "/facets":              p.fragment("facets", buildFacets),
-		"GET " + dataset + "/charts":              p.fragment("charts", buildCharts),
+		"GET " + dataset + "/distributions":       p.fragment("distributions", buildDistributions),
 		"GET " + dataset + "/fields":              p.fragment("fieldlists", buildFields),
 		"GET " + dataset + "/spark.svg":           p.dataset(p.spark),
 		"GET " + dataset + "/about":               p.dataset(p.about),

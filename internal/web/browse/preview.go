@@ -222,8 +222,8 @@ func newCardColumns(ctx context.Context, v datasetView, s *state.State) (columns
 			candidates = append(candidates, i)
 		}
 	}
-	charts, err := countColumns(ctx, s, v, candidates)
-	for _, c := range charts {
+	found, err := countColumns(ctx, s, v, candidates)
+	for _, c := range found {
 		if column, ok := newCardColumn(&v.Dataset, c); ok && len(columns) < most {
 			columns = append(columns, column)
 		}
@@ -233,7 +233,7 @@ func newCardColumns(ctx context.Context, v datasetView, s *state.State) (columns
 
 // newCardColumn returns the distribution of a column; ok is false if it says nothing, or not in
 // characters that the font of previews has.
-func newCardColumn(d *herb.Dataset, c distributions.Chart) (column share.Column, ok bool) {
+func newCardColumn(d *herb.Dataset, c distributions.Distribution) (column share.Column, ok bool) {
 	column.Name = format.PlainText(columns.Heading(d.Fields[c.Index]))
 	if !share.CanDraw(column.Name) {
 		column.Name = ""
@@ -258,7 +258,7 @@ func newCardColumn(d *herb.Dataset, c distributions.Chart) (column share.Column,
 
 // newCardValues returns the most frequent values of all rows, with their shares of the matching
 // ones.
-func newCardValues(c distributions.Chart) (values []share.Bar) {
+func newCardValues(c distributions.Distribution) (values []share.Bar) {
 	const most = 4
 	all, counts := c.Parts, map[string]int{}
 	if c.Ghosts != nil {

@@ -90,8 +90,8 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	switch {
 	case pairs != nil:
 		err = p.setMap(r.Context(), &page, v, req, pairs)
-	case s.Charts && page.Table != nil:
-		err = addCharts(r.Context(), page.State, v, page.Table)
+	case s.Distributions && page.Table != nil:
+		err = addDistributions(r.Context(), page.State, v, page.Table)
 	}
 	if err != nil {
 		return err

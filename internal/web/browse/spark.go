@@ -12,11 +12,11 @@ import (
 	"herbarium/internal/web/view/state"
 )
 
-// paramSparkVersion in the URL of a chart makes it a different one for each version, so that
+// paramSparkVersion in the URL of a spark makes it a different one for each version, so that
 // browsers cache it.
 const paramSparkVersion = "v"
 
-// spark serves the chart of a dataset in the catalogue. It is an image that browsers load when it
+// spark serves the small picture of a dataset in the catalogue: a map or a distribution. It is an image that browsers load when it
 // comes into view, so that the catalogue opens no datasets itself.
 func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	if v.Denied != nil {

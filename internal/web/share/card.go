@@ -17,7 +17,7 @@ import (
 // Card is the content of a preview.
 type Card struct {
 	Path    string // where the dataset is, such as "geo / Earthquakes"
-	Heading string // such as "223 of 23,412 earthquakes"
+	Heading string // such as "223 of 23,412 rows"
 	Detail  string // what they have in common
 	Site    string // host of the site
 

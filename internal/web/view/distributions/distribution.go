@@ -12,22 +12,22 @@ import (
 	"herbarium/internal/web/view/state"
 )
 
-// The size of charts.
+// The size of distributions.
 const (
-	ChartBuckets = 20 // of a histogram, at most
-	ChartValues  = 5  // parts of a proportion bar, besides the rest
-	chartHeight  = 30
-	partsWidth   = 100
-	maxBound     = 60 // characters of the smallest and the largest value
+	Buckets    = 20 // of a histogram, at most
+	Values     = 5  // parts of a proportion bar, besides the rest
+	barHeight  = 30
+	partsWidth = 100
+	maxBound   = 60 // characters of the smallest and the largest value
 )
 
-// Chart is the distribution of a column over the rows of a listing, in its header. The distribution
-// over all rows is drawn behind it.
-type Chart struct {
+// Distribution is the distribution of a column over the rows of a listing, in its header. That over
+// all rows is drawn behind it.
+type Distribution struct {
 	query.Facet
 	Index       int    // of the field
 	Kind        string // "hist", "cat", "note", or over all rows "fixed" or "words"; empty: not counted
-	Note        string // instead of a chart
+	Note        string // instead of a picture
 	Left, Right string // labels
 	Bars        []Bar
 	Parts       []Part
@@ -35,7 +35,7 @@ type Chart struct {
 	Ghosts      []Part // over all rows; none: the listing contains all rows
 	Words       []FrequentWord
 	Misfits     *Misfits // nil: none
-	Filtered    bool     // the listing does not contain all rows that the chart shows
+	Filtered    bool     // the listing does not contain all rows that the distribution shows
 }
 
 // Bar is a bucket of a histogram.
@@ -47,10 +47,10 @@ type Bar struct {
 }
 
 // Top returns the vertical position of a bar with a height.
-func (b Bar) Top(height int) int { return chartHeight - height }
+func (b Bar) Top(height int) int { return barHeight - height }
 
 // HeightShare returns a height of the bar as a share of the highest one.
-func (b Bar) HeightShare(height int) float64 { return float64(height) / chartHeight }
+func (b Bar) HeightShare(height int) float64 { return float64(height) / barHeight }
 
 // Part is a value in a proportion bar.
 type Part struct {
@@ -62,11 +62,11 @@ type Part struct {
 	Active   bool   // the field is filtered by the value
 }
 
-// chartNote returns the note for a column of which no chart is drawn: its values are unique, or
+// noteOf returns the note for a column of which no distribution is drawn: its values are unique, or
 // nearly so.
-func chartNote(d *herb.Dataset, i int) (note string, ok bool) {
+func noteOf(d *herb.Dataset, i int) (note string, ok bool) {
 	f, c, kind := d.Fields[i], columns.ColumnReport(d, i), columns.KindOf(d, i)
-	isUnique := c != nil && c.Distinct == c.Filled && c.Filled > ChartBuckets
+	isUnique := c != nil && c.Distinct == c.Filled && c.Filled > Buckets
 	isImage := c != nil && kind == columns.KindImage
 	switch {
 	case !f.Filterable:
@@ -83,11 +83,11 @@ func chartNote(d *herb.Dataset, i int) (note string, ok bool) {
 	return herb.Plural(c.Distinct, "value", "values"), true
 }
 
-// NewChart returns the chart of a column: one from the publish report if it has one, a note with
-// the figures of the report if no chart is drawn, else without a kind, to be counted.
-func NewChart(s *state.State, i int) Chart {
-	c := Chart{Index: i, Misfits: NewMisfits(s, i)}
-	note, ok := chartNote(s.Dataset, i)
+// New returns the distribution of a column: one from the publish report if it has one, a note with
+// the figures of the report if none is drawn, else without a kind, to be counted.
+func New(s *state.State, i int) Distribution {
+	c := Distribution{Index: i, Misfits: NewMisfits(s, i)}
+	note, ok := noteOf(s.Dataset, i)
 	if c.setReported(s, note) || !ok {
 		return c
 	}
@@ -97,15 +97,15 @@ func NewChart(s *state.State, i int) Chart {
 }
 
 // setTotals sets the figures of the publish report.
-func (c *Chart) setTotals(d *herb.Dataset) {
+func (c *Distribution) setTotals(d *herb.Dataset) {
 	c.Total = d.Records
 	if r := columns.ColumnReport(d, c.Index); r != nil {
 		c.Empty, c.Distinct, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxBound), herb.Clip(r.Max, maxBound)
 	}
 }
 
-// SetCounts draws the chart.
-func (c *Chart) SetCounts(s *state.State, facet query.Facet) {
+// SetCounts draws the distribution.
+func (c *Distribution) SetCounts(s *state.State, facet query.Facet) {
 	c.Facet = facet
 	switch {
 	case len(facet.Histogram)+len(facet.Values) == 0:
@@ -117,9 +117,9 @@ func (c *Chart) SetCounts(s *state.State, facet query.Facet) {
 	}
 }
 
-// SetGhosts sets what is drawn behind the chart: the distribution over all rows, whose buckets are
+// SetGhosts sets what is drawn behind it: the distribution over all rows, whose buckets are
 // the same.
-func (c *Chart) SetGhosts(s *state.State, all query.Facet) {
+func (c *Distribution) SetGhosts(s *state.State, all query.Facet) {
 	if c.Kind == "cat" {
 		c.Ghosts = parts(s, c.Index, all)
 	}
@@ -130,7 +130,7 @@ func (c *Chart) SetGhosts(s *state.State, all query.Facet) {
 	}
 }
 
-func (c *Chart) setHistogram(s *state.State) {
+func (c *Distribution) setHistogram(s *state.State) {
 	last, form := len(c.Histogram)-1, filters.NewFilter(s, c.Index)
 	c.Kind = "hist"
 	c.Left, c.Right = rangeLabels(&form.Column, c.Histogram)
@@ -138,7 +138,7 @@ func (c *Chart) setHistogram(s *state.State) {
 	for k := range c.Bars {
 		b := &c.Bars[k]
 		b.Out = !covers(&form, b.Bucket)
-		if s.Charts {
+		if s.Distributions {
 			b.Href = bucketHref(s, c.Index, b.Bucket, k == last)
 			b.Label = columns.FormatOperand(&form.Column, b.From) + " – " + columns.FormatOperand(&form.Column, b.To) + ": " + herb.Plural(b.Count, "row", "rows")
 		}
@@ -170,7 +170,7 @@ func bucketHref(s *state.State, field int, b query.Bucket, last bool) string {
 		query.Param{Name: query.FilterParam(name, upper), Value: b.To}))
 }
 
-// newBars scales the counts of a histogram to the height of a chart. A bucket with a row is
+// newBars scales the counts of a histogram to the height of a bar. A bucket with a row is
 // visible.
 func newBars(buckets []query.Bucket) (bars []Bar) {
 	highest := 1
@@ -178,7 +178,7 @@ func newBars(buckets []query.Bucket) (bars []Bar) {
 		highest = max(highest, b.Count)
 	}
 	for _, b := range buckets {
-		bars = append(bars, Bar{Bucket: b, Height: (b.Count*chartHeight + highest - 1) / highest})
+		bars = append(bars, Bar{Bucket: b, Height: (b.Count*barHeight + highest - 1) / highest})
 	}
 	return bars
 }
@@ -193,7 +193,7 @@ func covers(f *filters.Filter, b query.Bucket) bool {
 	return !(okLow && to <= low) && !(okHigh && from > high)
 }
 
-func (c *Chart) setParts(s *state.State) {
+func (c *Distribution) setParts(s *state.State) {
 	c.Kind, c.Parts = "cat", parts(s, c.Index, c.Facet)
 	c.Chosen = slices.ContainsFunc(s.Conditions(c.Index), func(c state.FieldFilter) bool { return c.Op == query.OpEq })
 	top := c.Values[0]
@@ -203,7 +203,7 @@ func (c *Chart) setParts(s *state.State) {
 // parts returns the most frequent values with widths in proportion to their counts, and all others
 // as the last part.
 func parts(s *state.State, field int, facet query.Facet) (parts []Part) {
-	values := facet.Values[:min(len(facet.Values), ChartValues)]
+	values := facet.Values[:min(len(facet.Values), Values)]
 	counted := 0
 	for _, v := range values {
 		counted += v.Count

@@ -25,7 +25,7 @@ type Misfits struct {
 // setReported draws what the publish report has of a text column, over all rows: the distribution
 // of the values of a type that nearly all of them have, the frequent words of long texts, or the
 // lengths of texts. It returns false if the values are counted instead.
-func (c *Chart) setReported(s *state.State, note string) bool {
+func (c *Distribution) setReported(s *state.State, note string) bool {
 	r := columns.ColumnReport(s.Dataset, c.Index)
 	switch {
 	case r == nil || s.Fields[c.Index].Type != herb.TypeText:
@@ -52,7 +52,7 @@ func (c *Chart) setReported(s *state.State, note string) bool {
 }
 
 // setNear draws the distribution of the values of a type that nearly all values have.
-func (c *Chart) setNear(s *state.State, near *herb.NearType) {
+func (c *Distribution) setNear(s *state.State, near *herb.NearType) {
 	column := columns.NewColumn(s.Dataset, c.Index)
 	column.Type, column.Notation = near.Type, near.Notation
 	c.Scale = query.Scale(near.Scale)
@@ -66,7 +66,7 @@ func (c *Chart) setNear(s *state.State, near *herb.NearType) {
 }
 
 // setFixed draws the histogram, whose bars do not filter.
-func (c *Chart) setFixed(labels []string) {
+func (c *Distribution) setFixed(labels []string) {
 	c.Kind, c.Bars = "fixed", newBars(c.Histogram)
 	for k := range c.Bars {
 		c.Bars[k].Label = labels[k] + ": " + herb.Plural(c.Bars[k].Count, "row", "rows")

@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/web/view/format"
 )
 
-// SparkLabel says what the small chart of a dataset shows: a map, or the distribution of a column
-// with its ends. It is empty if there is no chart.
+// SparkLabel says what the small picture of a dataset shows: a map, or the distribution of a column
+// with its ends. It is empty if there is none.
 func SparkLabel(d *herb.Dataset) string {
 	if len(columns.MapPairs(d)) > 0 {
 		return "map"
@@ -38,7 +38,7 @@ func SparkLabel(d *herb.Dataset) string {
 // is none.
 func SparkColumn(d *herb.Dataset) int {
 	return columns.BestColumn(d, func(i int) int {
-		_, noted := chartNote(d, i)
+		_, noted := noteOf(d, i)
 		c := columns.ColumnReport(d, i)
 		if noted || c == nil || c.Distinct < 2 || 2*c.Filled < d.Records {
 			return 0
@@ -58,7 +58,7 @@ func SparkColumn(d *herb.Dataset) int {
 	})
 }
 
-// NewSpark returns the bars of a small chart of a facet, for the catalogue.
+// NewSpark returns the bars of a small picture of a facet, for the catalogue.
 func NewSpark(facet query.Facet) []Bar {
 	buckets := facet.Histogram
 	if !query.HasRange(facet.Type) {

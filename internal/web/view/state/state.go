@@ -22,23 +22,23 @@ func (s *State) PreviewHref(path, version string) string {
 
 // Parameters that only the pages use. A field with such a name is filtered as name[eq].
 const (
-	ParamPin    = "_pin"     // the column that stays in view
-	ParamWidth  = "_width"   // the width of a column in pixels, as in "title:320", repeated
-	ParamView   = "_view"    // "table": phones show a table instead of cards
-	ParamCharts = "_charts"  // "1": the page contains the charts of the columns, for browsers without a script
-	ParamMap    = "_map"     // the latitude field of a map, if there are several
-	ParamRecord = "_record"  // the open record, by its position on the page
-	ParamRow    = "_row"     // the open record, by its content hash
-	ParamFacet  = "_facet"   // the filter to edit; in requests for counts also several
-	ParamMore   = "_more"    // the filter to edit, with more values
-	ParamOffset = "_offset"  // the number of values to skip before those
-	ParamValues = "_values"  // text that the values offered by that filter contain
-	ParamFind   = "_find"    // text that the columns offered by a menu contain
-	ParamMenu   = "_menu"    // that menu: "columns" or "filters"
-	ParamCount  = "_columns" // a column whose chart the script requests, repeated
-	ParamKind   = "_kind"    // the form of the chart
-	ParamSplit  = "_split"   // the number of series of the chart
-	ParamSmall  = "_small"   // the version of which an image is a preview, so that browsers cache it
+	ParamPin           = "_pin"           // the column that stays in view
+	ParamWidth         = "_width"         // the width of a column in pixels, as in "title:320", repeated
+	ParamView          = "_view"          // "table": phones show a table instead of cards
+	ParamDistributions = "_distributions" // "1": the page contains the distributions of the columns, for browsers without a script
+	ParamMap           = "_map"           // the latitude field of a map, if there are several
+	ParamRecord        = "_record"        // the open record, by its position on the page
+	ParamRow           = "_row"           // the open record, by its content hash
+	ParamFacet         = "_facet"         // the filter to edit; in requests for counts also several
+	ParamMore          = "_more"          // the filter to edit, with more values
+	ParamOffset        = "_offset"        // the number of values to skip before those
+	ParamValues        = "_values"        // text that the values offered by that filter contain
+	ParamFind          = "_find"          // text that the columns offered by a menu contain
+	ParamMenu          = "_menu"          // that menu: "columns" or "filters"
+	ParamCount         = "_columns"       // a column whose distribution the script requests, repeated
+	ParamKind          = "_kind"          // the form of the chart
+	ParamSplit         = "_split"         // the number of series of the chart
+	ParamSmall         = "_small"         // the version of which an image is a preview, so that browsers cache it
 
 	// These change the selected columns and values. A page redirects to the result, so that they
 	// are in no URL.
@@ -54,19 +54,19 @@ const PageRows = 50
 
 // State is the state of a page of rows, which is completely contained in its URL.
 type State struct {
-	Path    string       // of the page
-	Version string       // that the URL names; empty: the live version
-	Files   string       // path of the image files beside the dataset, with a trailing slash; empty: they are not served
-	Listing query.Params // the parameters of the listing, as the API takes them, except the selected fields
-	Columns []int        // positions of the selected fields; nil: the default ones
-	Pin     int          // position of the column that stays in view; -1: the first one
-	Widths  []ColumnWidth
-	Charts  bool
-	NoCards bool   // phones show a table
-	Map     string // latitude field of the map; empty: the first one
-	Bounds  string // part of the map that is shown, as query.ParamBounds has it; empty: all rows
-	Record  int    // position of the open record, from 1; 0: none
-	Row     string // content hash of the open record, if it is named by that
+	Path          string       // of the page
+	Version       string       // that the URL names; empty: the live version
+	Files         string       // path of the image files beside the dataset, with a trailing slash; empty: they are not served
+	Listing       query.Params // the parameters of the listing, as the API takes them, except the selected fields
+	Columns       []int        // positions of the selected fields; nil: the default ones
+	Pin           int          // position of the column that stays in view; -1: the first one
+	Widths        []ColumnWidth
+	Distributions bool
+	NoCards       bool   // phones show a table
+	Map           string // latitude field of the map; empty: the first one
+	Bounds        string // part of the map that is shown, as query.ParamBounds has it; empty: all rows
+	Record        int    // position of the open record, from 1; 0: none
+	Row           string // content hash of the open record, if it is named by that
 	// Question is the parameters of the chart; none: the default chart. Other views carry them
 	// along.
 	Question query.Params
@@ -78,7 +78,7 @@ type State struct {
 	Values  string   // text that the values contain
 	Find    string   // text that the offered columns contain
 	Menu    string   // the open menu
-	Counted []int    // positions of the fields whose charts are requested
+	Counted []int    // positions of the fields whose distributions are requested
 
 	Dataset *herb.Dataset
 	Fields  []herb.Field
@@ -132,8 +132,8 @@ func (s *State) setOwn(p query.Param) bool {
 		s.setWidth(p.Value)
 	case ParamView:
 		s.NoCards = p.Value == "table"
-	case ParamCharts:
-		s.Charts = p.Value == "1"
+	case ParamDistributions:
+		s.Distributions = p.Value == "1"
 	case ParamMap:
 		if field >= 0 {
 			s.Map = p.Value
@@ -308,11 +308,11 @@ func (s *State) Href(listing query.Params, more ...query.Param) string {
 	return s.Path
 }
 
-// ChartsHref returns the link to the page with charts, for browsers without a script.
-func (s *State) ChartsHref() string {
-	withCharts := *s
-	withCharts.Charts = true
-	return withCharts.Href(s.Listing)
+// DistributionsHref returns the link to the page with distributions, for browsers without a script.
+func (s *State) DistributionsHref() string {
+	other := *s
+	other.Distributions = true
+	return other.Href(s.Listing)
 }
 
 // WithOwn adds the parameters of the page that stay when its listing changes.
@@ -322,8 +322,8 @@ func (s *State) WithOwn(listing query.Params) query.Params {
 		listing = listing.WithValue(ParamPin, s.Fields[s.Pin].Name)
 	}
 	listing = listing.With(s.widthParams()...)
-	if s.Charts {
-		listing = listing.WithValue(ParamCharts, "1")
+	if s.Distributions {
+		listing = listing.WithValue(ParamDistributions, "1")
 	}
 	if s.NoCards {
 		listing = listing.WithValue(ParamView, "table")

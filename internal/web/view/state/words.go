@@ -3,7 +3,6 @@ package state
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -13,10 +12,8 @@ import (
 
 // Words says which rows a view shows, for titles and previews.
 type Words struct {
-	Rows       string   // such as "223 of 23,412 earthquakes"
+	Rows       string   // such as "223 of 23,412 rows"
 	Conditions []string // such as "magnitude ≥ 7.5"
-	// Named is true if Rows says what the rows are, so that it needs no title beside it.
-	Named bool
 }
 
 // NewWords describes the rows of a listing with this many of them.
@@ -37,15 +34,7 @@ func NewWords(s *State, total int) Words {
 			w.Conditions = append(w.Conditions, format.PlainText(herb.Clip(column.Heading, MaxChipText)+" "+c.Short+" "+c.Value))
 		}
 	}
-	noun := rowsNoun(s.Dataset)
-	w.Named = noun != ""
-	switch {
-	case noun == "" && s.Dataset.Records == 1:
-		noun = "row"
-	case noun == "":
-		noun = "rows"
-	}
-	w.Rows = herb.Count(s.Dataset.Records) + " " + noun
+	w.Rows = herb.Plural(s.Dataset.Records, "row", "rows")
 	switch {
 	case total != s.Dataset.Records:
 		w.Rows = herb.Count(total) + " of " + w.Rows
@@ -61,27 +50,8 @@ func (w Words) String() string { return strings.Join(append([]string{w.Rows}, w.
 // Title returns the title of a view of rows: that of the dataset, and which of its rows it shows
 // unless these are all.
 func (w Words) Title(dataset string) string {
-	switch {
-	case len(w.Conditions) == 0:
+	if len(w.Conditions) == 0 {
 		return dataset
-	case w.Named:
-		return w.String()
 	}
 	return dataset + ": " + w.String()
-}
-
-// rowsNoun returns what the rows of a dataset are, if its title is a plural such as "Earthquakes";
-// empty if it is not.
-func rowsNoun(d *herb.Dataset) string {
-	title := format.PlainText(d.Title)
-	if title == "" {
-		title = d.Ref.Name
-	}
-	isWord := !strings.ContainsFunc(title, func(r rune) bool { return !unicode.IsLetter(r) })
-	lower := strings.ToLower(title)
-	const shortest = 4
-	if !isWord || len(lower) < shortest || !strings.HasSuffix(lower, "s") || slices.ContainsFunc([]string{"ss", "us", "is", "ics"}, func(end string) bool { return strings.HasSuffix(lower, end) }) {
-		return ""
-	}
-	return lower
 }

@@ -35,7 +35,7 @@ type Header struct {
 	Hint                  string // what the link does
 	Ascending, Descending string // links of the menu
 	Filter                string // empty: not filterable
-	Chart                 distributions.Chart
+	Distribution          distributions.Distribution
 	Width                 int    // in pixels
 	Sized                 bool   // by the user
 	Flexible              bool   // it takes the rest of the window
@@ -129,7 +129,7 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 }
 
 func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
-	h := Header{Column: c, Class: columnClass(&c), Chart: distributions.Chart{Index: c.Index}}
+	h := Header{Column: c, Class: columnClass(&c), Distribution: distributions.Distribution{Index: c.Index}}
 	if r := columns.ColumnReport(s.Dataset, c.Index); r != nil {
 		const maxEvidence = 200 // characters
 		h.Evidence = herb.Clip(r.Evidence, maxEvidence)

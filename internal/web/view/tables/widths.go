@@ -15,7 +15,7 @@ import (
 // measuring its cells, and columns do not move while you type.
 const (
 	rowNumberWidth = 56  // of the first column; grid.css repeats it
-	leastWidth     = 124 // of the chart in the header
+	leastWidth     = 124 // of the distribution in the header
 	mostWidth      = 260 // unless the column has the longest texts
 	longTextWidth  = 320
 	widthStep      = 80 // of the menu
