@@ -273,6 +273,9 @@ func TestColumns(t *testing.T) {
 			{"Move right", "title,id,status,category,date,price,tags"}, {"Move left", "title,id,category,status,date,price,tags"},
 			{"Pin", "category,title,id,status,date,price,tags"}, {"Hide", "title,id,status,date,price,tags"},
 		} {
+			if !script && step.choice != "Pin" {
+				continue
+			}
 			b.press(kb.Escape)
 			b.click(menu + "summary")
 			b.follow(b.pick(menu+".fields :is(a, button)", step.choice))

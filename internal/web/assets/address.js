@@ -59,3 +59,11 @@ export function withSorts(query, terms) {
   } else if (terms.length) query.set("sort", terms.join(","));
   return query;
 }
+
+// withWidth returns the query with another width of a column; 0: the default.
+export function withWidth(query, field, pixels = 0) {
+  const others = query.getAll("_width").filter((width) => width.replace(/:[^:]*$/, "") !== field);
+  query.delete("_width");
+  for (const width of pixels ? [...others, `${field}:${pixels}`] : others) query.append("_width", width);
+  return query;
+}

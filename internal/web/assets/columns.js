@@ -1,7 +1,7 @@
-// Columns: several sort fields, moving by drag, copying a name, and statistics.
+// Columns: several sort fields, the menu of a column, moving by drag, and statistics.
 
 import { $, $$, on } from "./dom.js";
-import { listing, show, sorts, withSorts } from "./address.js";
+import { listing, show, sorts, withSorts, withWidth } from "./address.js";
 import { copyText } from "./copy.js";
 import { place } from "./popup.js";
 
@@ -20,20 +20,35 @@ on("click", "#grid th[data-field] .col-name", (event, name) => {
   show(withSorts(query, terms));
 }, true);
 
-// The menu of a column also copies its name and shows the statistics behind its distribution.
+// The menu of a column also moves and hides it, copies its name, and shows the statistics behind its distribution.
 document.addEventListener("toggle", ({ target }) => {
   if (!target.open || !target.matches(".col-menu")) return;
-  if (!$(".stats", target)) addStatistics(target);
+  if (!$(".stats", target)) {
+    addActions(target);
+    addStatistics(target);
+  }
   place($(".popover", target), $("summary", target).getBoundingClientRect());
 }, true);
 
+function addActions(target) {
+  const { field } = target.closest("th").dataset;
+  const others = () => shownFields().filter((f) => f !== field);
+  const move = (step) => showFields(others().toSpliced(Math.max(0, shownFields().indexOf(field) + step), 0, field));
+  const add = (textContent, action) => {
+    const button = create("button", { type: "button", textContent }), item = create("li");
+    button.addEventListener("click", action);
+    item.append(button);
+    $(".fields", target).append(item);
+  };
+  add("Move left", () => move(-1));
+  add("Move right", () => move(1));
+  if (others().length) add("Hide", () => showFields(others()));
+  if (listing().getAll("_width").some((width) => width.startsWith(field + ":"))) add("Default width", () => show(withWidth(listing(), field)));
+  add("Copy name", () => copyText(field, "Name"));
+}
+
 function addStatistics(target) {
   const th = target.closest("th");
-  const copyName = create("button", { type: "button", textContent: "Copy name" });
-  copyName.addEventListener("click", () => copyText(th.dataset.field, "Name"));
-  const item = create("li");
-  item.append(copyName);
-  $(".fields", target).append(item);
   const { total, empty, distinct, min, max } = $(".distribution", th).dataset;
   const stats = create("dl", { className: "stats" });
   const count = (n) => n && Number(n).toLocaleString("en");
@@ -95,9 +110,16 @@ addEventListener("pointerup", (event) => {
 on("dragstart", "#grid th .col-name", (event) => event.preventDefault());
 
 function moveColumn(field, other, before) {
-  const fields = $$("#grid th[data-field]").map((th) => th.dataset.field).filter((f) => f !== field);
-  fields.splice(fields.indexOf(other) + (before ? 0 : 1), 0, field);
+  const fields = shownFields().filter((f) => f !== field);
+  showFields(fields.toSpliced(fields.indexOf(other) + (before ? 0 : 1), 0, field));
+}
+
+const shownFields = () => $$("#grid th[data-field]").map((th) => th.dataset.field);
+
+// showFields shows columns in an order, of which the first stays in view.
+function showFields(fields) {
   const query = listing();
+  query.delete("_column");
   query.delete("_fields");
   query.delete("_pin");
   if (fields.some((f) => f.includes(","))) for (const f of fields) query.append("_column", f);

@@ -1,7 +1,7 @@
 // Widths of columns: dragging the edge of a header, a double click on it, and Alt with the arrow keys.
 
 import { $, $$, grid, on } from "./dom.js";
-import { listing, show } from "./address.js";
+import { listing, show, withWidth } from "./address.js";
 
 const narrowest = 48, widest = 1200, widthStep = 16, edge = 6; // pixels
 
@@ -22,11 +22,8 @@ function setColumnWidth(th, pixels) {
 
 // saveWidth shows the page with the width of a column in its URL: cells have as much text as fits.
 function saveWidth(th, options) {
-  const { field } = th.dataset, query = listing();
+  const query = withWidth(listing(), th.dataset.field, th.offsetWidth);
   const page = new URLSearchParams(location.search).get("page");
-  const others = query.getAll("_width").filter((width) => width.replace(/:[^:]*$/, "") !== field);
-  query.delete("_width");
-  for (const width of [...others, `${field}:${th.offsetWidth}`]) query.append("_width", width);
   if (page) query.set("page", page);
   show(query, options);
 }

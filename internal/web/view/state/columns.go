@@ -34,27 +34,6 @@ func (s *State) ColumnParams() query.Params {
 	return query.Params{{Name: query.ParamFields, Value: joined}}
 }
 
-// changeColumns applies a parameter that hides or moves a column.
-func (s *State) changeColumns(p query.Param) {
-	step, ok := map[string]int{ParamHide: 0, ParamLeft: -1, ParamRight: 1}[p.Name]
-	if !ok {
-		return
-	}
-	columns := slices.Clone(s.ShownColumns())
-	from := slices.Index(columns, herb.FieldIndex(s.Fields, p.Value))
-	if from < 0 || len(columns) == 1 {
-		return
-	}
-	field := columns[from]
-	columns = slices.Delete(columns, from, from+1)
-	if step != 0 {
-		columns = slices.Insert(columns, max(0, min(from+step, len(columns))), field)
-	} else if s.Pin == field {
-		s.Pin = -1
-	}
-	s.Columns = columns
-}
-
 // ShownColumns returns the positions of the columns to show, the one that stays in view first.
 func (s *State) ShownColumns() []int {
 	columns := s.Columns

@@ -33,8 +33,7 @@ const (
 	ParamMore          = "_more"          // the filter to edit, with more values
 	ParamOffset        = "_offset"        // the number of values to skip before those
 	ParamValues        = "_values"        // text that the values offered by that filter contain
-	ParamFind          = "_find"          // text that the columns offered by a menu contain
-	ParamMenu          = "_menu"          // that menu: "columns" or "filters"
+	ParamFind          = "_find"          // text that the columns contain which the script requests for a menu
 	ParamCount         = "_columns"       // a column whose distribution the script requests, repeated
 	ParamKind          = "_kind"          // the form of the chart
 	ParamSplit         = "_split"         // the number of series of the chart
@@ -43,10 +42,7 @@ const (
 	// These change the selected columns and values. A page redirects to the result, so that they
 	// are in no URL.
 	ParamColumn = "_column" // a column to show, repeated
-	ParamHide   = "_hide"   // a column to hide
 	ParamNot    = "_not"    // a column whose selected values are left out
-	ParamLeft   = "_left"   // a column to move by one position
-	ParamRight  = "_right"
 )
 
 // PageRows is the number of rows per page unless the URL says otherwise. It fills a large screen.
@@ -77,7 +73,6 @@ type State struct {
 	Offset  int      // values to skip before those
 	Values  string   // text that the values contain
 	Find    string   // text that the offered columns contain
-	Menu    string   // the open menu
 	Counted []int    // positions of the fields whose distributions are requested
 
 	Dataset *herb.Dataset
@@ -108,7 +103,6 @@ func ParseState(path string, q query.String, d *herb.Dataset) (s State, canonica
 		s.Offset = 0
 	}
 	for _, p := range ps {
-		s.changeColumns(p)
 		s.excludeValues(p)
 	}
 	sorted := func(ps query.Params) []string { return slices.Sorted(strings.SplitSeq(ps.Encode(), "&")) }
@@ -160,15 +154,11 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Values = p.Value
 	case ParamFind:
 		s.Find = p.Value
-	case ParamMenu:
-		if p.Value == "columns" || p.Value == "filters" {
-			s.Menu = p.Value
-		}
 	case query.ParamBy, query.ParamMeasure, query.ParamGroupSort, query.ParamTopGroups, query.ParamZone, ParamKind, ParamSplit:
 		s.Question = s.Question.WithValue(p.Name, p.Value)
 	case ParamSmall:
 		s.Small = p.Value
-	case ParamHide, ParamLeft, ParamRight, ParamNot:
+	case ParamNot:
 	default:
 		return false
 	}
@@ -295,8 +285,7 @@ func (s *State) Params() query.Params {
 		ps = ps.WithValue(name, f)
 	}
 	number := func(n int) string { return strings.TrimPrefix(strconv.Itoa(n), "0") } // empty: none
-	return ps.WithValue(ParamRecord, number(s.Record)).WithValue(ParamRow, s.Row).WithValue(ParamOffset, number(s.Offset)).WithValue(ParamValues, s.Values).
-		WithValue(ParamFind, s.Find).WithValue(ParamMenu, s.Menu)
+	return ps.WithValue(ParamRecord, number(s.Record)).WithValue(ParamRow, s.Row).WithValue(ParamOffset, number(s.Offset)).WithValue(ParamValues, s.Values)
 }
 
 // Href returns the link to another listing with the same columns, and more parameters of the page.

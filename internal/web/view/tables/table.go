@@ -37,7 +37,6 @@ type Header struct {
 	Filter                string // empty: not filterable
 	Distribution          distributions.Distribution
 	Width                 int    // in pixels
-	Sized                 bool   // by the user
 	Flexible              bool   // it takes the rest of the window
 	Evidence              string // why the column has its type; empty: unknown
 	Lengths               string // of its texts, such as "3–80 characters"; empty: unknown, or no texts

@@ -18,7 +18,6 @@ const (
 	leastWidth     = 124 // of the distribution in the header
 	mostWidth      = 260 // unless the column has the longest texts
 	longTextWidth  = 320
-	widthStep      = 80 // of the menu
 
 	cellPadding = 20
 	fontSize    = 13
@@ -33,7 +32,7 @@ func (t *Table) setWidths(s *state.State) {
 		h := &t.Headers[k]
 		h.Width = defaultWidth(s.Dataset, &h.Column)
 		if at := slices.IndexFunc(s.Widths, func(w state.ColumnWidth) bool { return w.Field == h.Index }); at >= 0 {
-			h.Width, h.Sized = s.Widths[at].Pixels, true
+			h.Width = s.Widths[at].Pixels
 		} else if score := flexibility(s.Dataset, &h.Column); score > 0 && score >= longest {
 			flexible, longest = k, score
 		}
@@ -48,16 +47,6 @@ func (t *Table) setWidths(s *state.State) {
 	}
 	t.Stretches = flexible >= 0
 }
-
-// Wider and Narrower return the values of the parameter that changes the width of a column.
-func (h *Header) Wider() string { return state.WidthValue(h.Name, h.Width+widthStep) }
-
-func (h *Header) Narrower() string {
-	return state.WidthValue(h.Name, max(h.Width-widthStep, state.MinWidth))
-}
-
-// DefaultWidth returns the value of the parameter that restores the width of a column.
-func (h *Header) DefaultWidth() string { return state.WidthValue(h.Name, 0) }
 
 // flexibility rates a column as the one that takes the rest of the window; 0 if it cannot.
 func flexibility(d *herb.Dataset, c *columns.Column) int {

@@ -33,7 +33,7 @@ func TestWidths(t *testing.T) {
 		{"_width=name:300", "id 137, name 300, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1194 stretches", "_width=name%3A300"},
 		{"_width=speech:1:500", "id 137, name 162, speech:1 500, heading_that_is_long 198, 名称 183 rest: 1236 stretches", "_width=speech%3A1%3A500"},
 		{"_width=name:10&_width=name:20000", "id 137, name 1200, speech:1 320 rest, heading_that_is_long 198, 名称 183: 2094 stretches", "_width=name%3A1200"},
-		{"_width=name:200&_width=name:0&_width=gone:50&_width=name&_width=name:x", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
+		{"_width=name:0&_width=gone:50&_width=name&_width=name:x", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
 		{"_fields=id&_width=id:60", "id 60: 116", "_fields=id&_width=id%3A60"},
 	} {
 		s, _, err := state.ParseState("/t", query.Split(tt.query), d)
