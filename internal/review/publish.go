@@ -21,8 +21,8 @@ type Consent struct {
 // and stays otherwise.
 //
 // The error has herb.CodeRejected if another version is live, the draft is being published already,
-// or its file cannot be published with its edits, and herb.CodeUnavailable if this node has not read
-// the file with its edits yet; it then begins to.
+// or its file cannot be published with its edits, and herb.CodeUnavailable if this node has not
+// read the file with its edits yet; it then begins to.
 func (s *Service) Publish(ctx context.Context, id string, given Consent, live string, actor herb.Actor) (string, error) {
 	r, err := s.load(ctx, id)
 	if err != nil {

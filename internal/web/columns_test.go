@@ -77,7 +77,8 @@ func (s *site) follow(t *testing.T, path string) string {
 	return path
 }
 
-// TestColumnMenu checks that the menu selects columns, and that the script finds those that it does not list.
+// TestColumnMenu checks that the menu selects columns, and that the script finds those that it does
+// not list.
 func TestColumnMenu(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

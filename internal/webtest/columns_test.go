@@ -29,8 +29,8 @@ func oddColumnsCSV() string {
 	return b.String()
 }
 
-// TestReportedDistributions checks the distributions of text columns: the distribution of almost typed values
-// with a link to the others, the lengths of texts, and frequent words that filter.
+// TestReportedDistributions checks the distributions of text columns: the distribution of almost
+// typed values with a link to the others, the lengths of texts, and frequent words that filter.
 func TestReportedDistributions(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{width: 1600})

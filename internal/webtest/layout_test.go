@@ -160,8 +160,9 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// TestThousandColumns uses a dataset with a thousand columns: columns are found by name, distributions are
-// loaded for the columns in view only, and a match of the search is brought into view.
+// TestThousandColumns uses a dataset with a thousand columns: columns are found by name,
+// distributions are loaded for the columns in view only, and a match of the search is brought into
+// view.
 func TestThousandColumns(t *testing.T) {
 	onlyInSoakRuns(t)
 	t.Parallel()

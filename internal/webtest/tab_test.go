@@ -177,8 +177,8 @@ func (b *tab) wait(what string, met func() bool) {
 	}
 }
 
-// settled waits until the page is complete, with scripts including the distributions in view and the
-// values of open filters.
+// settled waits until the page is complete, with scripts including the distributions in view and
+// the values of open filters.
 func (b *tab) settled() {
 	b.Helper()
 	b.until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], #grid[data-loading], [data-pending], " +

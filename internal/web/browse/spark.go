@@ -16,8 +16,8 @@ import (
 // browsers cache it.
 const paramSparkVersion = "v"
 
-// spark serves the small picture of a dataset in the catalogue: a map or a distribution. It is an image that browsers load when it
-// comes into view, so that the catalogue opens no datasets itself.
+// spark serves the small picture of a dataset in the catalogue: a map or a distribution. It is an
+// image that browsers load when it comes into view, so that the catalogue opens no datasets itself.
 func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
