@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/describe"
+	"herbarium/internal/ingest/datapackage"
 	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/source"
 )
@@ -127,7 +127,7 @@ func (f *facts) declare(field, schema object, position int, edit ColumnEdit) {
 			delete(field, name)
 		}
 		notation := f.notation(position, edit.Type)
-		maps.Copy(field, describe.DeclareType(edit.Type, notation))
+		maps.Copy(field, datapackage.DeclareType(edit.Type, notation))
 		for _, word := range notation.Missing {
 			if edit.Type.IsScalar() && !kind.IsMissing([]byte(word)) { // words such as "no date" do not fit a declared type
 				missing = append(missing, word)

@@ -26,13 +26,7 @@ func readConstraints(s *source.Source, n node, f *source.FieldSetting) {
 		return
 	}
 	c, unique := &f.Constraints, false
-	known := n.assignAll([]binding{
-		{"required", &c.Required}, {"unique", &unique}, {"minimum", &c.Minimum}, {"maximum", &c.Maximum},
-		{"exclusiveMinimum", &c.ExclusiveMinimum}, {"exclusiveMaximum", &c.ExclusiveMaximum},
-		{"minLength", func(n node) { c.MinLength = n.integer(0, maxLine) }},
-		{"maxLength", func(n node) { c.MaxLength = new(n.integer(0, maxLine)) }},
-		{"pattern", &c.Pattern}, {"enum", &c.Enum},
-	})
+	known := n.assignAll(constraintMembers(c, &unique))
 	if unique {
 		s.UniqueKeys = append(s.UniqueKeys, []string{f.Name})
 	}

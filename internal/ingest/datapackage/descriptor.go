@@ -1,6 +1,6 @@
-// Package datapackage reads sources from Data Package descriptors. It decides what each property of
-// a descriptor means and which ones are errors. It is apart from discover, because it interprets
-// the text of a descriptor without opening the files that it names.
+// Package datapackage reads and writes Data Package descriptors. It decides what each member of a
+// descriptor means and which ones are errors; members.go lists the members once, for both
+// directions. It does not open the files that a descriptor names.
 package datapackage
 
 import (

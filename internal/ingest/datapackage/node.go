@@ -198,14 +198,6 @@ func (n node) size() (bytes int) {
 	return bytes + 2
 }
 
-// binding assigns the value of a member to a variable: text to a *string, true or false to a *bool
-// or **bool, one ASCII character to a *byte, text or a list of text to a *[]string, a line number
-// or a list of them to a *[]int. A func(node) reads other values.
-type binding struct {
-	name string
-	to   any
-}
-
 // bindOwn assigns the members of an object that only Herbarium defines, so that unknown members are
 // errors.
 func (n node) bindOwn(bindings []binding) {
@@ -253,7 +245,7 @@ func (n node) assignAll(bindings []binding) (names []string) {
 // own is the name of the member with Herbarium's own settings.
 const own = "herbarium"
 
-// assign assigns the value to a variable, unless it is absent.
+// assign assigns the value to a variable of a binding, unless it is absent.
 func (n node) assign(to any) {
 	if n.value == nil {
 		return
@@ -285,6 +277,8 @@ func (n node) assign(to any) {
 		for _, item := range n.items() {
 			*to = append(*to, item.integer(1, maxLine))
 		}
+	case custom:
+		to.read(n)
 	case func(node):
 		to(n)
 	}

@@ -17,19 +17,7 @@ import (
 
 func (p *descriptor) readSettings(s *source.Source, n node) {
 	n.checkPlacement(n.where + ".herbarium")
-	n.member(own).bindOwn([]binding{
-		{"access", func(n node) { s.Access = readAccess(n) }},
-		{"order", func(n node) { s.Order = readOrder(n) }},
-		{"map", func(n node) { s.Map = readMap(n) }},
-		{"charts", func(n node) { s.Charts = readCharts(n) }},
-		{"source", func(n node) { s.Settings.Public = readSourceAccess(n) }},
-		{"include", func(n node) { s.Include = readInclude(n) }},
-		{"expectations", func(n node) {
-			for _, item := range n.shortList(herb.MaxExpectations) {
-				s.Expectations = append(s.Expectations, readExpectation(item))
-			}
-		}},
-	})
+	n.member(own).bindOwn(settingMembers(s))
 	s.Access = cmp.Or(s.Access, p.access)
 	s.AccessSet = s.Access != ""
 }
@@ -45,15 +33,11 @@ func readAccess(n node) herb.Access {
 
 // readOrder reads "date", "-date" or {field: date, order: desc}.
 func readOrder(n node) (o herb.Order) {
-	direction := ""
 	switch v := n.value.(type) {
 	case string:
 		o.Field, o.Desc = strings.CutPrefix(v, "-")
 	case object:
-		n.bindOwn([]binding{{"field", &o.Field}, {"order", &direction}})
-		if o.Desc = direction == "desc"; !o.Desc && direction != "" && direction != "asc" {
-			n.member("order").fail("is %q; it must be asc or desc", rows.Clip(direction))
-		}
+		n.bindOwn(orderMembers(&o))
 	default:
 		n.fail("must be the name of a field, with a - before it for descending order, or {field, order}")
 	}
@@ -64,7 +48,7 @@ func readOrder(n node) (o herb.Order) {
 }
 
 func readMap(n node) (m source.MapFields) {
-	n.bindOwn([]binding{{"latitude", &m.Latitude}, {"longitude", &m.Longitude}})
+	n.bindOwn(mapMembers(&m))
 	if m.Latitude == "" || m.Longitude == "" {
 		n.fail("must name two fields: {latitude, longitude}")
 	}
@@ -77,7 +61,7 @@ func readCharts(n node) (charts []herb.PinnedChart) {
 	for _, item := range n.shortList(herb.MaxCharts) {
 		var c herb.PinnedChart
 		item.isObject()
-		item.bindOwn([]binding{{"by", func(n node) { c.By = n.texts() }}, {"measure", &c.Measure}})
+		item.bindOwn(chartMembers(&c))
 		if len(c.By) == 0 && c.Measure == "" {
 			item.fail("shows nothing; set \"by\", such as date:month, or \"measure\", such as mean:price")
 		}
@@ -104,29 +88,9 @@ func readInclude(n node) (out []source.Include) {
 }
 
 func readExpectation(n node) (e herb.Expectation) {
-	hasQuery := false
 	n.isObject()
-	n.bindOwn([]binding{
-		{"query", func(n node) {
-			e.Query, hasQuery = n.value.(string)
-			e.Query = strings.TrimLeft(e.Query, "?")
-		}},
-		{"total", func(n node) { e.Total = new(n.integer(0, maxLine)) }},
-		{"min", func(n node) { e.Min = new(n.integer(0, maxLine)) }},
-		{"max", func(n node) { e.Max = new(n.integer(0, maxLine)) }},
-		{"first", func(n node) {
-			n.isObject()
-			e.First = map[string]string{}
-			for _, name := range n.names() {
-				value := ""
-				if m := n.member(name); m.value != nil {
-					value = m.text()
-				}
-				e.First[name] = value
-			}
-		}},
-	})
-	if !hasQuery {
+	n.bindOwn(expectationMembers(&e))
+	if _, hasQuery := n.member("query").value.(string); !hasQuery {
 		n.fail("has no query; set it to the query string of a listing, \"\" for all records")
 	}
 	switch {
@@ -142,33 +106,8 @@ func readExpectation(n node) (e herb.Expectation) {
 
 // readDialect reads the dialect of a resource, which is an object or the path of a file.
 func (p *descriptor) readDialect(s *source.Source, n node) {
-	o, doubleQuote, header := &s.Dialect, true, (*bool)(nil)
-	bindings := []binding{
-		{"delimiter", func(n node) {
-			if o.Delimiter = n.char(); o.Delimiter != 0 && !source.ValidDelimiter(o.Delimiter) {
-				n.fail("is %q; it must not be a quote", string(rune(o.Delimiter)))
-			}
-		}},
-		{"quoteChar", func(n node) { o.Quote, o.NoQuote = n.char(), n.value == "" }},
-		{"escapeChar", &o.Escape}, {"doubleQuote", &doubleQuote}, {"skipInitialSpace", &o.SkipInitialSpace},
-		{"nullSequence", &o.Null}, {"header", &header}, {"headerJoin", &o.HeaderJoin},
-		{"headerRows", func(n node) {
-			if n.isShort(herb.MaxValues) {
-				n.assign(&o.HeaderRows)
-			}
-		}},
-		{"commentChar", &o.Comment}, {"commentRows", &o.CommentRows}, {"keys", &o.ItemKeys}, {"itemKeys", &o.ItemKeys},
-		{"property", &o.Table}, {"sheetName", &o.Table}, {"table", &o.Table},
-		{"sheetNumber", func(n node) { o.TableNo = n.integer(1, maxLine) }},
-		{"sheet", func(n node) { // a name or a number
-			if name, ok := n.value.(string); !ok {
-				o.TableNo = n.integer(1, maxLine)
-			} else {
-				o.Table = cmp.Or(name, o.Table)
-			}
-		}},
-		{"skipRows", func(n node) { readSkipped(o, n) }},
-	}
+	o := &s.Dialect
+	bindings := dialectMembers(o, s.Format)
 	dialect := p.dereference(n.member("dialect"), "dialect")
 	dialect.checkPlacement(n.where + ".herbarium")
 	// Some programs write the settings of a format to a member of its own, or those of the header
@@ -180,19 +119,14 @@ func (p *descriptor) readDialect(s *source.Source, n node) {
 	for _, place := range append(places, dialect) {
 		s.Notes = append(s.Notes, place.bind(bindings)...)
 	}
-	o.NoDoubleQuote = !doubleQuote
 	if o.Quote == '"' {
 		o.Quote = 0 // the default
 	}
 	if o.Escape == cmp.Or(o.Quote, '"') && !o.NoQuote {
 		o.Escape = 0 // a quote before a quote: doubled, which is the default
 	}
-	switch {
-	case header == nil:
-	case *header:
-		o.Header = rows.HeaderPresent
-	default:
-		o.Header, o.HeaderRows = rows.HeaderNone, nil
+	if o.Header == rows.HeaderNone {
+		o.HeaderRows = nil
 	}
 }
 
@@ -298,17 +232,11 @@ func readFields(s *source.Source, list []node) {
 
 func readField(s *source.Source, n node) (f source.FieldSetting) {
 	n.isObject()
-	d, format, bare := &f.Schema, "", true
-	notes := n.bind([]binding{
-		{"type", &d.Type}, {"format", &format}, {"decimalChar", &d.DecimalChar}, {"groupChar", &d.GroupChar}, {"bareNumber", &bare},
-		{"delimiter", &d.Delimiter}, {"trueValues", &d.TrueValues}, {"falseValues", &d.FalseValues},
-	}, "name", "id", "title", "label", "description", "missingValues", "constraints", own)
+	d := &f.Schema
+	notes := n.bind(typeMembers(d), "name", "id", "title", "label", "description", "missingValues", "constraints", own)
 	s.Notes = append(s.Notes, notes...)
 	settings := n.member(own)
-	settings.bindOwn([]binding{
-		{"from", &f.From}, {"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable},
-		{"weight", func(n node) { f.Weight = n.integer(1, herb.MaxWeight) }},
-	})
+	settings.bindOwn(fieldMembers(&f))
 	f.Optional = settings.value == nil
 	var ok bool
 	if f.Name, ok = n.either("name", "id").scalar(); !ok {
@@ -317,9 +245,9 @@ func readField(s *source.Source, n node) (f source.FieldSetting) {
 	f.Title = cmp.Or(n.annotation("title"), n.annotation("label"))
 	f.Description = n.annotation("description")
 	f.Missing = missingValues(n.member("missingValues"))
-	d.Type, d.NotBare = strings.ToLower(d.Type), !bare
+	d.Type = strings.ToLower(d.Type)
 	checkType(n, *d)
-	readFormat(s, n.member("format"), format, f.Name, d)
+	readFormat(s, n.member("format"), f.Name, d)
 	readConstraints(s, n.member("constraints"), &f)
 	return f
 }
@@ -375,11 +303,13 @@ func checkType(n node, d profile.Schema) {
 
 // readFormat reads the format of a field, which says how dates and datetimes are written, and
 // nothing else about how values compare.
-func readFormat(s *source.Source, n node, format, name string, d *profile.Schema) {
-	t := profile.Type(d.Type)
+func readFormat(s *source.Source, n node, name string, d *profile.Schema) {
+	t, format := profile.Type(d.Type), d.Format
+	if t == herb.TypeDate || t == herb.TypeDateTime {
+		return
+	}
+	d.Format = ""
 	switch {
-	case t == herb.TypeDate || t == herb.TypeDateTime:
-		d.Format = format
 	case format == "" || format == "default" || t == "" && format == "any":
 	case t == herb.TypeNumber && format == "currency": // an early edition
 		d.NotBare = true

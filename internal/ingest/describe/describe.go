@@ -1,11 +1,9 @@
-// Package describe writes Data Package descriptors from files. Published with the files, a
-// descriptor gives the same listings as the files alone. It decides which inferred settings are
-// written. It is apart from datapackage, because it needs ingest to read whole files, and ingest
-// depends on source.
+// Package describe reads files and describes them in a Data Package descriptor. Published with the
+// files, the descriptor gives the same listings as the files alone. It decides what is inferred:
+// names, titles and samples. Package datapackage writes the descriptor.
 package describe
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -22,6 +20,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/datapackage"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/source"
 )
@@ -54,7 +53,7 @@ func Write(ctx context.Context, out io.Writer, path string, set source.Set, opts
 		notes = append(notes, s.String())
 	}
 	names := map[string]bool{}
-	w := &writer{out: bufio.NewWriter(out), yaml: opts.YAML}
+	w := datapackage.NewWriter(out, namespace, opts.YAML)
 	for _, s := range set.Sources {
 		name := s.Ref.Name
 		if s.Ref.Namespace != namespace {
@@ -69,14 +68,14 @@ func Write(ctx context.Context, out io.Writer, path string, set source.Set, opts
 			return nil, err
 		}
 		if set.Fail(err); err == nil {
-			w.add(namespace, resource)
+			w.Add(resource)
 			notes = append(notes, remarks...)
 		}
 	}
-	if !w.written {
+	if w.IsEmpty() {
 		return nil, cmp.Or(set.Err(), error(herb.Invalidf("nothing in %s can be published", path)))
 	}
-	return notes, errors.Join(set.Err(), w.close())
+	return notes, errors.Join(set.Err(), w.Close())
 }
 
 // namespaceOf returns the namespace of all sources, or the name of their folder if they have
@@ -94,54 +93,55 @@ func namespaceOf(folder string, sources []source.Source) string {
 }
 
 // describe reads a source and returns its resource, with notes for the publisher.
-func describe(ctx context.Context, s source.Source, name, folder string, opts ingest.Options) (resource object, notes []string, err error) {
+func describe(ctx context.Context, s source.Source, name, folder string, opts ingest.Options) (resource datapackage.Resource, notes []string, err error) {
 	defer s.Release()
 	t, err := ingest.Inspect(ctx, s, opts)
 	if err != nil {
-		return nil, nil, err
+		return resource, nil, err
 	}
 	defer t.Close()
 	for _, w := range t.Dataset.Report.Notes {
 		notes = append(notes, s.Name(0)+": "+w)
 	}
-	samples, err := sampleValues(ctx, t)
-	if err != nil {
-		return nil, nil, err
+	resource = datapackage.Resource{Name: name, Source: t.Source, Fields: slices.Clone(t.Dataset.Fields), PrimaryKey: t.Dataset.PrimaryKey}
+	if resource.Samples, err = sampleValues(ctx, t); err != nil {
+		return resource, nil, err
 	}
-	detected := t.Source
+	for i := range resource.Fields {
+		if f := &resource.Fields[i]; f.Title == "" && titleOf(f.Name) != f.Name {
+			f.Title = titleOf(f.Name)
+		}
+	}
+	detected := &resource.Source
+	detected.Description = s.Description
 	if s.DisplayName != "" {
 		detected.Path = filepath.Join(folder, name+"."+detected.Format)
 		notes = append(notes, fmt.Sprintf("to publish the descriptor, save the described data next to it as %s", filepath.Base(detected.Path)))
 	}
-	path, data, format, err := locate(detected, folder)
-	return newObject([]member{
-		{"name", name}, {"type", "table"}, {"title", cmp.Or(s.Title, titleOf(source.Stem(cmp.Or(detected.Entry, detected.Path))))}, {"description", s.Description},
-		{"path", path}, {"innerpath", detected.Entry}, {"data", data}, {"format", format}, {"encoding", detected.Dialect.Encoding}, {"dialect", dialectOf(detected)},
-		{"schema", schemaOf(t, samples)}, {"herbarium", settingsOf(detected)},
-	}), notes, err
+	resource.Title = cmp.Or(s.Title, titleOf(source.Stem(cmp.Or(detected.Entry, detected.Path))))
+	return resource, notes, locate(&resource, folder)
 }
 
-// locate returns where the records are: a path, several paths, or the records themselves.
-func locate(s source.Source, folder string) (path any, data, format string, err error) {
+// locate sets where the records are: paths, or the records themselves.
+func locate(r *datapackage.Resource, folder string) error {
+	s := r.Source
+	r.Format = s.Format
 	if s.Input != nil && s.DisplayName == "" {
 		content, err := io.ReadAll(io.NewSectionReader(s.Input, 0, s.Input.Size()))
-		return nil, string(content), s.Format, err
+		r.Data = string(content)
+		return err
 	}
-	var paths []string
 	for _, p := range s.Files() {
 		rel, err := filepath.Rel(folder, p)
 		if err != nil {
-			return nil, "", "", err
+			return err
 		}
-		paths = append(paths, filepath.ToSlash(rel))
-	}
-	if path = paths; len(paths) == 1 {
-		path = paths[0]
+		r.Paths = append(r.Paths, filepath.ToSlash(rel))
 	}
 	if f, ok := file.ByPath(ingest.Formats(), cmp.Or(s.Entry, s.Path)); ok && f.Name == s.Format {
-		s.Format = strings.TrimPrefix(strings.ToLower(filepath.Ext(file.Uncompressed(cmp.Or(s.Entry, s.Path)))), ".")
+		r.Format = strings.TrimPrefix(strings.ToLower(filepath.Ext(file.Uncompressed(cmp.Or(s.Entry, s.Path)))), ".")
 	}
-	return path, "", s.Format, nil
+	return nil
 }
 
 // sampleValues returns some distinct values of each field, from the start of the records.

@@ -1,10 +1,11 @@
-package describe
+package datapackage
 
 import (
 	"bufio"
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,58 +15,67 @@ import (
 	"herbarium/internal/herb"
 )
 
-// writer writes a descriptor as JSON or YAML. It writes each resource when it is added, because a
+// Writer writes a descriptor as JSON or YAML. It writes each resource when it is added, because a
 // resource with thousands of columns takes many times as much memory as its text.
-type writer struct {
-	out     *bufio.Writer // its errors are sticky
-	yaml    bool
-	written bool // a resource
+type Writer struct {
+	out       *bufio.Writer // its errors are sticky
+	namespace string
+	yaml      bool
+	written   bool // a resource
 }
 
-// add writes a resource, and before the first one the members of the package.
-func (w *writer) add(namespace string, resource object) {
+// NewWriter returns a writer of a descriptor. YAML has comments for editing.
+func NewWriter(out io.Writer, namespace string, yaml bool) *Writer {
+	return &Writer{out: bufio.NewWriter(out), namespace: namespace, yaml: yaml}
+}
+
+// IsEmpty reports whether no resource was added.
+func (w *Writer) IsEmpty() bool { return !w.written }
+
+// Add writes a resource, and before the first one the members of the package.
+func (w *Writer) Add(r Resource) {
 	const schema, comment = "https://datapackage.org/profiles/2.0/datapackage.json",
 		"A Data Package (https://datapackage.org). Edit it and publish it: herbarium publish datapackage.yaml"
 	switch {
 	case w.yaml && !w.written:
-		w.encodeYAML(object{{"$schema", commented{schema, comment, ""}}, {"name", namespace}, {"resources", nil}}, "", "")
+		w.encodeYAML(members{{"$schema", commented{schema, comment, ""}}, {"name", w.namespace}, {"resources", nil}}, "", "")
 	case !w.yaml && !w.written:
-		w.print("{\n  \"$schema\": \"", schema, "\",\n  \"name\": \"", namespace, "\",\n  \"resources\": [")
+		w.print("{\n  \"$schema\": \"", schema, "\",\n  \"name\": \"", w.namespace, "\",\n  \"resources\": [")
 	case !w.yaml:
 		w.print(",")
 	}
 	if w.yaml {
-		w.writeYAML(resource, "  - ", "    ")
+		w.writeYAML(r.members(), "  - ", "    ")
 	} else {
 		w.print("\n    ")
-		w.writeJSON(resource, "    ")
+		w.writeJSON(r.members(), "    ")
 	}
 	w.written = true
 }
 
-// close writes what comes after the last resource.
-func (w *writer) close() error {
+// Close writes what comes after the last resource. It does not close the output.
+func (w *Writer) Close() error {
 	if w.written && !w.yaml {
 		w.print("\n  ]\n}\n")
 	}
 	return w.out.Flush()
 }
 
-func (w *writer) print(texts ...string) {
+func (w *Writer) print(texts ...string) {
 	for _, s := range texts {
 		_, _ = w.out.WriteString(s)
 	}
 }
 
 // writeJSON writes a value whose first line is indented already.
-func (w *writer) writeJSON(value any, indent string) {
+func (w *Writer) writeJSON(value any, indent string) {
 	const blanks = "                              " // more than the deepest object needs
 	inner, separator := blanks[:len(indent)+2], ""
 	switch v := value.(type) {
 	case commented:
 		w.writeJSON(v.value, indent)
 		return
-	case object:
+	case members:
 		for _, m := range v {
 			w.print(cmp.Or(separator, "{"), "\n", inner)
 			w.quoteJSON(m.name)
@@ -91,33 +101,33 @@ func (w *writer) writeJSON(value any, indent string) {
 	}
 }
 
-func (w *writer) quoteJSON(s string) {
+func (w *Writer) quoteJSON(s string) {
 	_, _ = w.out.Write(herb.AppendJSONString(w.out.AvailableBuffer(), strings.ToValidUTF8(s, "\uFFFD")))
 }
 
 // writeYAML writes an object. first is what its first line begins with, indent what the others
 // begin with. The library encodes each member on its own, and a few elements of a list at a time,
 // because it holds a kilobyte for each value until the end.
-func (w *writer) writeYAML(o object, first, indent string) {
+func (w *Writer) writeYAML(o members, first, indent string) {
 	for _, m := range o {
 		c, _ := m.value.(commented)
 		switch v := cmp.Or[any](c.value, m.value).(type) {
-		case object:
-			w.encodeYAML(object{{m.name, commented{above: c.above}}}, first, indent)
+		case members:
+			w.encodeYAML(members{{m.name, commented{above: c.above}}}, first, indent)
 			w.writeYAML(v, indent+"  ", indent+"  ")
-		case []object:
-			w.encodeYAML(object{{m.name, commented{above: c.above}}}, first, indent)
+		case []members:
+			w.encodeYAML(members{{m.name, commented{above: c.above}}}, first, indent)
 			for items := range slices.Chunk(v, 20) {
 				w.encodeYAML(items, indent+"  ", indent+"  ")
 			}
 		default:
-			w.encodeYAML(object{m}, first, indent)
+			w.encodeYAML(members{m}, first, indent)
 		}
 		first = indent
 	}
 }
 
-func (w *writer) encodeYAML(value any, first, indent string) {
+func (w *Writer) encodeYAML(value any, first, indent string) {
 	var text bytes.Buffer
 	e := yaml.NewEncoder(&text)
 	e.SetIndent(2)
@@ -142,7 +152,7 @@ func newNode(value any) *yaml.Node {
 		n = newNode(v.value)
 		n.LineComment = v.after
 		return n
-	case object:
+	case members:
 		n.Kind = yaml.MappingNode
 		for _, m := range v {
 			if c, ok := m.value.(commented); ok {
@@ -159,7 +169,7 @@ func newNode(value any) *yaml.Node {
 	switch v := reflect.Indirect(reflect.ValueOf(value)); v.Kind() {
 	case reflect.Invalid:
 	case reflect.Slice:
-		if n.Kind = yaml.SequenceNode; v.Type().Elem() != reflect.TypeFor[object]() {
+		if n.Kind = yaml.SequenceNode; v.Type().Elem() != reflect.TypeFor[members]() {
 			n.Style = yaml.FlowStyle
 		}
 		for _, item := range v.Seq2() {
