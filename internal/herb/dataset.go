@@ -79,7 +79,7 @@ type Dataset struct {
 	Version     string    `json:"version"`               // changes whenever a result may change
 	Records     int       `json:"records"`               // number of records in this version
 	Published   time.Time `json:"published"`             // creation time of this version
-	Source      string    `json:"source"`                // hash of source and settings
+	SourceHash  string    `json:"source"`                // hash of source and settings
 	Unavailable bool      `json:"unavailable,omitempty"` // cannot be listed at the moment; the other fields are the last known values
 	Details
 }

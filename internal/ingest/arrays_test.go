@@ -81,7 +81,7 @@ func TestInspect_arraysOfOneColumn(t *testing.T) {
 	if got, want := recordsOf(t, table), []herb.Record{{`["b"]`, "x,y"}, {`["c, d"]`, "z"}}; !cmp.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	previous := ingest.Previous{Hash: table.Dataset.Source, Bytes: int64(len(content))}
+	previous := ingest.Previous{Hash: table.Dataset.SourceHash, Bytes: int64(len(content))}
 	if _, err := ingest.Inspect(t.Context(), src, ingest.Options{Previous: previous}); !errors.Is(err, ingest.ErrUnchanged) {
 		t.Errorf("again: %v; the hash must not depend on how the file had to be read", err)
 	}

@@ -33,7 +33,7 @@ func testSQLiteLog(t *testing.T, src ingest.Source) {
 	t.Helper()
 	hash := func() string {
 		t.Helper()
-		return inspect(t, src).Dataset.Source
+		return inspect(t, src).Dataset.SourceHash
 	}
 	before := hash()
 	db, err := sql.Open("sqlite", src.Path)

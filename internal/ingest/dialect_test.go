@@ -200,7 +200,7 @@ func TestParts(t *testing.T) {
 		if lines := found.Source.Dialect.CommentRows; lines != nil {
 			t.Errorf("%s: lines %v of the first file would be skipped in all", tt.name, lines)
 		}
-		hash := found.Dataset.Source
+		hash := found.Dataset.SourceHash
 		if hashes[hash] != "" {
 			t.Errorf("%s has the hash of %q", tt.name, hashes[hash])
 		}

@@ -43,7 +43,7 @@ func TestFieldSettings(t *testing.T) {
 	})
 	d := table.Dataset
 	want := herb.Dataset{
-		Ref: herb.Ref{Namespace: "n", Name: "d"}, Title: "T", Description: "D", Access: herb.AccessKey, Records: 2, Source: d.Source,
+		Ref: herb.Ref{Namespace: "n", Name: "d"}, Title: "T", Description: "D", Access: herb.AccessKey, Records: 2, SourceHash: d.SourceHash,
 		Fields: []herb.Field{
 			{Name: "cost", Type: herb.TypeNumber, Notation: herb.Notation{Group: ","}, Title: "Cost", Description: "of one", Filterable: true, Sortable: true},
 			{Name: "id", Type: herb.TypeNumber, Searchable: true, Filterable: true},

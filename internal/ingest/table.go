@@ -72,7 +72,7 @@ type Options struct {
 
 // Previous identifies the content and the settings of a source that has been read.
 type Previous struct {
-	Hash  string // herb.Dataset.Source
+	Hash  string // herb.Dataset.SourceHash
 	Bytes int64  // herb.Report.Bytes
 }
 
@@ -165,7 +165,7 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	}
 	d := herb.Dataset{
 		Ref: p.src.Ref, Title: p.src.Title, Description: p.src.Description, Access: p.src.Access,
-		Fields: fields, Records: v.profiler.Rows(), Source: hash, Details: about,
+		Fields: fields, Records: v.profiler.Rows(), SourceHash: hash, Details: about,
 	}
 	p.src.Format, p.src.Dialect, p.src.UniqueKeys = p.format.Name, p.detected, unique
 	return &Table{Source: p.src, Dataset: d, view: v, spill: p.spill, progress: p.opts.Progress}, nil

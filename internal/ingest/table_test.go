@@ -102,9 +102,9 @@ func TestHash(t *testing.T) {
 		t.Helper()
 		d := inspect(t, s).Dataset
 		for previous, want := range map[ingest.Previous]error{
-			{Hash: d.Source, Bytes: d.Report.Bytes}:     ingest.ErrUnchanged,
-			{Hash: d.Source, Bytes: d.Report.Bytes + 1}: nil,
-			{Hash: "other", Bytes: d.Report.Bytes}:      nil,
+			{Hash: d.SourceHash, Bytes: d.Report.Bytes}:     ingest.ErrUnchanged,
+			{Hash: d.SourceHash, Bytes: d.Report.Bytes + 1}: nil,
+			{Hash: "other", Bytes: d.Report.Bytes}:          nil,
 		} {
 			again, err := ingest.Inspect(t.Context(), s, ingest.Options{Previous: previous})
 			if !errors.Is(err, want) {
@@ -114,7 +114,7 @@ func TestHash(t *testing.T) {
 				must.NoError(t, again.Close())
 			}
 		}
-		return d.Source
+		return d.SourceHash
 	}
 	want := hash(base)
 	for name, change := range map[string]func(s *ingest.Source){

@@ -103,7 +103,7 @@ func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 	_, err := d.Library.Publish(t.Context(), library.Publication{
 		AllowBreaking: true, Source: source,
 		Dataset: herb.Dataset{
-			Ref: ref, Title: "Ω <b>\x00", Description: fmt.Sprint(records), Access: herb.AccessKey, Source: fmt.Sprint(records),
+			Ref: ref, Title: "Ω <b>\x00", Description: fmt.Sprint(records), Access: herb.AccessKey, SourceHash: fmt.Sprint(records),
 			Fields: []herb.Field{
 				{Name: "n", Type: herb.TypeNumber, Filterable: true, Sortable: true},
 				{Name: "word", Type: herb.TypeText, Searchable: true, Sortable: true},
@@ -164,7 +164,7 @@ func (p Place) listing(t *testing.T) (all []string) {
 			} else {
 				history, err := d.Library.History(t.Context(), ds.Ref)
 				must.NoError(t, err)
-				all = append(all, fmt.Sprintf("%s: %q %q %v", ds.Ref, strings.ReplaceAll(ds.Title, "\x00", "\ufffd"), ds.Source, history))
+				all = append(all, fmt.Sprintf("%s: %q %q %v", ds.Ref, strings.ReplaceAll(ds.Title, "\x00", "\ufffd"), ds.SourceHash, history))
 				all = append(all, keptSources(t, d, history)...)
 			}
 			for _, raw := range queries {

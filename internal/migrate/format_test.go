@@ -43,7 +43,7 @@ func example() []migrate.Entry {
 			Time: day, Action: herb.AuditPublished, Subject: "garden/trees", Actor: "ann", Origin: "host1", Result: herb.AuditOK, Detail: "3 records",
 		}},
 		&migrate.Dataset{DatasetVersions: store.DatasetVersions{Ref: ref, Live: "20260314T092653Z-a1b2", Versions: []herb.Dataset{{
-			Ref: ref, Title: "Trees", Access: herb.AccessOpen, Version: "20260314T092653Z-a1b2", Records: 3, Published: day, Source: "sha256:77",
+			Ref: ref, Title: "Trees", Access: herb.AccessOpen, Version: "20260314T092653Z-a1b2", Records: 3, Published: day, SourceHash: "sha256:77",
 			Fields:  []herb.Field{{Name: "id", Type: herb.TypeNumber, Sortable: true}},
 			Details: herb.Details{PrimaryKey: []string{"id"}, File: &file},
 		}}}},

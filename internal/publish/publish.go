@@ -123,7 +123,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	s.Access = cmp.Or(s.Access, p.Access)
 	if live.Report != nil && !opts.Force {
-		read.Previous = ingest.Previous{Hash: live.Source, Bytes: live.Report.Bytes}
+		read.Previous = ingest.Previous{Hash: live.SourceHash, Bytes: live.Report.Bytes}
 	}
 	t, err := ingest.Inspect(ctx, s, read)
 	switch {
@@ -136,7 +136,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	defer t.Close()
 	if opts.KeepRolledBack {
-		if version, err := p.rolledBack(ctx, live, t.Dataset.Source); err != nil || version != "" {
+		if version, err := p.rolledBack(ctx, live, t.Dataset.SourceHash); err != nil || version != "" {
 			return Result{Outcome: library.Outcome{Dataset: live}, Unchanged: err == nil, RolledBack: version}, err
 		}
 	}
@@ -159,7 +159,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Progress:      steps,
 	})
 	if library.IsConcurrent(err) {
-		if now, failed := p.Library.LiveVersion(ctx, s.Ref); failed == nil && now.Source == t.Dataset.Source && !opts.Force {
+		if now, failed := p.Library.LiveVersion(ctx, s.Ref); failed == nil && now.SourceHash == t.Dataset.SourceHash && !opts.Force {
 			return Result{Outcome: library.Outcome{Dataset: now}, Unchanged: true}, nil // sent twice at the same time
 		}
 	}
@@ -177,7 +177,7 @@ func (p *Publisher) rolledBack(ctx context.Context, live herb.Dataset, hash stri
 		return "", nil
 	}
 	history, err := p.Library.History(ctx, live.Ref)
-	if err != nil || history[0].Source != hash {
+	if err != nil || history[0].SourceHash != hash {
 		return "", err
 	}
 	return history[0].Version, nil

@@ -31,6 +31,9 @@ var measureKinds = []MeasureKind{
 	MeasureFilled, MeasureDistinct, MeasureSum, MeasureMean, MeasureMedian, MeasurePercentile, MeasureMin, MeasureMax,
 }
 
+// MeasureKinds returns all kinds of measures.
+func MeasureKinds() []MeasureKind { return append([]MeasureKind{MeasureCount}, measureKinds...) }
+
 // AppliesTo reports whether a field has measures of a kind.
 func (k MeasureKind) AppliesTo(f *herb.Field) bool {
 	if !f.Filterable {

@@ -175,3 +175,27 @@ func FuzzNumbers(f *testing.F) {
 		}
 	})
 }
+
+// TestAggregate_measures computes all kinds of measures of one group, and rejects others.
+func TestAggregate_measures(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true}}
+	r := openBuilt(t, fields, []herb.Record{{"2"}, {"1"}, {""}, {"15"}, {"10"}, {"2"}}, segment.Options{})
+	want := map[query.MeasureKind]string{
+		query.MeasureCount: "6", query.MeasureFilled: "5", query.MeasureDistinct: "4", query.MeasureSum: "30", query.MeasureMean: "6",
+		query.MeasureMedian: "2", query.MeasurePercentile: "10", query.MeasureMin: "1", query.MeasureMax: "15",
+	}
+	for _, kind := range query.MeasureKinds() {
+		q := parseAggregate(t, "_measure=max:n", fields)
+		q.Measures[0].Kind, q.Measures[0].Percent = kind, 80
+		got, err := r.Aggregate(t.Context(), q)
+		if err != nil || len(got.Rows) != 1 || got.Rows[0].Values[0] != want[kind] {
+			t.Errorf("%s: %+v, error %v; want %q", kind, got.Rows, err, want[kind])
+		}
+	}
+	q := parseAggregate(t, "_measure=max:n&_measure=min:n", fields)
+	q.Measures[1].Kind = "unknown"
+	if got, err := r.Aggregate(t.Context(), q); err == nil {
+		t.Errorf("unknown measure: %+v; want an error", got.Rows)
+	}
+}

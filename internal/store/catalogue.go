@@ -121,7 +121,7 @@ func decodeMetadata(content []byte, details *herb.Details) error {
 func scanVersion(rows *sql.Rows, decodeDetails func([]byte, *herb.Details) error) (d herb.Dataset, err error) {
 	var fields, details []byte
 	if err := rows.Scan(&d.Namespace, &d.Name, &d.Version, &d.Title, &d.Description, &d.Access, &fields,
-		&d.Records, (*stamp)(&d.Published), &d.Source, &details); err != nil {
+		&d.Records, (*stamp)(&d.Published), &d.SourceHash, &details); err != nil {
 		return d, err
 	}
 	d.Fields = make([]herb.Field, 0, bytes.Count(fields, []byte(`"searchable":`))) // without this, most of the memory is garbage
@@ -290,7 +290,7 @@ func insertVersion(ctx context.Context, tx Tx, d herb.Dataset) error {
 	if err := exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) "+
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT generation FROM catalogue))",
 		d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
-		d.Records, d.Published.UnixMicro(), d.Source, string(details)); err != nil {
+		d.Records, d.Published.UnixMicro(), d.SourceHash, string(details)); err != nil {
 		return err
 	}
 	return exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",

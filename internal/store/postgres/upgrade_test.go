@@ -193,7 +193,7 @@ func plant(id int64, name, tag, key string) store.Creation {
 func dataset(name, version string) herb.Dataset {
 	return herb.Dataset{
 		Ref: herb.Ref{Namespace: "garden", Name: name}, Version: version, Title: "Prices", Access: herb.AccessOpen,
-		Fields: []herb.Field{{Name: "id"}, {Name: "price"}}, Records: 3, Published: noon(), Source: "prices.csv",
+		Fields: []herb.Field{{Name: "id"}, {Name: "price"}}, Records: 3, Published: noon(), SourceHash: "prices.csv",
 	}
 }
 

@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"cmp"
+	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
@@ -281,8 +282,11 @@ func (a *aggregation) compute(m query.Measure, id int) string {
 		return acc.valueOf(acc.nearest[m.Percent][id])
 	case query.MeasureMin:
 		return acc.valueOf(acc.min[id])
-	default:
+	case query.MeasureMax:
 		return acc.valueOf(acc.max[id])
+	default:
+		guard.Fail(fmt.Errorf("aggregates do not compute the measure %q", m.Kind))
+		return ""
 	}
 }
 
