@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -132,24 +131,17 @@ func Inherit(live herb.Dataset, sha256 string) (s herb.Settings, notes []string,
 		return s, nil, nil
 	}
 	notes = []string{keptNote}
-	d := json.NewDecoder(bytes.NewReader(s.Descriptor))
-	d.UseNumber()
-	var descriptor map[string]any
-	if err := d.Decode(&descriptor); err != nil {
+	d, err := datapackage.ParseDocument(s.Descriptor)
+	if err != nil {
 		return s, nil, err
 	}
-	resources, _ := descriptor["resources"].([]any)
-	if len(resources) != 1 {
-		return s, notes, nil
-	}
-	resource, _ := resources[0].(map[string]any)
-	dialect, _ := resource["dialect"].(map[string]any)
+	dialect, _ := d.Resource["dialect"].(map[string]any)
 	if _, listed := dialect["commentRows"]; !listed {
 		return s, notes, nil
 	}
 	delete(dialect, "commentRows")
 	delete(dialect, "headerRows")
-	if s.Descriptor, err = json.Marshal(descriptor); err != nil {
+	if s.Descriptor, err = json.Marshal(d.Root); err != nil {
 		return s, nil, err
 	}
 	return s, append(notes, "the descriptor of the live version lists rows that are not records, which are those of its file; "+

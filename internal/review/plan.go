@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/datapackage"
 	"herbarium/internal/publish"
 )
 
@@ -16,27 +17,24 @@ import (
 type object = map[string]any
 
 // own is the name of the member with Herbarium's own settings.
-const own = "herbarium"
+const own = datapackage.Own
 
 // plan is how a draft is published: the settings of the live version with the edits. Its descriptor
 // states what was edited and nothing else, so that later files are read as freely as before.
 type plan struct {
-	root, resource object // the descriptor and its only resource
-	live           string // version
-	table          string // that was chosen
-	statesTable    bool   // the descriptor states it
-	needed         bool   // the descriptor is sent; without edits, the live version has the same settings
-	access         herb.Access
+	datapackage.Document
+	live        string // version
+	table       string // that was chosen
+	statesTable bool   // the descriptor states it
+	needed      bool   // the descriptor is sent; without edits, the live version has the same settings
+	access      herb.Access
 }
 
 // newPlan returns the plan of a draft with its edits, except those about tables, rows and columns.
 func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) {
 	ref := r.ref()
 	p := &plan{live: live.Version, table: e.Table, needed: e.needsDescriptor()}
-	p.resource = object{"name": ref.Name}
-	p.root = object{
-		"$schema": "https://datapackage.org/profiles/2.0/datapackage.json", "name": ref.Namespace, "resources": []any{p.resource},
-	}
+	p.Document = datapackage.NewDocument(ref.Namespace, ref.Name)
 	var reading herb.Reading
 	switch {
 	case live.Settings != nil:
@@ -45,8 +43,11 @@ func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) 
 			return nil, err
 		}
 		if reading = settings.Reading; settings.Descriptor != nil {
-			if err := p.decode(settings.Descriptor); err != nil {
+			if p.Document, err = datapackage.ParseDocument(settings.Descriptor); err != nil {
 				return nil, err
+			}
+			if p.Resource == nil {
+				return nil, herb.Errorf(herb.CodeRejected, "the descriptor of the live version has no resource; publish the file with another descriptor")
 			}
 		}
 	case live.Version != "":
@@ -55,35 +56,15 @@ func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) 
 		}
 	}
 	if live.Settings == nil || live.Settings.Descriptor == nil {
-		setText(p.resource, "title", live.Title)
-		setText(p.resource, "description", live.Description)
+		setText(p.Resource, "title", live.Title)
+		setText(p.Resource, "description", live.Description)
 	}
-	delete(p.resource, "url")
-	p.resource["path"] = cmp.Or(r.Name, ref.Name)
+	delete(p.Resource, "url")
+	p.Resource["path"] = cmp.Or(r.Name, ref.Name)
 	p.fold(reading)
 	p.describe(e)
 	p.setAccess(e.Access, live, s.opts.Access)
 	return p, nil
-}
-
-// decode replaces the descriptor.
-func (p *plan) decode(descriptor []byte) error {
-	d := json.NewDecoder(bytes.NewReader(descriptor))
-	d.UseNumber()
-	p.root = nil
-	if err := d.Decode(&p.root); err != nil {
-		return err
-	}
-	list, _ := p.root["resources"].([]any)
-	if len(list) == 1 {
-		p.resource, _ = list[0].(object)
-	} else {
-		p.resource = nil
-	}
-	if p.resource == nil {
-		return herb.Errorf(herb.CodeRejected, "the descriptor of the live version has no resource; publish the file with another descriptor")
-	}
-	return nil
 }
 
 func setText(o object, name, value string) {
@@ -112,7 +93,7 @@ func (p *plan) fold(r herb.Reading) {
 	p.table = cmp.Or(p.table, r.Table)
 	for name, value := range map[string]string{"format": r.Format, "encoding": r.Encoding} {
 		if value != "" {
-			p.resource[name] = value
+			p.Resource[name] = value
 		}
 	}
 	dialect := object{}
@@ -134,7 +115,7 @@ func (p *plan) fold(r herb.Reading) {
 	if len(dialect) == 0 {
 		return
 	}
-	into := member(p.resource, "dialect")
+	into := member(p.Resource, "dialect")
 	for name, value := range dialect {
 		if into[name] = value; value == nil {
 			delete(into, name)
@@ -146,24 +127,24 @@ func (p *plan) fold(r herb.Reading) {
 func (p *plan) describe(e Edits) {
 	for name, value := range map[string]*string{"title": e.Title, "description": e.Description} {
 		if value != nil {
-			setText(p.resource, name, *value)
+			setText(p.Resource, name, *value)
 			if *value == "" {
-				delete(p.root, name)
+				delete(p.Root, name)
 			}
 		}
 	}
 	if e.License != nil && *e.License != p.license() {
-		delete(p.root, "licenses")
-		delete(p.resource, "licenses")
+		delete(p.Root, "licenses")
+		delete(p.Resource, "licenses")
 		if *e.License != "" {
-			p.resource["licenses"] = []any{object{"name": *e.License}}
+			p.Resource["licenses"] = []any{object{"name": *e.License}}
 		}
 	}
 }
 
 // license returns the identifier of the license; empty: none.
 func (p *plan) license() string {
-	for _, o := range []object{p.resource, p.root} {
+	for _, o := range []object{p.Resource, p.Root} {
 		if list, _ := o["licenses"].([]any); len(list) > 0 {
 			first, _ := list[0].(object)
 			for _, name := range []string{"name", "title", "path"} {
@@ -178,8 +159,8 @@ func (p *plan) license() string {
 
 // text returns a member of the resource, or else of the package.
 func (p *plan) text(name string) string {
-	own, _ := p.resource[name].(string)
-	whole, _ := p.root[name].(string)
+	own, _ := p.Resource[name].(string)
+	whole, _ := p.Root[name].(string)
 	return cmp.Or(own, whole)
 }
 
@@ -187,7 +168,7 @@ func (p *plan) text(name string) string {
 // which a descriptor without access, or with another one, would change.
 func (p *plan) setAccess(edited herb.Access, live herb.Dataset, standard herb.Access) {
 	var stated string
-	for _, o := range []object{p.root, p.resource} {
+	for _, o := range []object{p.Root, p.Resource} {
 		settings, _ := o[own].(object)
 		if s, _ := settings["access"].(string); s != "" {
 			stated = s
@@ -201,7 +182,7 @@ func (p *plan) setAccess(edited herb.Access, live herb.Dataset, standard herb.Ac
 	if want == "" || string(want) == stated || stated == "" && edited == "" && want == standard {
 		return
 	}
-	member(p.resource, own)["access"] = string(want)
+	member(p.Resource, own)["access"] = string(want)
 }
 
 // setTable states which table of the file is published. facts are those of a reading of it.
@@ -211,13 +192,13 @@ func (p *plan) setTable(f *facts) {
 	}
 	p.statesTable = true
 	table := p.table
-	if _, isArchive := p.resource["innerpath"]; isArchive || f.Entry != "" {
-		p.resource["innerpath"], table, _ = strings.Cut(table, "#")
+	if _, isArchive := p.Resource["innerpath"]; isArchive || f.Entry != "" {
+		p.Resource["innerpath"], table, _ = strings.Cut(table, "#")
 	}
 	if table == "" {
 		return
 	}
-	dialect := member(p.resource, "dialect")
+	dialect := member(p.Resource, "dialect")
 	for _, name := range tableMembers() {
 		delete(dialect, name)
 	}
@@ -234,9 +215,9 @@ func (p *plan) setPrimaryKey(fields *[]string) {
 	switch {
 	case fields == nil:
 	case len(*fields) > 0:
-		member(p.resource, "schema")["primaryKey"] = *fields
+		member(p.Resource, "schema")["primaryKey"] = *fields
 	default:
-		if schema, ok := p.resource["schema"].(object); ok {
+		if schema, ok := p.Resource["schema"].(object); ok {
 			delete(schema, "primaryKey")
 		}
 	}
@@ -248,14 +229,14 @@ func (p *plan) descriptor() []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	_ = e.Encode(p.root) // it was decoded from JSON
+	_ = e.Encode(p.Root) // it was decoded from JSON
 	return b.Bytes()
 }
 
 // key identifies the settings by which the file is read. It does not depend on those that only
 // describe the dataset.
 func (p *plan) key() string {
-	resource := clone(p.resource).(object)
+	resource := clone(p.Resource).(object)
 	for _, name := range []string{"name", "title", "description", "licenses", "path", "innerpath"} {
 		delete(resource, name)
 	}
@@ -313,10 +294,10 @@ func clone(v any) any {
 // be read otherwise.
 func (p *plan) withoutSchema() *plan {
 	plain := *p
-	plain.root, plain.needed = clone(p.root).(object), true
-	plain.resource = plain.root["resources"].([]any)[0].(object)
-	delete(plain.resource, "schema")
-	if settings, ok := plain.resource[own].(object); ok {
+	plain.Root, plain.needed = clone(p.Root).(object), true
+	plain.Resource = plain.Root["resources"].([]any)[0].(object)
+	delete(plain.Resource, "schema")
+	if settings, ok := plain.Resource[own].(object); ok {
 		for _, name := range []string{"order", "map", "charts", "include", "expectations"} {
 			delete(settings, name)
 		}

@@ -18,7 +18,7 @@ func (p *plan) editColumns(e Edits, f *facts) error {
 	if len(e.Columns) == 0 {
 		return nil
 	}
-	schema := member(p.resource, "schema")
+	schema := member(p.Resource, "schema")
 	list, fieldOf := listFields(schema, f)
 	hidden := map[int]bool{} // positions in list
 	renamed := map[string]string{}
@@ -186,7 +186,7 @@ func (p *plan) rename(schema object, renamed map[string]string) {
 			key[i] = newName(key[i])
 		}
 	}
-	settings, _ := p.resource[own].(object)
+	settings, _ := p.Resource[own].(object)
 	switch order := settings["order"].(type) {
 	case string:
 		name, isDescending := strings.CutPrefix(order, "-")

@@ -35,7 +35,7 @@ func (p *plan) editRows(e Edits, f *facts) error {
 			isNamed = true
 		}
 	}
-	dialect := member(p.resource, "dialect")
+	dialect := member(p.Resource, "dialect")
 	excluded := map[int]bool{}
 	if isNamed {
 		f.nameHeader(dialect, header, left, excluded)

@@ -202,14 +202,14 @@ func describe(s *source.Source, root node) {
 }
 
 func (p *descriptor) readHeader(root node) {
-	p.notes = root.bind([]binding{{"name", &p.namespace}}, "title", "description", "resources", own)
+	p.notes = root.bind([]binding{{"name", &p.namespace}}, "title", "description", "resources", Own)
 	if p.namespace == "" {
 		abs, err := filepath.Abs(p.folder)
 		root.record(err)
 		p.namespace = filepath.Base(abs)
 	}
-	root.checkPlacement(own)
-	root.member(own).bindOwn([]binding{{"access", func(n node) { p.access = readAccess(n) }}})
+	root.checkPlacement(Own)
+	root.member(Own).bindOwn([]binding{{"access", func(n node) { p.access = readAccess(n) }}})
 	root.checkAnnotations()
 	p.members = root.without("resources")
 }
@@ -221,7 +221,7 @@ func (p *descriptor) resource(n node, position int) (s source.Source) {
 	}
 	name := ""
 	notes := n.bind([]binding{{"name", &name}, {"innerpath", &s.Entry}}, "path", "url", "data", "title", "description", "format", "mediatype", "encoding",
-		"compression", "type", "profile", "schema", "dialect", "layout", own)
+		"compression", "type", "profile", "schema", "dialect", "layout", Own)
 	s.Notes = slices.Concat(p.notes, notes)
 	n.checkAnnotations()
 	for _, read := range []func(*source.Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
@@ -257,8 +257,8 @@ func (p *descriptor) resource(n node, position int) (s source.Source) {
 // include and expectations.
 func (p *descriptor) asWritten(n node) ([]byte, error) {
 	resource := n.without("data")
-	if settings := n.member(own); settings.value != nil {
-		resource[own] = settings.without("include", "expectations")
+	if settings := n.member(Own); settings.value != nil {
+		resource[Own] = settings.without("include", "expectations")
 	}
 	return marshal(object{"package": p.members, "resource": resource})
 }

@@ -224,7 +224,7 @@ func (n node) bind(bindings []binding, others ...string) (notes []string) {
 		}
 		switch meant := similar(name, known); {
 		case meant == "" || n.member(meant).value != nil:
-		case meant == own:
+		case meant == Own:
 			n.fail("has an unknown member %q; did you mean %q?", rows.Clip(name), meant)
 		default:
 			notes = append(notes, n.errorf("has an unknown member %q, which has no effect; did you mean %q?", rows.Clip(name), meant).Error())
@@ -241,9 +241,6 @@ func (n node) assignAll(bindings []binding) (names []string) {
 	}
 	return names
 }
-
-// own is the name of the member with Herbarium's own settings.
-const own = "herbarium"
 
 // assign assigns the value to a variable of a binding, unless it is absent.
 func (n node) assign(to any) {

@@ -65,7 +65,7 @@ func (r Resource) members() members {
 	return members{
 		{"name", r.Name}, {"type", "table"}, {"title", r.Title}, {"description", s.Description},
 		{"path", path}, {"innerpath", s.Entry}, {"data", r.Data}, {"format", r.Format}, {"encoding", s.Dialect.Encoding},
-		{"dialect", written(dialectMembers(&s.Dialect, s.Format))}, {"schema", r.schema()}, {own, settings(s)},
+		{"dialect", written(dialectMembers(&s.Dialect, s.Format))}, {"schema", r.schema()}, {Own, settings(s)},
 	}.withValues()
 }
 
@@ -103,7 +103,7 @@ func (r Resource) schema() members {
 			declareType(f.Type, f.Notation),
 			members{
 				{"example", example}, {"missingValues", withEmpty(s.Missing)}, {"constraints", written(constraintMembers(&s.Constraints, nil))},
-				{own, written(fieldMembers(&s))},
+				{Own, written(fieldMembers(&s))},
 			},
 		).withValues())
 	}

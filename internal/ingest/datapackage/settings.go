@@ -17,7 +17,7 @@ import (
 
 func (p *descriptor) readSettings(s *source.Source, n node) {
 	n.checkPlacement(n.where + ".herbarium")
-	n.member(own).bindOwn(settingMembers(s))
+	n.member(Own).bindOwn(settingMembers(s))
 	s.Access = cmp.Or(s.Access, p.access)
 	s.AccessSet = s.Access != ""
 }
@@ -207,7 +207,7 @@ func (p *descriptor) readSchema(s *source.Source, n node) {
 	right := n.where + ".herbarium"
 	for _, m := range append([]node{schema}, list...) {
 		m.checkPlacement(right)
-		m.member(own).checkPlacement(right)
+		m.member(Own).checkPlacement(right)
 	}
 	readFields(s, list)
 }
@@ -233,9 +233,9 @@ func readFields(s *source.Source, list []node) {
 func readField(s *source.Source, n node) (f source.FieldSetting) {
 	n.isObject()
 	d := &f.Schema
-	notes := n.bind(typeMembers(d), "name", "id", "title", "label", "description", "missingValues", "constraints", own)
+	notes := n.bind(typeMembers(d), "name", "id", "title", "label", "description", "missingValues", "constraints", Own)
 	s.Notes = append(s.Notes, notes...)
-	settings := n.member(own)
+	settings := n.member(Own)
 	settings.bindOwn(fieldMembers(&f))
 	f.Optional = settings.value == nil
 	var ok bool

@@ -34,13 +34,12 @@ func (w *Writer) IsEmpty() bool { return !w.written }
 
 // Add writes a resource, and before the first one the members of the package.
 func (w *Writer) Add(r Resource) {
-	const schema, comment = "https://datapackage.org/profiles/2.0/datapackage.json",
-		"A Data Package (https://datapackage.org). Edit it and publish it: herbarium publish datapackage.yaml"
+	const comment = "A Data Package (https://datapackage.org). Edit it and publish it: herbarium publish datapackage.yaml"
 	switch {
 	case w.yaml && !w.written:
-		w.encodeYAML(members{{"$schema", commented{schema, comment, ""}}, {"name", w.namespace}, {"resources", nil}}, "", "")
+		w.encodeYAML(members{{"$schema", commented{standard, comment, ""}}, {"name", w.namespace}, {"resources", nil}}, "", "")
 	case !w.yaml && !w.written:
-		w.print("{\n  \"$schema\": \"", schema, "\",\n  \"name\": \"", w.namespace, "\",\n  \"resources\": [")
+		w.print("{\n  \"$schema\": \"", standard, "\",\n  \"name\": \"", w.namespace, "\",\n  \"resources\": [")
 	case !w.yaml:
 		w.print(",")
 	}
