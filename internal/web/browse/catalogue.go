@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/distributions"
 	"herbarium/internal/web/view/state"
 	"herbarium/internal/web/view/tables"
 )
@@ -29,7 +30,7 @@ type catalogue struct {
 	Sort      string // datasets in the order of their names are grouped by namespace
 	Total     int    // datasets
 	Rows      int    // of all datasets
-	Datasets  []datasets.Head
+	Datasets  []listedDataset
 	Meta      query.Meta         // of the datasets that match
 	HasKey    bool               // the browser has a key
 	Publish   bool               // the visitor may publish a dataset
@@ -38,6 +39,12 @@ type catalogue struct {
 	Matches *library.RecordMatches // rows of all datasets that match the search; nil: no search
 	Found   []foundDataset         // the first datasets with matching rows, and some of these
 	Links   []state.Link           // to the next datasets with matching rows, with their number
+}
+
+// listedDataset is a dataset in the list.
+type listedDataset struct {
+	datasets.Head
+	Spark string // what the small picture shows; empty: there is none
 }
 
 // foundDataset is a dataset with rows that match a search.
@@ -101,11 +108,12 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 	}
 	c.Meta = meta
 	for i := range found {
-		h := datasets.NewHead(&found[i], p.DatasetPath(found[i].Ref), "", "")
+		d := p.columns.Read(&found[i])
+		h := datasets.NewHead(d, p.DatasetPath(d.Ref), "", "")
 		if e, ok := rejected[h.Ref]; ok {
 			h.Rejected = &e
 		}
-		c.Datasets = append(c.Datasets, h)
+		c.Datasets = append(c.Datasets, listedDataset{h, distributions.SparkLabel(d)})
 	}
 	l := p.Layout(r, site.Name, fmt.Sprintf("%s to browse, search and filter, each with an API.", herb.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", l.Origin+site.PathCatalogue
@@ -219,7 +227,7 @@ func (p *Pages) findRows(r *http.Request, ref herb.Ref, search string) (rows []f
 	if opened.Denied != nil {
 		return nil, nil
 	}
-	v := datasetView{opened}
+	v := p.viewOf(opened)
 	params := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: strconv.Itoa(most)}}
 	req, err := query.Parse(params.Encode(), v.Fields)
 	if err != nil {
@@ -232,7 +240,7 @@ func (p *Pages) findRows(r *http.Request, ref herb.Ref, search string) (rows []f
 	defer found.release()
 	for i, row := range found.rows {
 		href := state.Join(p.DatasetPath(ref), query.Params{{Name: query.ParamSearch, Value: search}, {Name: state.ParamRecord, Value: strconv.Itoa(i + 1)}}.Encode())
-		rows = append(rows, foundRow{tables.NewFoundRow(&v.Dataset, req.Search, row), href})
+		rows = append(rows, foundRow{tables.NewFoundRow(v.columns, req.Search, row), href})
 	}
 	return rows, nil
 }

@@ -11,23 +11,32 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/web/publishing"
 	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/state"
 )
 
 // datasetView is the version of a dataset that a page shows.
-type datasetView struct{ gate.DatasetView }
+type datasetView struct {
+	gate.DatasetView
+	columns *columns.Dataset
+}
 
 // dataset returns a handler that calls handle with the dataset that the path names.
 func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, datasetView) error) httpapi.PageHandler {
 	return httpapi.PageHandler{ServeDataset: func(w http.ResponseWriter, r *http.Request, v gate.DatasetView) error {
-		return handle(w, r, datasetView{v})
+		return handle(w, r, p.viewOf(v))
 	}}
+}
+
+// viewOf returns a version with what its columns mean.
+func (p *Pages) viewOf(v gate.DatasetView) datasetView {
+	return datasetView{v, p.columns.Read(&v.Dataset)}
 }
 
 // parseState reads the state of the table of a dataset from the URL.
 func (p *Pages) parseState(v datasetView) (s state.State, canonical bool, err error) {
-	s, canonical, err = state.ParseState(p.DatasetPath(v.Ref), v.Query, &v.Dataset)
+	s, canonical, err = state.ParseState(p.DatasetPath(v.Ref), v.Query, v.columns)
 	s.Version = v.Pinned
 	if p.imageFolder(v) != "" {
 		s.Files = s.Path + "/files/"
@@ -37,7 +46,7 @@ func (p *Pages) parseState(v datasetView) (s state.State, canonical bool, err er
 
 // head returns the head of a page of a dataset.
 func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (datasets.Head, error) {
-	h := datasets.NewHead(&v.Dataset, p.DatasetPath(v.Ref), v.Pinned, tab)
+	h := datasets.NewHead(v.columns, p.DatasetPath(v.Ref), v.Pinned, tab)
 	h.Unlocked = h.Locked && v.Denied == nil
 	if v.Version != v.Live {
 		versions, err := p.history(r.Context(), v.Ref)

@@ -12,7 +12,6 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/charts"
-	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/state"
@@ -55,7 +54,7 @@ func (p *Pages) about(w http.ResponseWriter, r *http.Request, v datasetView) err
 		return err
 	}
 	if !page.Hidden {
-		page.Descriptor, page.Report, page.Quality = datasets.ParseDescriptor(v.Descriptor), v.Report, datasets.NewQuality(&v.Dataset)
+		page.Descriptor, page.Report, page.Quality = datasets.ParseDescriptor(v.Descriptor), v.Report, datasets.NewQuality(v.columns)
 	}
 	if !page.Hidden {
 		release, err := page.addCharts(r.Context(), p, v)
@@ -84,7 +83,7 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 	}
 	path := p.DatasetPath(v.Ref)
 	for _, chart := range charts.PinnedCharts(&v.Dataset) {
-		s, _, err := state.ParseState(path+"/chart", query.Split(chart.Encode()), &v.Dataset)
+		s, _, err := state.ParseState(path+"/chart", query.Split(chart.Encode()), v.columns)
 		if err != nil {
 			return release, err
 		}
@@ -182,7 +181,7 @@ func addExamples(ctx context.Context, v datasetView, docs []columnDoc) error {
 	defer found.release()
 	for i := range docs {
 		c := &docs[i]
-		c.Report = columns.ColumnReport(&v.Dataset, i)
+		c.Report = v.columns.Meanings[i].Report
 		for _, row := range found.rows {
 			if v := herb.Clip(row[i], maxExample); v != "" && len(c.Examples) < examples && !slices.Contains(c.Examples, v) {
 				c.Examples = append(c.Examples, strings.Clone(v)) // without the rest of the value

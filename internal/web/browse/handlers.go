@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/library"
 	"herbarium/internal/web/publishing"
 	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/maps"
 )
 
@@ -26,6 +27,7 @@ type Pages struct {
 	publishing *publishing.Pages // what visitors may publish, and what they have just published
 	history    func(context.Context, herb.Ref) ([]library.VersionInfo, error)
 	folder     func(herb.Ref) string
+	columns    columns.Cache
 	// The first map reads them.
 	coasts func() coasts
 	places func() []maps.Place

@@ -72,7 +72,7 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) erro
 
 // namesImage reports whether a column of images has a path as a value.
 func (v datasetView) namesImage(ctx context.Context, path string) (bool, error) {
-	for i := range columns.ImageFields(&v.Dataset) {
+	for _, i := range v.columns.Images {
 		fields := slices.Clone(v.Fields)
 		fields[i].Filterable = true // the page shows the column whether it is filterable or not
 		req, err := query.Parse(query.Params{

@@ -16,7 +16,7 @@ func (p *Pages) browseMap(w http.ResponseWriter, r *http.Request, v datasetView)
 	if v.Denied != nil { // the description without values may have no coordinates
 		return p.RequestKey(w, r, &v.DatasetView, r.URL.RawQuery, v.Denied)
 	}
-	pairs := columns.MapPairs(&v.Dataset)
+	pairs := v.columns.Pairs
 	if len(pairs) == 0 {
 		return herb.Errorf(herb.CodeNotFound, "dataset %s has no map, because it has no fields with latitudes and longitudes", v.Ref)
 	}
@@ -45,7 +45,7 @@ func (v datasetView) mapRequest(ctx context.Context, s *state.State, pair column
 	if err != nil {
 		return nil, err
 	}
-	return maps.NewMapRequest(&v.Dataset, pair, latitude, longitude, req, columns, s.Bounds), nil
+	return maps.NewMapRequest(v.columns, pair, latitude, longitude, req, columns, s.Bounds), nil
 }
 
 // mapRanges returns the ranges of the latitudes and longitudes of the rows of a listing.

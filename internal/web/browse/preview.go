@@ -148,7 +148,7 @@ func describeCard(d *herb.Dataset, words state.Words) string {
 
 // newCardMap returns the rows of a map, in front of all rows; nil if the dataset has no map.
 func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *state.State, req *query.Request) (*share.Map, error) {
-	pairs := columns.MapPairs(&v.Dataset)
+	pairs := v.columns.Pairs
 	if len(pairs) == 0 {
 		return nil, nil
 	}

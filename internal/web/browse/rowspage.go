@@ -100,7 +100,7 @@ func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView,
 	page.Head.Preview = p.previewHref(v, page.State)
 	l := p.Layout(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setPreview(&l, page.State, &page.Head, page.Words.String())
-	l.Images, l.Framed = columns.HasImages(&v.Dataset), true
+	l.Images, l.Framed = len(v.columns.Images) > 0, true
 	if pairs == nil && v.Pinned == "" {
 		l.Canonical = l.Origin + site.PathDatasets + v.Ref.String()
 	}

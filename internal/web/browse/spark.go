@@ -24,7 +24,7 @@ func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) err
 	}
 	var image any
 	template, err := "spark", error(nil)
-	pairs, column := columns.MapPairs(&v.Dataset), distributions.SparkColumn(&v.Dataset)
+	pairs, column := v.columns.Pairs, distributions.SparkColumn(v.columns)
 	switch {
 	case len(pairs) > 0:
 		template = "sparkmap"

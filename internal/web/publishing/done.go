@@ -3,7 +3,6 @@
 package publishing
 
 import (
-	"herbarium/internal/httpapi/gate"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/library"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/datasets"

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"strings"
 
-	"herbarium/internal/httpapi/gate"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/state"
 )
@@ -65,7 +65,7 @@ func (p *Site) RequestKey(w http.ResponseWriter, r *http.Request, v *gate.Datase
 	}
 	l := p.Layout(r, "Enter a key", "Enter a key to see what it gives access to.")
 	if v != nil {
-		head := datasets.NewHead(&v.Dataset, p.DatasetPath(v.Ref), "", "table")
+		head := datasets.NewHead(columns.Read(&v.Dataset), p.DatasetPath(v.Ref), "", "table")
 		l = p.Layout(r, "Key required: "+datasets.Title(&v.Dataset), datasets.Describe(&v.Dataset))
 		l.Framed, form.Head = true, &head
 	}

@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/web/view/datasets"
-	"herbarium/internal/web/view/distributions"
 	"herbarium/internal/web/view/format"
 )
 
@@ -20,7 +19,7 @@ func (p *Site) parseTemplates() map[string]*template.Template {
 	funcs := template.FuncMap{
 		"asset": p.assets().path, "cataloguehref": p.CatalogueHref, "base": constant(p.Base), "sitename": constant(Name), "version": constant(p.Opts.Version),
 		"age": func(t time.Time) string { return format.Age(time.Now(), t) }, "clip": herb.Clip, "count": herb.Count, "exact": format.EscapeExact, "filesize": format.FileSize, "minus": func(a, b int) int { return a - b }, "percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
-		"columns": datasets.FirstColumns, "sparklabel": distributions.SparkLabel, "describe": datasets.Describe, "descriptor": datasets.ReadDescriptor, "title": func(d *herb.Dataset) string { return format.PlainText(datasets.Title(d)) },
+		"columns": datasets.FirstColumns, "describe": datasets.Describe, "descriptor": datasets.ReadDescriptor, "title": func(d *herb.Dataset) string { return format.PlainText(datasets.Title(d)) },
 	}
 	partials := template.Must(template.New("partials").Funcs(funcs).ParseFS(p.Files, "templates/partials/*.html"))
 	sets := map[string]*template.Template{}

@@ -242,13 +242,13 @@ func (q *Question) sortName() string {
 
 // byOf returns how a field is grouped unless the reader chooses: dates by intervals of a suitable
 // length, numbers with many values in buckets, others by their values.
-func byOf(d *herb.Dataset, field int) query.By {
-	f, c := d.Fields[field], columns.ColumnReport(d, field)
+func byOf(d *columns.Dataset, field int) query.By {
+	f, c := d.Fields[field], d.Meanings[field].Report
 	b := query.By{Name: f.Name, Field: field}
 	switch {
 	case len(query.Grains(f.Type)) > 0:
 		return withGrain(d, field, defaultGrain(&f, c))
-	case f.Type == herb.TypeNumber && columns.KindOf(d, field) != columns.KindCode && (c == nil || c.Distinct > defaultTop):
+	case f.Type == herb.TypeNumber && d.Meanings[field].Kind != columns.KindCode && (c == nil || c.Distinct > defaultTop):
 		if width := bucketWidth(&f, c, 20); width != "" {
 			b.Width, b.Name = width, f.Name+":"+width
 		}
@@ -256,7 +256,7 @@ func byOf(d *herb.Dataset, field int) query.By {
 	return b
 }
 
-func withGrain(d *herb.Dataset, field int, g query.Grain) query.By {
+func withGrain(d *columns.Dataset, field int, g query.Grain) query.By {
 	return query.By{Name: d.Fields[field].Name + ":" + string(g), Field: field, Grain: g}
 }
 

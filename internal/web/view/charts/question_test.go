@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/plot"
 	"herbarium/internal/web/view/state"
 )
@@ -54,7 +55,7 @@ func ask(t *testing.T, raw string) (*state.State, *Question, *Answer) {
 
 func askOf(t *testing.T, d *herb.Dataset, records []herb.Record, raw string) (*state.State, *Question, *Answer) {
 	t.Helper()
-	s, canonical, err := state.ParseState("/p/chart", query.Split(raw), d)
+	s, canonical, err := state.ParseState("/p/chart", query.Split(raw), columns.Read(d))
 	if err != nil || !canonical {
 		t.Fatalf("%s: canonical %v, %v", raw, canonical, err)
 	}
@@ -151,7 +152,7 @@ func TestParseQuestion_invalid(t *testing.T) {
 		"_by=category&_kind=pie": "one of: bars", "_kind=pie": "one of: lines, bars", "_measure=count&_kind=bars": "no groups", "_by=date:month&_kind=stacked": "one of: lines, bars", "_by=date:fortnight": "valid grains", "_zone=Mars": "IANA",
 	} {
 		d, _ := sales()
-		s, _, err := state.ParseState("/p", query.Split(raw), d)
+		s, _, err := state.ParseState("/p", query.Split(raw), columns.Read(d))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,18 +305,18 @@ func TestDefaultQuestion(t *testing.T) {
 		{keep("id", "category", "price", "date"), "_by=date%3Amonth"}, {keep("at"), "_by=at%3Ahour"}, {keep("id", "price", "category"), "_by=category"},
 		{keep("id", "price"), "_by=price"}, {keep("id"), "_measure=count"}, {&herb.Dataset{}, "_measure=count"},
 	} {
-		if got := DefaultQuestion(tt.d).Encode(); got != tt.want {
+		if got := DefaultQuestion(columns.Read(tt.d)).Encode(); got != tt.want {
 			t.Errorf("%v: %s, want %s", tt.d.Fields, got, tt.want)
 		}
 	}
 	many := keep("price")
 	many.Report.Columns[0].Distinct, many.Report.Columns[0].Max = 400, "93.7"
-	if got := DefaultQuestion(many).Encode(); got != "_by=price%3A5" {
+	if got := DefaultQuestion(columns.Read(many)).Encode(); got != "_by=price%3A5" {
 		t.Errorf("a number with many values: %s", got)
 	}
 	long := keep("date")
 	long.Report.Columns[0].Min = "1950-01-01"
-	if got := DefaultQuestion(long).Encode(); got != "_by=date%3Ayear" {
+	if got := DefaultQuestion(columns.Read(long)).Encode(); got != "_by=date%3Ayear" {
 		t.Errorf("dates of many years: %s", got)
 	}
 }

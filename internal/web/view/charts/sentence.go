@@ -162,7 +162,7 @@ func (b *sentenceBuilder) measure() {
 		field := m.Field
 		if field < 0 || !canDraw(c.kind, &b.Fields[field]) {
 			field = b.firstField(func(i int) bool {
-				return canDraw(c.kind, &b.Fields[i]) && columns.KindOf(b.Dataset, i) == columns.KindNumber
+				return canDraw(c.kind, &b.Fields[i]) && b.Dataset.Meanings[i].Kind == columns.KindNumber
 			})
 		}
 		if field < 0 {
@@ -292,7 +292,7 @@ func (b *sentenceBuilder) interval(at int) {
 // widths returns round widths of the buckets of a number field, with the current one.
 func (b *sentenceBuilder) widths(by query.By) (widths []string) {
 	for _, count := range []float64{100, 50, 20, 10, 5} {
-		if w := bucketWidth(&b.Fields[by.Field], columns.ColumnReport(b.Dataset, by.Field), count); w != "" {
+		if w := bucketWidth(&b.Fields[by.Field], b.Dataset.Meanings[by.Field].Report, count); w != "" {
 			widths = append(widths, w)
 		}
 	}

@@ -19,19 +19,19 @@ type chartFields struct {
 }
 
 // newChartFields rates the fields by their type and by the publish report.
-func newChartFields(d *herb.Dataset) (c chartFields) {
+func newChartFields(d *columns.Dataset) (c chartFields) {
 	for i, f := range d.Fields {
-		r := columns.ColumnReport(d, i)
+		r := d.Meanings[i].Report
 		isConstant := r != nil && (r.Distinct < 2 || 2*r.Filled < d.Records)
 		if !f.Filterable || isConstant {
 			continue
 		}
-		switch kind := columns.KindOf(d, i); {
+		switch kind := d.Meanings[i].Kind; {
 		case kind == columns.KindDate:
 			c.dates = append(c.dates, i)
 		case kind == columns.KindNumber:
 			c.numbers = append(c.numbers, i)
-		case kind == columns.KindText && columns.ModeOf(d, i) == columns.ModeValues && (r == nil || r.Distinct < d.Records && r.Longest <= columns.LongText):
+		case kind == columns.KindText && d.Meanings[i].Mode == columns.ModeValues && (r == nil || r.Distinct < d.Records && r.Longest <= columns.LongText):
 			c.names = append(c.names, i)
 		case kind == columns.KindList && (r == nil || r.Distinct <= columns.ManyValues):
 			c.names = append(c.names, i)
@@ -42,8 +42,8 @@ func newChartFields(d *herb.Dataset) (c chartFields) {
 }
 
 // nameScore rates a field as groups: a few values are best.
-func nameScore(d *herb.Dataset, i int) int {
-	r := columns.ColumnReport(d, i)
+func nameScore(d *columns.Dataset, i int) int {
+	r := d.Meanings[i].Report
 	switch {
 	case r == nil:
 		return 1
@@ -59,7 +59,7 @@ func nameScore(d *herb.Dataset, i int) int {
 
 // DefaultQuestion returns what the chart of a dataset shows first: rows by time, else by the best
 // field of names, else by the range of a number, else their number.
-func DefaultQuestion(d *herb.Dataset) query.Params {
+func DefaultQuestion(d *columns.Dataset) query.Params {
 	c := newChartFields(d)
 	for _, fields := range [][]int{c.dates, c.names, c.numbers} {
 		if len(fields) > 0 {
@@ -69,7 +69,7 @@ func DefaultQuestion(d *herb.Dataset) query.Params {
 	return query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}}
 }
 
-func countBy(d *herb.Dataset, fields ...int) (ps query.Params) {
+func countBy(d *columns.Dataset, fields ...int) (ps query.Params) {
 	for _, i := range fields {
 		ps = ps.WithValue(query.ParamBy, byOf(d, i).Name)
 	}
@@ -77,7 +77,7 @@ func countBy(d *herb.Dataset, fields ...int) (ps query.Params) {
 }
 
 // suggestions returns questions that the fields of a dataset suggest.
-func suggestions(d *herb.Dataset) (all []query.Params) {
+func suggestions(d *columns.Dataset) (all []query.Params) {
 	c := newChartFields(d)
 	measure := func(ps query.Params, kind query.MeasureKind, field int) query.Params {
 		return ps.WithValue(query.ParamMeasure, string(kind)+":"+d.Fields[field].Name)

@@ -11,8 +11,7 @@ import (
 // isNumbering reports whether the publish report shows that numbers count or encode something
 // rather than measure it: they have the same number of digits, as postal codes do, number the rows,
 // or are dates without separators.
-func isNumbering(d *herb.Dataset, i int) bool {
-	c := ColumnReport(d, i)
+func isNumbering(name string, c *herb.ColumnReport) bool {
 	if c == nil || !isDigits(c.Min) || !isDigits(c.Max) {
 		return false
 	}
@@ -20,7 +19,7 @@ func isNumbering(d *herb.Dataset, i int) bool {
 	highest, errHighest := strconv.Atoi(c.Max)
 	isSequence := errLowest == nil && errHighest == nil && c.Distinct == c.Filled && highest-lowest < 4*c.Filled
 	isFixed := c.Shortest == c.Longest && len(c.Min) == c.Longest && c.Filled > 1
-	isDate := HasWord(d.Fields[i].Name, "date", "day") && len(c.Max) == len("20060102")
+	isDate := HasWord(name, "date", "day") && len(c.Max) == len("20060102")
 	return isSequence || isFixed || isDate
 }
 

@@ -30,7 +30,7 @@ func TestCodes(t *testing.T) {
 		if tt.key != "" {
 			d.PrimaryKey = []string{tt.key}
 		}
-		c := NewColumn(d, 0)
+		c := NewColumn(Read(d), 0)
 		if got := c.IsCode; got != tt.want {
 			t.Errorf("%s from %s to %s: code is %t, want %t", tt.name, tt.report.Min, tt.report.Max, got, tt.want)
 		}

@@ -65,21 +65,21 @@ func Heading(f herb.Field) string {
 }
 
 // NewColumn returns the column of the field at a position.
-func NewColumn(d *herb.Dataset, i int) Column {
-	kind := KindOf(d, i)
-	return Column{Field: d.Fields[i], Index: i, Kind: kind, Heading: Heading(d.Fields[i]), IsCode: kind == KindCode || kind == KindNumber && isNumbering(d, i)}
+func NewColumn(d *Dataset, i int) Column {
+	m := d.Meanings[i]
+	return Column{Field: d.Fields[i], Index: i, Kind: m.Kind, Heading: Heading(d.Fields[i]), IsCode: m.IsCode}
 }
 
-// KindOf returns the kind of a field. A field contains images if its name says so, or if the
+// kindOf returns the kind of a field. A field contains images if its name says so, or if the
 // publish report shows that its values are addresses of images.
-func KindOf(d *herb.Dataset, i int) Kind {
+func kindOf(d *herb.Dataset, i int, c *herb.ColumnReport) Kind {
 	f := d.Fields[i]
 	switch f.Type {
 	case herb.TypeNumber:
 		if isCodeName(f.Name) || slices.Contains(d.PrimaryKey, f.Name) {
 			return KindCode
 		}
-		if c := ColumnReport(d, i); c != nil && isYear(c.Min) && isYear(c.Max) {
+		if c != nil && isYear(c.Min) && isYear(c.Max) {
 			return KindCode
 		}
 		return KindNumber
@@ -93,16 +93,8 @@ func KindOf(d *herb.Dataset, i int) Kind {
 	if HasWord(f.Name, "image", "img", "photo", "picture", "thumbnail", "thumb", "logo", "avatar", "cover", "icon") {
 		return KindImage
 	}
-	if c := ColumnReport(d, i); c != nil && isImageFile(c.Min) && isImageFile(c.Max) {
+	if c != nil && isImageFile(c.Min) && isImageFile(c.Max) {
 		return KindImage
 	}
 	return KindText
-}
-
-// ColumnReport returns the publish report of a field; nil if there is none.
-func ColumnReport(d *herb.Dataset, i int) *herb.ColumnReport {
-	if d.Report == nil || i >= len(d.Report.Columns) || d.Report.Columns[i].Field != d.Fields[i].Name {
-		return nil
-	}
-	return &d.Report.Columns[i]
 }

@@ -25,7 +25,7 @@ func TestKindOf(t *testing.T) {
 	} {
 		d := herb.Dataset{Fields: []herb.Field{{Name: tt.name, Type: tt.typ}}}
 		d.Report = report(tt.name)
-		if got := KindOf(&d, 0); got != tt.want {
+		if got := Read(&d).Meanings[0].Kind; got != tt.want {
 			t.Errorf("%s (%s) is shown as %d, want %d", tt.name, tt.typ, got, tt.want)
 		}
 	}

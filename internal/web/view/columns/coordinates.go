@@ -17,9 +17,9 @@ type Pair struct {
 	Points              bool // all geometries are points, as far as is known
 }
 
-// MapPairs returns the pairs of coordinates of a dataset: that of its descriptor, or else those
+// mapPairs returns the pairs of coordinates of a dataset: that of its descriptor, or else those
 // whose names and values are latitudes and longitudes.
-func MapPairs(d *herb.Dataset) (pairs []Pair) {
+func mapPairs(d *Dataset) (pairs []Pair) {
 	if p, ok := declaredPair(d); ok {
 		return []Pair{p}
 	}
@@ -48,7 +48,7 @@ func MapPairs(d *herb.Dataset) (pairs []Pair) {
 // planePairs returns the pairs of fields that are called x and y, as geographic information systems
 // export them, and whose values can only be degrees: many decimals, an area without the origin, and
 // no third coordinate.
-func planePairs(d *herb.Dataset) (pairs []Pair) {
+func planePairs(d *Dataset) (pairs []Pair) {
 	byStem := func(letter string) map[string]int {
 		found := map[string]int{}
 		for i, f := range d.Fields {
@@ -72,10 +72,10 @@ func planePairs(d *herb.Dataset) (pairs []Pair) {
 
 // areDegrees reports whether the publish report shows that the values of two fields are longitudes
 // and latitudes.
-func areDegrees(d *herb.Dataset, x, y int) bool {
+func areDegrees(d *Dataset, x, y int) bool {
 	const decimals = 3
 	isFine := func(i int) bool {
-		c := ColumnReport(d, i)
+		c := d.Meanings[i].Report
 		if c == nil {
 			return false
 		}
@@ -90,7 +90,7 @@ func areDegrees(d *herb.Dataset, x, y int) bool {
 		return false
 	}
 	hasOrigin := func(i int) bool {
-		c := ColumnReport(d, i)
+		c := d.Meanings[i].Report
 		least, greatest, ok := ParseRange(&d.Fields[i], c.Min, c.Max)
 		return !ok || least <= 0 && greatest >= 0
 	}
@@ -98,7 +98,7 @@ func areDegrees(d *herb.Dataset, x, y int) bool {
 }
 
 // declaredPair returns the pair of coordinates in the descriptor of a dataset.
-func declaredPair(d *herb.Dataset) (p Pair, ok bool) {
+func declaredPair(d *Dataset) (p Pair, ok bool) {
 	var parts struct {
 		Resource struct {
 			Herbarium struct {
@@ -118,7 +118,7 @@ func declaredPair(d *herb.Dataset) (p Pair, ok bool) {
 }
 
 // isCoordinate reports whether the field at a position, if there is one, can be an axis of a map.
-func isCoordinate(d *herb.Dataset, i int) bool {
+func isCoordinate(d *Dataset, i int) bool {
 	return i >= 0 && d.Fields[i].Type == herb.TypeNumber && d.Fields[i].Filterable
 }
 
@@ -142,8 +142,8 @@ func coordinateStem(name string, words ...string) (stem string, ok bool) {
 
 // withinDegrees reports whether the values of a coordinate, as far as they are known, are between
 // low and high.
-func withinDegrees(d *herb.Dataset, i int, low, high float64) bool {
-	c := ColumnReport(d, i)
+func withinDegrees(d *Dataset, i int, low, high float64) bool {
+	c := d.Meanings[i].Report
 	if !isCoordinate(d, i) || c == nil || c.Min+c.Max == "" {
 		return isCoordinate(d, i)
 	}

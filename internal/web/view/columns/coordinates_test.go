@@ -62,7 +62,7 @@ func TestMapPairs(t *testing.T) {
 		{"declared", declared, "y, x"},
 	} {
 		var got []string
-		for _, p := range columns.MapPairs(tt.d) {
+		for _, p := range columns.Read(tt.d).Pairs {
 			got = append(got, columns.Heading(tt.d.Fields[p.Latitude])+", "+columns.Heading(tt.d.Fields[p.Longitude]))
 		}
 		if got := strings.Join(got, "; "); got != tt.want {

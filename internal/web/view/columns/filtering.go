@@ -18,14 +18,13 @@ const (
 // ManyValues is how many values a field may have to be filtered by selecting them.
 const ManyValues = 5000
 
-// ModeOf returns how a field is filtered, depending on its type and on the number of its values in
+// modeOf returns how a field is filtered, depending on its type and on the number of its values in
 // the publish report.
-func ModeOf(d *herb.Dataset, i int) FilterMode {
+func modeOf(d *herb.Dataset, i int, c *herb.ColumnReport) FilterMode {
 	f := d.Fields[i]
 	if query.HasRange(f.Type) {
 		return ModeRange
 	}
-	c := ColumnReport(d, i)
 	if f.Type != herb.TypeText || c == nil || c.Distinct <= 50 || c.Distinct <= ManyValues && 2*c.Distinct <= d.Records {
 		return ModeValues
 	}

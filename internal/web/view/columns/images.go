@@ -2,34 +2,13 @@ package columns
 
 import (
 	"io/fs"
-	"iter"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/web/view/format"
 )
-
-// HasImages reports whether a dataset has a column of images.
-func HasImages(d *herb.Dataset) bool {
-	for range ImageFields(d) {
-		return true
-	}
-	return false
-}
-
-// ImageFields returns the positions of the columns of images.
-func ImageFields(d *herb.Dataset) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := range d.Fields {
-			if KindOf(d, i) == KindImage && !yield(i) {
-				return
-			}
-		}
-	}
-}
 
 // imageExtensions are the extensions of the image files that browsers show.
 var imageExtensions = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".svg"}

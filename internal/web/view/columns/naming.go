@@ -8,10 +8,10 @@ import (
 	"herbarium/internal/web/view/format"
 )
 
-// NamingColumn returns the position of the field whose values name the records for a reader: a
+// namingColumn returns the position of the field whose values name the records for a reader: a
 // title or name, else a short text that differs in all records and is no identifier, else the
 // primary key, else the first field.
-func NamingColumn(d *herb.Dataset) int {
+func namingColumn(d *Dataset) int {
 	best := BestColumn(d, func(i int) int { return namingScore(d, i) })
 	if best < 0 {
 		best = BestColumn(d, func(i int) int { return uniqueTextScore(d, i) })
@@ -24,7 +24,7 @@ func NamingColumn(d *herb.Dataset) int {
 
 // BestColumn returns the position of the first field with the highest score; -1 if all scores
 // are 0.
-func BestColumn(d *herb.Dataset, score func(i int) int) int {
+func BestColumn(d *Dataset, score func(i int) int) int {
 	best, highest := -1, 0
 	for i := range d.Fields {
 		if s := score(i); s > highest {
@@ -35,12 +35,12 @@ func BestColumn(d *herb.Dataset, score func(i int) int) int {
 }
 
 // namingScore rates a field as the name of a record; 0 if it is none.
-func namingScore(d *herb.Dataset, i int) int {
+func namingScore(d *Dataset, i int) int {
 	f := d.Fields[i]
-	if f.Type != herb.TypeText || KindOf(d, i) != KindText {
+	if f.Type != herb.TypeText || d.Meanings[i].Kind != KindText {
 		return 0
 	}
-	if c := ColumnReport(d, i); c != nil && d.Records > 0 && (10*c.Filled < 9*d.Records || 2*c.Distinct < c.Filled) {
+	if c := d.Meanings[i].Report; c != nil && d.Records > 0 && (10*c.Filled < 9*d.Records || 2*c.Distinct < c.Filled) {
 		return 0 // often empty, or shared by many records
 	}
 	switch lower := strings.ToLower(f.Name); {
@@ -58,9 +58,9 @@ func namingScore(d *herb.Dataset, i int) int {
 
 // uniqueTextScore rates a field by its values as the name of a record; 0 if it is none. Names
 // consist of words.
-func uniqueTextScore(d *herb.Dataset, i int) int {
-	f, c := d.Fields[i], ColumnReport(d, i)
-	if c == nil || f.Type != herb.TypeText || KindOf(d, i) != KindText || isCodeName(f.Name) || format.IsWebAddress(c.Min) || format.IsWebAddress(c.Max) {
+func uniqueTextScore(d *Dataset, i int) int {
+	f, c := d.Fields[i], d.Meanings[i].Report
+	if c == nil || f.Type != herb.TypeText || d.Meanings[i].Kind != KindText || isCodeName(f.Name) || format.IsWebAddress(c.Min) || format.IsWebAddress(c.Max) {
 		return 0
 	}
 	isName := func(value string) bool {

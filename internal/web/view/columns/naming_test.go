@@ -34,7 +34,7 @@ func TestNamingColumn(t *testing.T) {
 		if tt.key != "" {
 			d.PrimaryKey = []string{tt.key}
 		}
-		if got := d.Fields[NamingColumn(d)].Name; got != tt.want {
+		if got := d.Fields[Read(d).Naming].Name; got != tt.want {
 			t.Errorf("%s with key %q: %s, want %s", tt.names, tt.key, got, tt.want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestNamingColumn(t *testing.T) {
 		c.Filled = 100
 		d.Fields, d.Report.Columns = append(d.Fields, herb.Field{Name: c.Field, Type: herb.TypeText}), append(d.Report.Columns, c)
 	}
-	if got := d.Fields[NamingColumn(d)].Name; got != "dish" {
+	if got := d.Fields[Read(d).Naming].Name; got != "dish" {
 		t.Errorf("%s names the records, want dish", got)
 	}
 }

@@ -10,9 +10,9 @@ import (
 
 // wktPairs returns the text columns with geometries as well-known text, such as "POINT (-87.6
 // 41.8)": the publish report shows that the first and the last of their values are.
-func wktPairs(d *herb.Dataset) (pairs []Pair) {
+func wktPairs(d *Dataset) (pairs []Pair) {
 	for i, f := range d.Fields {
-		c := ColumnReport(d, i)
+		c := d.Meanings[i].Report
 		if f.Type != herb.TypeText || c == nil || wktKind(c.Min) == "" || wktKind(c.Max) == "" {
 			continue
 		}

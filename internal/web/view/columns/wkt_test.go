@@ -39,7 +39,7 @@ func TestMapPairs_wkt(t *testing.T) {
 	} {
 		d := &herb.Dataset{Fields: []herb.Field{{Name: "name", Type: herb.TypeText}, {Name: "the_geom", Type: herb.TypeText}}}
 		d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "name", Min: "a", Max: "b"}, {Field: "the_geom", Min: tt.least, Max: tt.greatest}}}
-		pairs := columns.MapPairs(d)
+		pairs := columns.Read(d).Pairs
 		if len(pairs) != tt.want || tt.want == 1 && (!pairs[0].WKT || pairs[0].Latitude != 1) {
 			t.Errorf("%s to %s: %v", tt.least, tt.greatest, pairs)
 		}

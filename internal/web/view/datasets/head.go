@@ -51,10 +51,10 @@ func (d *Download) Href(format string) string { return state.Join(d.path+"/data.
 
 // NewHead returns the head of a page of a dataset. path is that of its table; version is the one
 // that the URL of the page names, or empty.
-func NewHead(d *herb.Dataset, path, version, tab string) Head {
+func NewHead(d *columns.Dataset, path, version, tab string) Head {
 	h := Head{
-		Dataset: d, Path: path, Title: Title(d), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
-		License: ReadDescriptor(d).License(), HasMap: len(columns.MapPairs(d)) > 0, Tab: tab,
+		Dataset: d.Dataset, Path: path, Title: Title(d.Dataset), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
+		License: ReadDescriptor(d.Dataset).License(), HasMap: len(d.Pairs) > 0, Tab: tab,
 	}
 	h.Newest = h.Href(tab)
 	h.query = query.Params{}.WithValue(query.ParamVersion, version).Encode()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/state"
@@ -18,7 +17,7 @@ type Quality struct {
 }
 
 // NewQuality summarizes the publish report; nil if there is none.
-func NewQuality(d *herb.Dataset) *Quality {
+func NewQuality(d *columns.Dataset) *Quality {
 	const maxSparse, maxNotes = 8, 50
 	if d.Report == nil {
 		return nil
@@ -29,7 +28,7 @@ func NewQuality(d *herb.Dataset) *Quality {
 	}
 	var sparse []int
 	for i, f := range d.Fields {
-		c := columns.ColumnReport(d, i)
+		c := d.Meanings[i].Report
 		if c == nil {
 			continue
 		}
@@ -43,10 +42,10 @@ func NewQuality(d *herb.Dataset) *Quality {
 		}
 	}
 	slices.SortStableFunc(sparse, func(a, b int) int {
-		return cmp.Compare(columns.ColumnReport(d, b).Empty, columns.ColumnReport(d, a).Empty)
+		return cmp.Compare(d.Meanings[b].Report.Empty, d.Meanings[a].Report.Empty)
 	})
 	for _, i := range sparse[:min(len(sparse), maxSparse)] {
-		q.Sparse = append(q.Sparse, state.Link{Label: columns.Heading(d.Fields[i]), Detail: format.Percent(columns.ColumnReport(d, i).Empty, d.Records)})
+		q.Sparse = append(q.Sparse, state.Link{Label: columns.Heading(d.Fields[i]), Detail: format.Percent(d.Meanings[i].Report.Empty, d.Records)})
 	}
 	q.Notes = q.Notes[:min(len(q.Notes), maxNotes)]
 	return &q

@@ -64,8 +64,8 @@ type Part struct {
 
 // noteOf returns the note for a column of which no distribution is drawn: its values are unique, or
 // nearly so.
-func noteOf(d *herb.Dataset, i int) (note string, ok bool) {
-	f, c, kind := d.Fields[i], columns.ColumnReport(d, i), columns.KindOf(d, i)
+func noteOf(d *columns.Dataset, i int) (note string, ok bool) {
+	f, c, kind := d.Fields[i], d.Meanings[i].Report, d.Meanings[i].Kind
 	isUnique := c != nil && c.Distinct == c.Filled && c.Filled > Buckets
 	isImage := c != nil && kind == columns.KindImage
 	switch {
@@ -75,7 +75,7 @@ func noteOf(d *herb.Dataset, i int) (note string, ok bool) {
 		return "", false
 	case isUnique:
 		return "unique", true
-	case !isImage && columns.ModeOf(d, i) == columns.ModeValues:
+	case !isImage && d.Meanings[i].Mode == columns.ModeValues:
 		return "", false
 	case !isImage && c.Longest > columns.LongText:
 		return "free text", true
@@ -97,9 +97,9 @@ func New(s *state.State, i int) Distribution {
 }
 
 // setTotals sets the figures of the publish report.
-func (c *Distribution) setTotals(d *herb.Dataset) {
+func (c *Distribution) setTotals(d *columns.Dataset) {
 	c.Total = d.Records
-	if r := columns.ColumnReport(d, c.Index); r != nil {
+	if r := d.Meanings[c.Index].Report; r != nil {
 		c.Empty, c.Distinct, c.Min, c.Max = r.Empty, r.Distinct, herb.Clip(r.Min, maxBound), herb.Clip(r.Max, maxBound)
 	}
 }

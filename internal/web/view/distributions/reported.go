@@ -26,7 +26,7 @@ type Misfits struct {
 // of the values of a type that nearly all of them have, the frequent words of long texts, or the
 // lengths of texts. It returns false if the values are counted instead.
 func (c *Distribution) setReported(s *state.State, note string) bool {
-	r := columns.ColumnReport(s.Dataset, c.Index)
+	r := s.Dataset.Meanings[c.Index].Report
 	switch {
 	case r == nil || s.Fields[c.Index].Type != herb.TypeText:
 		return false
@@ -37,7 +37,7 @@ func (c *Distribution) setReported(s *state.State, note string) bool {
 	case len(r.Words) > 0 && r.Longest > columns.LongText:
 		c.Kind, c.Words = "words", words(s, c.Index, r)
 		c.Left, c.Right = note, Characters(r.Shortest, r.Longest)
-	case len(r.Lengths) > 1 && columns.KindOf(s.Dataset, c.Index) == columns.KindText && !format.IsWebAddress(r.Min):
+	case len(r.Lengths) > 1 && s.Dataset.Meanings[c.Index].Kind == columns.KindText && !format.IsWebAddress(r.Min):
 		c.Left, c.Right = note, Characters(r.Shortest, r.Longest)
 		var labels []string
 		for _, l := range r.Lengths {
@@ -103,7 +103,7 @@ func words(s *state.State, field int, r *herb.ColumnReport) (words []FrequentWor
 // NewMisfits returns the rows that keep a column from having a type; nil if there are none, or too
 // many.
 func NewMisfits(s *state.State, field int) *Misfits {
-	r := columns.ColumnReport(s.Dataset, field)
+	r := s.Dataset.Meanings[field].Report
 	if r == nil || r.Near == nil || s.Fields[field].Type != herb.TypeText {
 		return nil
 	}

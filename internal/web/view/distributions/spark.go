@@ -11,15 +11,15 @@ import (
 
 // SparkLabel says what the small picture of a dataset shows: a map, or the distribution of a column
 // with its ends. It is empty if there is none.
-func SparkLabel(d *herb.Dataset) string {
-	if len(columns.MapPairs(d)) > 0 {
+func SparkLabel(d *columns.Dataset) string {
+	if len(d.Pairs) > 0 {
 		return "map"
 	}
 	i := SparkColumn(d)
 	if i < 0 {
 		return ""
 	}
-	f, c := &d.Fields[i], columns.ColumnReport(d, i)
+	f, c := &d.Fields[i], d.Meanings[i].Report
 	label := herb.Clip(format.PlainText(columns.Heading(*f)), 24)
 	if !query.HasRange(f.Type) || c.Min == "" || c.Max == "" {
 		return label
@@ -36,10 +36,10 @@ func SparkLabel(d *herb.Dataset) string {
 // SparkColumn returns the position of the field whose distribution says most about a dataset: a
 // date, else a number, those with repeated values first, else a field with few values; -1 if there
 // is none.
-func SparkColumn(d *herb.Dataset) int {
+func SparkColumn(d *columns.Dataset) int {
 	return columns.BestColumn(d, func(i int) int {
 		_, noted := noteOf(d, i)
-		c := columns.ColumnReport(d, i)
+		c := d.Meanings[i].Report
 		if noted || c == nil || c.Distinct < 2 || 2*c.Filled < d.Records {
 			return 0
 		}

@@ -40,7 +40,7 @@ type Filter struct {
 
 // NewFilter returns the form for a field.
 func NewFilter(s *state.State, field int) Filter {
-	f := Filter{Column: columns.NewColumn(s.Dataset, field), Mode: columns.ModeOf(s.Dataset, field), Path: s.Path, Find: s.Values, EqName: s.EqParam(field)}
+	f := Filter{Column: columns.NewColumn(s.Dataset, field), Mode: s.Dataset.Meanings[field].Mode, Path: s.Path, Find: s.Values, EqName: s.EqParam(field)}
 	f.FromName, f.ToName = query.FilterParam(f.Name, query.OpGte), query.FilterParam(f.Name, query.OpLte)
 	f.setContains(s.Dataset)
 	var kept query.Params // without an input
@@ -60,9 +60,9 @@ func NewFilter(s *state.State, field int) Filter {
 
 // setContains sets the input for a part of a value. Long texts are searched for words instead: the
 // listing searches a limited number of them for a part.
-func (f *Filter) setContains(d *herb.Dataset) {
+func (f *Filter) setContains(d *columns.Dataset) {
 	const long = 256 // bytes; on average, values have less than half of that
-	r := columns.ColumnReport(d, f.Index)
+	r := d.Meanings[f.Index].Report
 	isShort := func() bool {
 		sample := r.Min + r.Max // shows how many bytes characters have
 		return r.Longest*len(sample) <= long*max(utf8.RuneCountInString(sample), 1)

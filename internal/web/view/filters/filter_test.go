@@ -27,7 +27,7 @@ func TestContains(t *testing.T) {
 		tt.report.Field = "f"
 		d := &herb.Dataset{Records: 1_000_000, Fields: []herb.Field{{Name: "f", Type: tt.kind, Searchable: true, Filterable: true}}}
 		d.Report = &herb.Report{Columns: []herb.ColumnReport{tt.report}}
-		if got := NewFilter(&state.State{Dataset: d, Fields: d.Fields}, 0).ContainsName; got != tt.want {
+		if got := NewFilter(&state.State{Dataset: columns.Read(d), Fields: d.Fields}, 0).ContainsName; got != tt.want {
 			t.Errorf("%s of up to %d characters: %q, want %q", tt.kind, tt.report.Longest, got, tt.want)
 		}
 	}

@@ -81,7 +81,7 @@ const (
 // values.
 //
 // shown is the bounds to show instead; empty: none.
-func NewMapRequest(d *herb.Dataset, p columns.Pair, latitude, longitude query.Facet, req *query.Request, columns int, shown string) *query.GridRequest {
+func NewMapRequest(d *columns.Dataset, p columns.Pair, latitude, longitude query.Facet, req *query.Request, columns int, shown string) *query.GridRequest {
 	west := westOf(d, p.Longitude, longitude)
 	if b, err := query.ParseBounds(shown); err == nil {
 		b = withinWorld(b, west)
@@ -128,8 +128,8 @@ func withinWorld(b query.Bounds, west float64) query.Bounds {
 
 // westOf returns the western end of the world for a field of longitudes: 0 if they are from 0 to
 // 360. It depends on all rows, if their range is known, so that a filter does not change it.
-func westOf(d *herb.Dataset, field int, longitude query.Facet) float64 {
-	if c := columns.ColumnReport(d, field); c != nil {
+func westOf(d *columns.Dataset, field int, longitude query.Facet) float64 {
+	if c := d.Meanings[field].Report; c != nil {
 		longitude.Min, longitude.Max = c.Min, c.Max
 	}
 	if least, greatest, ok := columns.ParseRange(&d.Fields[field], longitude.Min, longitude.Max); ok && least >= 0 && greatest > 180 {

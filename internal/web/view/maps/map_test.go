@@ -24,7 +24,7 @@ func numbers(names ...string) *herb.Dataset {
 func TestNewMapRequest(t *testing.T) {
 	t.Parallel()
 	d := numbers("lat", "lon")
-	pair := columns.MapPairs(d)[0]
+	pair := columns.Read(d).Pairs[0]
 	for _, tt := range []struct {
 		name          string
 		lat, lon      [2]string
@@ -39,7 +39,7 @@ func TestNewMapRequest(t *testing.T) {
 		{"both notations", [2]string{"0", "12"}, [2]string{"-165", "354"}, query.Bounds{MinX: -180, MinY: -90, MaxX: 180, MaxY: 90}, 144, 72},
 		{"tall", [2]string{"0", "24"}, [2]string{"100", "100"}, query.Bounds{MinX: 99.99, MinY: -2, MaxX: 100.3788888888889, MaxY: 26}, 1, 72},
 	} {
-		q := maps.NewMapRequest(d, pair, query.Facet{Min: tt.lat[0], Max: tt.lat[1]}, query.Facet{Min: tt.lon[0], Max: tt.lon[1]}, nil, maps.MapColumns, "")
+		q := maps.NewMapRequest(columns.Read(d), pair, query.Facet{Min: tt.lat[0], Max: tt.lat[1]}, query.Facet{Min: tt.lon[0], Max: tt.lon[1]}, nil, maps.MapColumns, "")
 		if diff := cmp.Diff(tt.want, q.Bounds, cmpopts.EquateApprox(0, 1e-9)); diff != "" || q.Columns != tt.columns || q.Rows != tt.rows {
 			t.Errorf("%s: %d × %d\n%s", tt.name, q.Columns, q.Rows, diff)
 		}
@@ -51,7 +51,7 @@ func TestNewMapRequest_filtered(t *testing.T) {
 	t.Parallel()
 	d := numbers("lat", "lon")
 	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "lat", Min: "-60", Max: "60"}, {Field: "lon", Min: "1", Max: "359"}}}
-	q := maps.NewMapRequest(d, columns.MapPairs(d)[0], query.Facet{Min: "-60", Max: "60"}, query.Facet{Min: "1", Max: "100"}, nil, maps.MapColumns, "")
+	q := maps.NewMapRequest(columns.Read(d), columns.Read(d).Pairs[0], query.Facet{Min: "-60", Max: "60"}, query.Facet{Min: "1", Max: "100"}, nil, maps.MapColumns, "")
 	if q.Bounds.MinX != 0 {
 		t.Errorf("the map of longitudes up to 100 begins at %v, want 0", q.Bounds.MinX)
 	}
@@ -68,7 +68,7 @@ func TestNewMapRequest_shown(t *testing.T) {
 		"-9999,-9999,9999,9999":     {MinX: -360, MinY: -180, MaxX: 360, MaxY: 180},
 		"1,1,1.00000001,1.00000001": {MinX: 0.999900005, MinY: 0.999900005, MaxX: 1.000100005, MaxY: 1.000100005},
 	} {
-		q := maps.NewMapRequest(d, columns.MapPairs(d)[0], query.Facet{}, query.Facet{}, nil, maps.MapColumns, shown)
+		q := maps.NewMapRequest(columns.Read(d), columns.Read(d).Pairs[0], query.Facet{}, query.Facet{}, nil, maps.MapColumns, shown)
 		if diff := cmp.Diff(want, q.Bounds, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("%s: %s", shown, diff)
 		}

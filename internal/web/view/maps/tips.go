@@ -19,7 +19,7 @@ type tipField struct {
 // tipFields returns the fields of the tip of a point: the one that names the rows, and two that say
 // most about them.
 func tipFields(s *state.State, pairs []PairLink) []tipField {
-	naming := columns.NamingColumn(s.Dataset)
+	naming := s.Dataset.Naming
 	title := tipField{Name: s.Fields[naming].Name}
 	if s.Fields[naming].Type != herb.TypeText {
 		title.Heading = columns.Heading(s.Fields[naming])
@@ -48,8 +48,8 @@ func tipFields(s *state.State, pairs []PairLink) []tipField {
 // tipScore rates a field as a detail of a row: the fields of the order and of filters first, then a
 // measure, a date, and a category. The second detail is of another kind than the first one.
 func tipScore(s *state.State, i int, shown []int) int {
-	kind := columns.KindOf(s.Dataset, i)
-	if slices.ContainsFunc(shown, func(other int) bool { return columns.KindOf(s.Dataset, other) == kind }) {
+	kind := s.Dataset.Meanings[i].Kind
+	if slices.ContainsFunc(shown, func(other int) bool { return s.Dataset.Meanings[other].Kind == kind }) {
 		return 0
 	}
 	score := 0
@@ -62,7 +62,7 @@ func tipScore(s *state.State, i int, shown []int) int {
 		score = 3
 	case kind == columns.KindCode && columns.HasWord(s.Fields[i].Name, "year"):
 		score = 3
-	case kind == columns.KindText && columns.ModeOf(s.Dataset, i) == columns.ModeValues:
+	case kind == columns.KindText && s.Dataset.Meanings[i].Mode == columns.ModeValues:
 		score = 2
 	}
 	if score > 0 && (sorts(s, i) || len(s.Conditions(i)) > 0) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
 )
@@ -48,11 +47,11 @@ func (s *State) ShownColumns() []int {
 }
 
 // defaultColumns returns the column that names the records, and the first ones of the others.
-func defaultColumns(d *herb.Dataset) []int {
+func defaultColumns(d *columns.Dataset) []int {
 	if len(d.Fields) == 0 {
 		return nil
 	}
-	columns := []int{columns.NamingColumn(d)}
+	columns := []int{d.Naming}
 	for i := range d.Fields[:min(len(d.Fields), maxDefaultColumns)] {
 		if i != columns[0] {
 			columns = append(columns, i)

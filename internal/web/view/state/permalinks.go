@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/web/view/columns"
 )
 
 // RowHash returns the content hash of a record, which names it in links to datasets without a
@@ -30,7 +29,7 @@ func (s *State) contentLink(row herb.Record, record []byte) string {
 		}
 	}
 	distinct := func(i int) int {
-		if c := columns.ColumnReport(s.Dataset, i); c != nil {
+		if c := s.Dataset.Meanings[i].Report; c != nil {
 			return c.Distinct
 		}
 		return 0

@@ -8,6 +8,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/text"
+	"herbarium/internal/web/view/columns"
 )
 
 // ImageHref returns the address of the chart as an image.
@@ -75,14 +76,14 @@ type State struct {
 	Find    string   // text that the offered columns contain
 	Counted []int    // positions of the fields whose distributions are requested
 
-	Dataset *herb.Dataset
+	Dataset *columns.Dataset
 	Fields  []herb.Field
 }
 
 // ParseState reads the state from a URL of a page. It does not validate the listing. canonical is
 // false if the URL contains parameters without effect, as submitted forms do, or a key, which must
 // not stay in a URL; redirect to URL then.
-func ParseState(path string, q query.String, d *herb.Dataset) (s State, canonical bool, err error) {
+func ParseState(path string, q query.String, d *columns.Dataset) (s State, canonical bool, err error) {
 	s = State{Path: path, Pin: -1, Dataset: d, Fields: d.Fields}
 	ps, err := q.Params()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
 )
 
 func testDataset() *herb.Dataset {
@@ -56,20 +57,20 @@ func TestParseState(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, canonical, err := ParseState("/p", query.Split(tt.raw), testDataset())
+			s, canonical, err := ParseState("/p", query.Split(tt.raw), columns.Read(testDataset()))
 			if err != nil || canonical != tt.canonical || s.URL() != tt.url {
 				t.Errorf("got %s, canonical %t, %v; want %s, %t", s.URL(), canonical, err, tt.url, tt.canonical)
 			}
 		})
 	}
-	if _, _, err := ParseState("/p", query.Split("a=%zz"), &herb.Dataset{}); herb.CodeOf(err) != herb.CodeInvalid {
+	if _, _, err := ParseState("/p", query.Split("a=%zz"), columns.Read(&herb.Dataset{})); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("a malformed query string gives %v", err)
 	}
 }
 
 func TestState_toggle(t *testing.T) {
 	t.Parallel()
-	s, _, err := ParseState("/p", query.Split("page%5Beq%5D=a&price%5Beq%5D=1&page=3"), testDataset())
+	s, _, err := ParseState("/p", query.Split("page%5Beq%5D=a&price%5Beq%5D=1&page=3"), columns.Read(testDataset()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,14 +99,14 @@ func TestState_toggle(t *testing.T) {
 func TestState_toggleEmpty(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true, Notation: herb.Notation{Missing: []string{"NA"}}}}
-	s, _, err := ParseState("/p", query.Split("n[empty]=true"), &herb.Dataset{Fields: fields})
+	s, _, err := ParseState("/p", query.Split("n[empty]=true"), columns.Read(&herb.Dataset{Fields: fields}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if ps, active := s.Toggle(0, ""); !active || len(ps) != 0 {
 		t.Errorf("the filter of missing values is not removed: %s, %t", ps.Encode(), active)
 	}
-	s, _, _ = ParseState("/p", query.Split(""), &herb.Dataset{Fields: fields})
+	s, _, _ = ParseState("/p", query.Split(""), columns.Read(&herb.Dataset{Fields: fields}))
 	if ps, active := s.Toggle(0, ""); active || ps.Get("n[empty]") != "true" {
 		t.Errorf("missing values are not filtered: %s, %t", ps.Encode(), active)
 	}
@@ -121,7 +122,7 @@ func TestState_validListing(t *testing.T) {
 		{"sort=price&sort=price", "", []string{"sort"}},
 		{"search=a&search=a", "", nil}, // valid one by one
 	} {
-		s, _, err := ParseState("/p", query.Split(tt.raw), testDataset())
+		s, _, err := ParseState("/p", query.Split(tt.raw), columns.Read(testDataset()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func TestDecimals(t *testing.T) {
 		for _, v := range tt.values {
 			rows = append(rows, herb.Record{v})
 		}
-		c := Header{Column: columns.NewColumn(d, 0), limit: 60}
+		c := Header{Column: columns.NewColumn(columns.Read(d), 0), limit: 60}
 		c.SetDecimals(rows)
 		var got []string
 		for _, v := range tt.values {

@@ -80,8 +80,8 @@ const (
 )
 
 // title returns the name of a record for a reader.
-func title(d *herb.Dataset, row herb.Record) string {
-	i := columns.NamingColumn(d)
+func title(d *columns.Dataset, row herb.Record) string {
+	i := d.Naming
 	name := herb.Clip(format.PlainText(row[i]), maxTitle)
 	if d.Fields[i].Type != herb.TypeText && name != "" {
 		return columns.Heading(d.Fields[i]) + " " + name
@@ -117,7 +117,7 @@ func newValue(s *state.State, i int, value string, h *highlighter) Value {
 			v.Elements = append(v.Elements, link)
 		}
 	}
-	canSelect := v.Kind == columns.KindDate || columns.ModeOf(s.Dataset, i) == columns.ModeValues
+	canSelect := v.Kind == columns.KindDate || s.Dataset.Meanings[i].Mode == columns.ModeValues
 	if v.Filterable && v.Type != herb.TypeList && value != "" && !v.Clipped && canSelect && !slices.Contains(s.Dataset.PrimaryKey, v.Name) {
 		v.Same = s.Href(query.Params{{Name: s.EqParam(i), Value: value}})
 	}

@@ -48,13 +48,13 @@ type Header struct {
 
 // setLabels chooses the fields of the cards that phones show: the first ones after the title, and
 // identifiers and long texts only if there are not enough others.
-func (t *Table) setLabels(d *herb.Dataset) {
+func (t *Table) setLabels(d *columns.Dataset) {
 	const short = 60 // characters
 	left := 3
 	for _, isFallback := range []bool{false, true} {
 		for k := range t.Headers {
 			h := &t.Headers[k]
-			r := columns.ColumnReport(d, h.Index)
+			r := d.Meanings[h.Index].Report
 			isPoor := h.Kind == columns.KindCode || r != nil && h.Kind == columns.KindText && r.Longest > short
 			if k > 0 && left > 0 && h.Kind != columns.KindImage && isPoor == isFallback {
 				h.label = h.Heading
@@ -129,7 +129,7 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 
 func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
 	h := Header{Column: c, Class: columnClass(&c), Distribution: distributions.Distribution{Index: c.Index}}
-	if r := columns.ColumnReport(s.Dataset, c.Index); r != nil {
+	if r := s.Dataset.Meanings[c.Index].Report; r != nil {
 		const maxEvidence = 200 // characters
 		h.Evidence = herb.Clip(r.Evidence, maxEvidence)
 		if h.Misfits = distributions.NewMisfits(s, c.Index); h.Misfits != nil {

@@ -49,13 +49,13 @@ func (t *Table) setWidths(s *state.State) {
 }
 
 // flexibility rates a column as the one that takes the rest of the window; 0 if it cannot.
-func flexibility(d *herb.Dataset, c *columns.Column) int {
+func flexibility(d *columns.Dataset, c *columns.Column) int {
 	const longest = 40 // characters that need more space than others
 	switch c.Kind {
 	case columns.KindNumber, columns.KindCode, columns.KindDate, columns.KindImage:
 		return 0
 	}
-	if r := columns.ColumnReport(d, c.Index); r != nil && c.Kind == columns.KindText && r.Longest > longest {
+	if r := d.Meanings[c.Index].Report; r != nil && c.Kind == columns.KindText && r.Longest > longest {
 		return r.Longest
 	}
 	return 1
@@ -63,10 +63,10 @@ func flexibility(d *herb.Dataset, c *columns.Column) int {
 
 // defaultWidth returns the width of a column that fits its heading, and its values as far as the
 // publish report describes them.
-func defaultWidth(d *herb.Dataset, c *columns.Column) int {
+func defaultWidth(d *columns.Dataset, c *columns.Column) int {
 	const menu, digit = 28, 9.0 // all digits of numbers have the same width
 	need := plot.TextWidth(c.Heading, fontSize) + menu
-	r := columns.ColumnReport(d, c.Index)
+	r := d.Meanings[c.Index].Report
 	switch {
 	case c.Kind == columns.KindImage:
 		return leastWidth

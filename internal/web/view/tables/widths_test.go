@@ -7,6 +7,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/state"
 )
 
@@ -36,7 +37,7 @@ func TestWidths(t *testing.T) {
 		{"_width=name:0&_width=gone:50&_width=name&_width=name:x", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
 		{"_fields=id&_width=id:60", "id 60: 116", "_fields=id&_width=id%3A60"},
 	} {
-		s, _, err := state.ParseState("/t", query.Split(tt.query), d)
+		s, _, err := state.ParseState("/t", query.Split(tt.query), columns.Read(d))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +66,7 @@ func TestWidths(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.query, got, tt.want)
 		}
 		if len(tt.query) > 0 {
-			again, _, _ := state.ParseState("/t", query.Split(tt.query), d)
+			again, _, _ := state.ParseState("/t", query.Split(tt.query), columns.Read(d))
 			if params := again.Params().Encode(); params != tt.params {
 				t.Errorf("%s becomes %s, want %s", tt.query, params, tt.params)
 			}

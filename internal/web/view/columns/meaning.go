@@ -1,0 +1,102 @@
+package columns
+
+import (
+	"sync"
+
+	"herbarium/internal/herb"
+)
+
+// Meaning is what a column means to a reader, as its type, its name and the publish report show it.
+type Meaning struct {
+	Kind   Kind
+	IsCode bool               // the digits of its numbers are not grouped
+	Mode   FilterMode         // how it is filtered
+	Report *herb.ColumnReport // nil: there is none
+}
+
+// Columns is what the columns of a version mean.
+type Columns struct {
+	Meanings []Meaning // by the position of the field
+	Naming   int       // position of the field whose values name the records
+	Images   []int     // positions of the fields with images
+	Pairs    []Pair    // of coordinates
+}
+
+// Dataset is a version with what its columns mean.
+type Dataset struct {
+	*herb.Dataset
+	*Columns
+}
+
+// Read decides what the columns of a version mean.
+func Read(d *herb.Dataset) *Dataset {
+	all := &Dataset{d, &Columns{Meanings: make([]Meaning, len(d.Fields))}}
+	for i := range d.Fields {
+		m := &all.Meanings[i]
+		m.Report = reportOf(d, i)
+		m.Kind, m.Mode = kindOf(d, i, m.Report), modeOf(d, i, m.Report)
+		m.IsCode = m.Kind == KindCode || m.Kind == KindNumber && isNumbering(d.Fields[i].Name, m.Report)
+		if m.Kind == KindImage {
+			all.Images = append(all.Images, i)
+		}
+	}
+	all.Naming, all.Pairs = namingColumn(all), mapPairs(all)
+	return all
+}
+
+// reportOf returns the publish report of a field; nil if there is none.
+func reportOf(d *herb.Dataset, i int) *herb.ColumnReport {
+	if d.Report == nil || i >= len(d.Report.Columns) || d.Report.Columns[i].Field != d.Fields[i].Name {
+		return nil
+	}
+	return &d.Report.Columns[i]
+}
+
+// maxCached is how many columns a Cache describes.
+const maxCached = 100_000
+
+// Cache keeps what the columns of versions mean, so that it is decided once per version. It is safe
+// for concurrent use.
+type Cache struct {
+	mu      sync.Mutex
+	entries map[versionKey]entry
+	columns int // of all entries
+}
+
+type versionKey struct {
+	herb.Ref
+	version string
+}
+
+type entry struct {
+	*Columns
+	fields  *herb.Field // the first one
+	report  *herb.Report
+	records int
+}
+
+// Read returns what Read does. It is decided again if the version is described otherwise, such as
+// to a visitor who may not see its values.
+func (c *Cache) Read(d *herb.Dataset) *Dataset {
+	if len(d.Fields) == 0 || d.Version == "" {
+		return Read(d)
+	}
+	key := versionKey{d.Ref, d.Version}
+	c.mu.Lock()
+	e, ok := c.entries[key]
+	c.mu.Unlock()
+	if ok && e.fields == &d.Fields[0] && e.report == d.Report && e.records == d.Records {
+		return &Dataset{d, e.Columns}
+	}
+	read := Read(d)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ok {
+		c.columns -= len(e.Meanings)
+	}
+	if c.columns += len(d.Fields); c.entries == nil || c.columns > maxCached {
+		c.entries, c.columns = map[versionKey]entry{}, len(d.Fields)
+	}
+	c.entries[key] = entry{read.Columns, &d.Fields[0], d.Report, d.Records}
+	return read
+}
