@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
 	"herbarium/internal/remote"
@@ -36,7 +37,8 @@ func newPublish(r *runner) *cobra.Command {
   - "-" for standard input
 
 Delimiter, encoding, header and comments of text are detected; the report says how a file was read. Override them with
---delimiter, --encoding, --header, --comment and --skip, or with a descriptor.
+--delimiter, --encoding, --header, --comment and --skip, or with a descriptor. If a file is read wrongly, run --check
+--explain: it prints the three best readings, the terms of their scores, and the flags that select each.
 
 Running servers list the new version as soon as the command has finished; with --blobs, once they have fetched it, usually
 within a second. Until then, and if the command fails, they list the previous one. Files that have not changed are not
@@ -59,6 +61,7 @@ With --json, standard output contains one JSON object per dataset and line: its 
 rejected or failed), version, changes and report.`,
 		Example: `  herbarium publish examples/garden/catalog.csv
   herbarium publish --check --report catalog.csv
+  herbarium publish --check --explain survey.csv
   herbarium publish prices.csv --as shop/prices --access key
   herbarium publish prices.xlsx#2024 stock.db#beds shop/datapackage.json
   herbarium publish log.txt --header none --comment '#'
@@ -114,6 +117,7 @@ rejected or failed), version, changes and report.`,
 	given.add(cmd)
 	server.add(cmd, "send the files to the server at this `URL` instead of publishing them on this machine")
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
+	cmd.Flags().BoolVar(&opts.explain, "explain", false, "print the three best readings of each file (delimiter, header, footnotes), their scores, and how to select them")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
 	cmd.Flags().BoolVar(&opts.AllowExposure, "allow-exposure", false, "publish although something becomes public that the live version hides")
 	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
@@ -174,7 +178,7 @@ func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []
 // publishOptions are the options of a publish and of its output.
 type publishOptions struct {
 	publish.Options
-	report bool
+	report, explain bool
 }
 
 // publisher publishes sources: on this machine, or on a server.
@@ -202,7 +206,11 @@ func (r *runner) publish(ctx context.Context, to publisher, set source.Set, opts
 		} else if p.Unchanged {
 			unchanged++
 		}
-		r.printResult(s.Ref, p, err, opts)
+		var readings []rows.ScoredReading
+		if opts.explain {
+			readings = r.explainReading(ctx, s)
+		}
+		r.printResult(s.Ref, p, err, readings, opts)
 	}
 	verb, outcome := "published", "not published"
 	if opts.Check {
@@ -222,7 +230,7 @@ func (r *runner) publish(ctx context.Context, to publisher, set source.Set, opts
 	return err
 }
 
-func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts publishOptions) {
+func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, readings []rows.ScoredReading, opts publishOptions) {
 	if failure != nil {
 		defer fmt.Fprintf(r.Err, "herbarium: %s: %s\n", ref, escapeText(messageOf(failure)))
 	}
@@ -231,8 +239,14 @@ func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, opts
 		if failure != nil {
 			s.Error = messageOf(failure)
 		}
-		_ = writeJSON(r.Out, s)
+		_ = writeJSON(r.Out, struct {
+			publish.Summary
+			Readings []rows.ScoredReading `json:"readings,omitempty"`
+		}{s, readings})
 		return
+	}
+	if opts.explain {
+		defer writeReadings(r.Out, readings)
 	}
 	if failure != nil && !(opts.Check && p.Dataset.Report != nil) {
 		return

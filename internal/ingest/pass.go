@@ -223,7 +223,7 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 			o.Names = append(o.Names, s.From)
 		}
 	}
-	p.format, o.JSONLists = format, p.jsonLists
+	p.format, o.JSONLists, o.Explain = format, p.jsonLists, p.opts.explain
 	budget := f.NewBudget(rows.Limits{Record: p.opts.MaxRecord, Temp: p.opts.Temp})
 	r, err := format.Open(ctx, f, o, budget)
 	if err != nil {

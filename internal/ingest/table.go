@@ -30,7 +30,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -68,6 +67,8 @@ type Options struct {
 	// Temp is the folder of temporary files, which need as much space as the uncompressed source.
 	// Empty: that of the system.
 	Temp string
+
+	explain *rows.Explanation // see Explain
 }
 
 // Previous identifies the content and the settings of a source that has been read.
@@ -173,8 +174,7 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 
 func describeFormat(name string, o rows.Options) string {
 	if o.Delimiter != 0 {
-		named := map[byte]string{',': "comma", ';': "semicolon", '\t': "tab"}
-		name = "csv, " + cmp.Or(named[o.Delimiter], strconv.Quote(string(rune(o.Delimiter)))) + " between values"
+		name = "csv, " + rows.DelimiterName(o.Delimiter) + " between values"
 	}
 	if o.Encoding != "" {
 		name += ", " + o.Encoding

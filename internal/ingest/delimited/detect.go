@@ -45,6 +45,12 @@ type reading struct {
 	protects     bool // quotes enclose a delimiter or a line end
 	broken       bool // a quote is not closed properly
 	spacedQuotes bool // blanks are between a delimiter and the opening quote of a value
+
+	// For an explanation.
+	rule     string        // that decides about the delimiter regardless of the score; empty: none
+	tried    []reading     // in all delimiters, if an explanation is wanted
+	examined layout.Sample // in which the header was detected
+	detected layout.Layout // in that sample
 }
 
 // detect returns the best reading:
@@ -83,61 +89,76 @@ func (s sample) detect(d dialect) reading {
 }
 
 // bestDelimiter returns the best reading with a quote.
-func (s sample) bestDelimiter(d dialect) reading {
+func (s sample) bestDelimiter(d dialect) (best reading) {
+	var tried []reading
+	read := func(d dialect) reading {
+		r := s.read(d)
+		if s.options.Explain != nil {
+			tried = append(tried, r)
+		}
+		return r
+	}
+	choose := func(r reading, rule string) reading {
+		r.rule, r.tried = rule, tried
+		return r
+	}
 	if d.Delimiter != 0 {
-		return s.read(d)
+		return choose(s.read(d), "it is given")
 	}
 	if bytes.Contains(s.text, []byte("::")) && !s.tabular {
 		colons := d
 		colons.Delimiter, colons.Quote, colons.double = ':', 0, true
-		if r := s.read(colons); s.isAligned(r) && r.header > 2 && r.fitting == r.total {
-			return r
+		if r := read(colons); s.isAligned(r) && r.header > 2 && r.fitting == r.total {
+			return choose(r, "two colons split all records evenly")
 		}
 	}
 	with := func(delimiter byte) reading {
 		d.Delimiter, d.blanks = delimiter, delimiter == ' '
-		return s.read(d)
+		return read(d)
 	}
 	var usual []reading
-	best := -1
+	first := -1
 	for i, delimiter := range []byte(",;\t|") {
 		r := with(delimiter)
 		usual = append(usual, r)
-		if r.header > 1 && (!r.exceeds || 2*r.fitting >= r.total) && (best < 0 || r.isBetter(usual[best])) {
-			best = i
+		if r.header > 1 && (!r.exceeds || 2*r.fitting >= r.total) && (first < 0 || r.isBetter(usual[first])) {
+			first = i
 		}
 	}
-	if best >= 0 {
-		if usual[best].dialect.Delimiter == '\t' && !s.tabular && bytes.Contains(s.text, []byte("  ")) { // a tab may be one of the blanks
-			if r := with(' '); r.total >= 10 && r.header > usual[best].header && r.fitting == r.total && !r.broken && s.isAligned(r) {
-				return r
+	if first >= 0 {
+		if usual[first].dialect.Delimiter == '\t' && !s.tabular && bytes.Contains(s.text, []byte("  ")) { // a tab may be one of the blanks
+			if r := with(' '); r.total >= 10 && r.header > usual[first].header && r.fitting == r.total && !r.broken && s.isAligned(r) {
+				return choose(r, "runs of blanks split all records into more values than tabs")
 			}
 		}
-		return usual[best]
+		if usual[first].isTabbed() {
+			return choose(usual[first], "tabs split all records evenly")
+		}
+		return choose(usual[first], "")
 	}
 	for i, delimiter := range []byte("^~\x01\x1f  ") {
 		d.wide = i > 4 && !s.tabular // the second time, values may have single blanks in them
 		r := with(delimiter)
 		if r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken && (delimiter != ' ' || s.isAligned(r)) {
-			return r
+			return choose(r, "it splits all records evenly")
 		}
 	}
 	for _, r := range usual {
 		hasWrongHeader := r.total > 0 && r.dialect.Delimiter != '|' && len(r.records[r.layout.First+1].Cells) > 1 && r.even && !s.isProse(r.dialect)
 		if hasWrongHeader || r.header > 1 && r.protects && !r.broken && r.total > 0 {
-			return r
+			return choose(r, "all records have the same number of values, or quotes enclose the delimiter")
 		}
 	}
 	if len(usual[0].records) == 0 {
-		return usual[0]
+		return choose(usual[0], "")
 	}
 	for _, r := range usual { // the header of a table splits, so reading reports the records that do not fit
 		if s.tabular && r.header > 2 && r.total > 0 && !r.broken && r.dialect.Delimiter != '|' && !s.isProse(r.dialect) {
-			return r
+			return choose(r, "it splits the first line of a table")
 		}
 	}
 	d.wide = false
-	return with(0)
+	return choose(with(0), "no delimiter splits the lines")
 }
 
 func (r reading) isBetter(than reading) bool {
@@ -277,10 +298,12 @@ func (r *reading) locateHeader(s sample) {
 	switch width := r.commonWidth(); {
 	case !s.all && len(r.records) == 1 && o.Header != rows.HeaderNone: // a long line, with nothing to compare it with
 		r.layout = layout.Layout{End: 1}
+		r.examined, r.detected = in, r.layout
 		return
 	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && d.Delimiter != 0 && r.hasRowNames():
 		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
 		r.layout = layout.Layout{End: 1}
+		r.examined, r.detected = in, r.layout
 		return
 	case !isGiven && d.blanks && r.fitting < r.total:
 		// A blank line is between titles and an aligned table, and none of them has as many words
@@ -289,6 +312,7 @@ func (r *reading) locateHeader(s sample) {
 		if r.records[n].Gap {
 			in.Rows = r.records[n:]
 			r.layout = layout.Detect(in)
+			r.examined, r.detected = in, r.layout
 			r.layout.First, r.layout.End = r.layout.First+n, r.layout.End+n
 			r.measure(r.layout.First)
 			return
@@ -296,6 +320,7 @@ func (r *reading) locateHeader(s sample) {
 	case !isGiven && !s.isProse(d) && !d.blanks && d.Delimiter != 0 && width > 1:
 		in.AtTop = false
 		r.layout = layout.Choose(in, o)
+		r.examined, r.detected = in, r.layout
 		if r.measure(r.layout.First); r.layout.First == 0 || !r.exceeds && 10*r.fitting >= 8*r.total {
 			return
 		}
@@ -303,6 +328,7 @@ func (r *reading) locateHeader(s sample) {
 		r.measure(0)
 	}
 	r.layout = layout.Choose(in, o)
+	r.examined, r.detected = in, r.layout
 }
 
 func (r *reading) add(c *scanner) {

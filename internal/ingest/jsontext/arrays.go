@@ -8,6 +8,7 @@ import (
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/layout"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/tabular"
 )
 
@@ -60,6 +61,9 @@ func (r *reader) startArrays() {
 		}
 		in := tabular.Input{Report: &r.left, Extends: true, Sample: layout.Sample{Rows: sampled, Tabular: true}}
 		in.Layout = layout.Detect(in.Sample)
+		if e := r.options.Explain; e != nil {
+			layout.Explain(e, in.Sample, in.Layout, r.left.Unit, rows.ScoredReading{Note: "itemKeys in a descriptor"})
+		}
 		for i := range sampled[:in.Layout.First] {
 			sampled[i].Cells = texts[i : i+1]
 		}

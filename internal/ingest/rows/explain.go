@@ -1,7 +1,9 @@
 package rows
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 
 	"herbarium/internal/herb"
 )
@@ -14,9 +16,9 @@ type Explanation struct {
 
 // ScoredReading is one way to read a table.
 type ScoredReading struct {
-	Text     string       `json:"text"`          // such as "comma, line 3 names the columns"
-	Settings herb.Reading `json:"settings"`      // that select it; empty for the one that is used
-	Note     string       `json:"note,omitzero"` // how to select it if no setting does
+	Text     string       `json:"text"`              // such as "comma, line 3 names the columns"
+	Settings herb.Reading `json:"settings,omitzero"` // that select it; empty for the one that is used
+	Note     string       `json:"note,omitzero"`     // how to select it if no setting does
 	Used     bool         `json:"used"`
 	Score    float64      `json:"score"` // sum of the terms
 	Terms    []Term       `json:"terms"`
@@ -50,10 +52,26 @@ func SumTerms(terms []Term) (sum float64) {
 // Add adds a reading. It keeps the readings sorted.
 func (e *Explanation) Add(r ScoredReading) {
 	r.Score = SumTerms(r.Terms)
-	isAfter := func(other ScoredReading) bool { return r.Used && !other.Used || r.Used == other.Used && other.Score < r.Score }
+	isAfter := func(other ScoredReading) bool {
+		return r.Used && !other.Used || r.Used == other.Used && other.Score < r.Score
+	}
 	i := slices.IndexFunc(e.Readings, isAfter)
 	if i < 0 {
 		i = len(e.Readings)
 	}
 	e.Readings = slices.Insert(e.Readings, i, r)
+}
+
+// DelimiterName names a delimiter for a message.
+func DelimiterName(delimiter byte) string {
+	named := map[byte]string{',': "comma", ';': "semicolon", '\t': "tab"}
+	return cmp.Or(named[delimiter], strconv.Quote(string(rune(delimiter))))
+}
+
+// DelimiterFlag returns a delimiter as settings have it.
+func DelimiterFlag(delimiter byte) string {
+	if delimiter == '\t' {
+		return "tab"
+	}
+	return string(rune(delimiter))
 }

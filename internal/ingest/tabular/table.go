@@ -4,6 +4,7 @@
 package tabular
 
 import (
+	"io"
 	"slices"
 	"strconv"
 
@@ -117,7 +118,17 @@ func (t *Table) HasTitles() bool { return t.in.Layout.First > 0 }
 func (t *Table) HasRowNames() bool { return t.in.RowNames }
 
 // Next returns the next record, valid until the next call. The error is io.EOF after the last.
-func (t *Table) Next() (layout.Row, error) { return t.body.Next(t.in.Next) }
+func (t *Table) Next() (layout.Row, error) {
+	row, err := t.body.Next(t.in.Next)
+	if e := t.in.Options.Explain; err == io.EOF && e != nil {
+		line := 0
+		if len(t.Header) == 1 {
+			line = t.Header[0]
+		}
+		t.body.ExplainFootnotes(e, line)
+	}
+	return row, err
+}
 
 // Complete adds to options what was detected, so that the file is read again in the same way. It is
 // complete after the last record.

@@ -28,6 +28,9 @@ func (r *reader) readHeader() error {
 		}
 		in.Sample = layout.Sample{Rows: sampled, Merges: r.mergedCells, Tabular: true}
 		in.Layout = layout.Choose(in.Sample, o)
+		if o.Explain != nil {
+			layout.Explain(o.Explain, in.Sample, in.Layout, r.left.Unit, rows.ScoredReading{})
+		}
 		r.pending = sampled[in.Layout.End:]
 	}
 	r.table = tabular.New(in)
