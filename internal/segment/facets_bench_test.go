@@ -44,12 +44,10 @@ func BenchmarkUnionFacets(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(raw, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := u.Facets(b.Context(), r); err != nil {
-					b.Fatal(err)
-				}
-			}
+			reportCPU(b, func() error {
+				_, err := u.Facets(b.Context(), r)
+				return err
+			})
 		})
 	}
 }

@@ -51,7 +51,7 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 	case op == query.OpContains:
 		return c.contains(st, o, name)
 	}
-	from, to := KeyRange(op, o)
+	from, to := keyRange(op, o)
 	if c.Field.Type == herb.TypeList {
 		first := c.firstElement(from)
 		end := max(first, c.firstElement(to))
@@ -67,10 +67,10 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 // maxKey is greater than all sort keys: a range that ends with it has no upper bound.
 const maxKey = "\xff\xff\xff\xff\xff"
 
-// KeyRange returns the range [from, to) of the sort keys that match an operand of an operator other
+// keyRange returns the range [from, to) of the sort keys that match an operand of an operator other
 // than equality. A bound excludes or includes the key of the operand by an additional zero byte: no
 // string is between a key and the key with a zero byte.
-func KeyRange(op query.Op, o query.Operand) (from, to string) {
+func keyRange(op query.Op, o query.Operand) (from, to string) {
 	switch op {
 	case query.OpGt:
 		return o.Key + "\x00", maxKey
@@ -103,9 +103,9 @@ func Meets(f *herb.Field, value string, cond query.Condition) bool {
 		case equality:
 			return value == o.Text
 		case cond.Op == query.OpContains:
-			return text.NewSubstring(o.Text).IndexKey([]byte(key.Key), 0) >= 0
+			return text.NewSubstring(o.Text).In([]byte(value))
 		}
-		from, to := KeyRange(cond.Op, o)
+		from, to := keyRange(cond.Op, o)
 		return key.Key >= from && key.Key < to
 	})
 }

@@ -47,7 +47,7 @@ const ranksPerBlock = 64
 
 func (c *Column) axis(st *guard.Steps, edges []string) axis {
 	a := axis{ranks: c.ranks, starts: make([]int, len(edges)), first: make([]int, c.sorted.Len()/ranksPerBlock+2)}
-	for i, key := range EdgeKeys(edges) {
+	for i, key := range edgeKeys(edges) {
 		st.Add(LookupSteps)
 		a.starts[i] = int(c.runs.At(c.firstRun(key)))
 	}
@@ -62,9 +62,9 @@ func (c *Column) axis(st *guard.Steps, edges []string) axis {
 	return a
 }
 
-// EdgeKeys returns the least sort keys of the cells between some edges, and of the values after the
+// edgeKeys returns the least sort keys of the cells between some edges, and of the values after the
 // last cell, which includes its edge.
-func EdgeKeys(edges []string) []string {
+func edgeKeys(edges []string) []string {
 	keys := make([]string, len(edges))
 	for i, edge := range edges {
 		keys[i], _ = text.Key(herb.TypeNumber, edge)

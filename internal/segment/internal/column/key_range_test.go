@@ -13,7 +13,7 @@ func TestKeyRange(t *testing.T) {
 	for op, want := range map[query.Op][2]string{
 		query.OpGt: {"k\x00", maxKey}, query.OpGte: {"k", maxKey}, query.OpLt: {"", "k"}, query.OpLte: {"", "k\x00"}, query.OpPrefix: {"k", "l"},
 	} {
-		if from, to := KeyRange(op, query.Operand{Key: "k"}); from != want[0] || to != want[1] {
+		if from, to := keyRange(op, query.Operand{Key: "k"}); from != want[0] || to != want[1] {
 			t.Errorf("%s: %q to %q; want %q", op, from, to, want)
 		}
 	}
@@ -24,7 +24,7 @@ func TestKeyRange(t *testing.T) {
 					t.Errorf("%s has a range", op)
 				}
 			}()
-			KeyRange(op, query.Operand{Key: "k"})
+			keyRange(op, query.Operand{Key: "k"})
 		}()
 	}
 }
