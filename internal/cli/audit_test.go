@@ -24,7 +24,7 @@ func TestAudit(t *testing.T) {
 	}
 	e.run(t, "publish", write(t, "a.csv", "x,y\n1,9\n"), "--as", "shop/prices", "--check")
 	e.must(t, "datasets", "rollback", "shop/prices")
-	e.run(t, "datasets", "rollback", "shop/prices", "--to", "nothing")
+	e.run(t, "datasets", "rollback", "shop/prices", "--version", "nothing")
 	e.must(t, "datasets", "remove", "shop/prices", "--yes")
 	e.must(t, "backup", filepath.Join(t.TempDir(), "backup.tar"))
 

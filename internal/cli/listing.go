@@ -151,10 +151,8 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery
 		if err != nil {
 			return err
 		}
-		if f == export.XLSX {
-			if err := export.CheckLimits(req.Fields(), req.SelectStream(stream)); err != nil {
-				return err
-			}
+		if err := f.Check(req.Fields(), req.SelectStream(stream)); err != nil {
+			return err
 		}
 		if !telemetry.IsTerminal(w) { // on a terminal the records show the progress
 			display := r.newProgress(ref.String())

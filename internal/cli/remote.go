@@ -79,19 +79,6 @@ func (r *runner) addServer(cmd *cobra.Command, run func(ctx context.Context, c *
 	}
 }
 
-// acceptVersion makes --to of a command accept a version instead of a server, which is how
-// 'datasets rollback' was written before --version.
-func acceptVersion(cmd *cobra.Command, version *string) {
-	to := cmd.Flags().Lookup("to")
-	run := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if given := to.Value.String(); to.Changed && !remote.IsURL(given) && !cmd.Flags().Changed("version") {
-			*version, to.Changed = given, false
-		}
-		return run(cmd, args)
-	}
-}
-
 // rejectLocal fails if a flag was given that only concerns data of this machine.
 func rejectLocal(cmd *cobra.Command) error {
 	for _, name := range []string{"data", "database", "blobs", "keep", "cache-size", "retention"} {

@@ -133,7 +133,6 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		}
 		return write(ref, live)
 	})
-	acceptVersion(cmd, &version)
 	cmd.Flags().BoolVar(&allowExposure, "allow-exposure", false, "roll back although something becomes public that the live version hides")
 	return r.jsonFlag(cmd, "")
 }

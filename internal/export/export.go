@@ -80,6 +80,18 @@ func (f Format) ContentType() string {
 	return f.MediaType()
 }
 
+// IsCompressed reports whether files of the format are compressed already.
+func (f Format) IsCompressed() bool { return f == XLSX }
+
+// Check returns an error with herb.CodeInvalid if a file of the format cannot contain a stream. It
+// reads the stream only if some record may have a value that is too long.
+func (f Format) Check(fields []herb.Field, s query.Stream) error {
+	if f != XLSX {
+		return nil
+	}
+	return checkSheet(fields, s)
+}
+
 // FileName returns the suggested file name for a dataset.
 func (f Format) FileName(ref herb.Ref) string { return ref.Name + "." + string(f) }
 

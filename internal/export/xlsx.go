@@ -47,9 +47,9 @@ func workbookParts() [][2]string {
 	}
 }
 
-// CheckLimits returns an error with herb.CodeInvalid if a workbook cannot contain a stream. It
-// reads the stream only if some record may have a value that is too long for a cell.
-func CheckLimits(fields []herb.Field, s query.Stream) error {
+// checkSheet returns an error with herb.CodeInvalid if a sheet cannot contain a stream. It reads the
+// stream only if some record may have a value that is too long for a cell.
+func checkSheet(fields []herb.Field, s query.Stream) error {
 	const remedy = "; export CSV or NDJSON, or narrow the query down"
 	if s.Total >= maxSheetRows {
 		return herb.Invalidf("the result has %d records, but a sheet has at most %d"+remedy, s.Total, maxSheetRows-1)

@@ -168,7 +168,7 @@ func inline(text string) string {
 	return `<c t="inlineStr"><is><t xml:space="preserve">` + text + `</t></is></c>`
 }
 
-func TestCheckLimits(t *testing.T) {
+func TestCheck(t *testing.T) {
 	t.Parallel()
 	one := fieldsOf("note")
 	tests := []struct {
@@ -188,7 +188,7 @@ func TestCheckLimits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			err := export.CheckLimits(tt.fields, tt.s)
+			err := export.XLSX.Check(tt.fields, tt.s)
 			if tt.want == "" && err != nil || tt.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}

@@ -4,9 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"herbarium/internal/httpapi/publishing"
-
-	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/publish"
 )
@@ -15,9 +12,6 @@ import (
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	p := newPublishing(t, nil)
-	p.service = newService(t, func(o *httpapi.Options) {
-		o.Publishing, o.Library = &publishing.Services{Files: p.files, Jobs: p.jobs, Versions: p.library}, p.library
-	})
 	if a := p.send(t, "GET", "/versions", ""); a.status != 404 {
 		t.Errorf("an unknown dataset gives %d %s", a.status, a.body)
 	}

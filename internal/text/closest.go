@@ -11,22 +11,50 @@ const maxCompared = 1000
 // this takes time for each.
 func Closest(word string, choices []string) (choice string, ok bool) {
 	w := []rune(Fold(word))
-	limit := len(w)/3 + 1 // maximum edit distance of a typo
+	return closest(w, choices, maxTypo(w))
+}
+
+// Misspelled is Closest for a word that may be meant as it is written: it has more than two letters
+// and differs from the choice by one edit. Short words that differ by more are often other words.
+func Misspelled(word string, choices []string) (choice string, ok bool) {
+	w := []rune(Fold(word))
+	if len(w) < 3 {
+		return "", false
+	}
+	return closest(w, choices, 1)
+}
+
+// TypoDistance returns the edit distance between a word and a choice, ignoring case and accents. ok
+// is false if the choice is not close enough for the word to be a likely typo of it.
+func TypoDistance(word, choice string) (distance int, ok bool) {
+	w := []rune(Fold(word))
+	return typoDistance(w, choice, maxTypo(w))
+}
+
+// maxTypo returns the maximum edit distance of a typo.
+func maxTypo(word []rune) int { return len(word)/3 + 1 }
+
+func closest(word []rune, choices []string, limit int) (choice string, ok bool) {
 	for _, c := range choices[:min(len(choices), maxCompared)] {
-		r := []rune(Fold(c))
-		if d := len(w) - len(r); max(d, -d) > limit {
-			continue
-		}
-		if d := EditDistance(w, r); d < len(w) && d <= limit {
+		if d, isTypo := typoDistance(word, c, limit); isTypo {
 			choice, ok, limit = c, true, d-1
 		}
 	}
 	return choice, ok
 }
 
-// EditDistance returns the number of insertions, deletions, substitutions and transpositions of
+func typoDistance(word []rune, choice string, limit int) (distance int, ok bool) {
+	c := []rune(Fold(choice))
+	if d := len(word) - len(c); max(d, -d) > limit {
+		return 0, false
+	}
+	distance = editDistance(word, c)
+	return distance, distance < len(word) && distance <= limit
+}
+
+// editDistance returns the number of insertions, deletions, substitutions and transpositions of
 // adjacent characters between two words.
-func EditDistance(a, b []rune) int {
+func editDistance(a, b []rune) int {
 	beforeLast, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

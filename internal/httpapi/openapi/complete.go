@@ -10,29 +10,28 @@ import (
 	"strconv"
 	"strings"
 
+	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
-
-// exportNames are the names of the exports in paths and operation identifiers.
-func exportNames() []string { return []string{"csv", "ndjson", "xlsx"} }
 
 // addOwnOperations adds the operations that only the document of one dataset has: its single
 // records, its exports and the types of its facets. Documents of several datasets would be three
 // times as large with them.
 func (doc *document) addOwnOperations(d *herb.Dataset, name string) error {
 	url, title := "/api/v1/"+d.Ref.String(), cmp.Or(d.Title, d.Ref.String())
-	for _, format := range exportNames() {
-		export := doc.Paths[listPath+"."+format]["get"].forDataset(d, format+"_"+name, "Export "+title+" as "+strings.ToUpper(format))
-		if format == "ndjson" {
-			export.Description = "Each line is an object of the schema `Record_" + name + "`. " + export.Description
+	for _, f := range export.Formats() {
+		format := string(f)
+		op := doc.Paths[listPath+"."+format]["get"].forDataset(d, format+"_"+name, "Export "+title+" as "+strings.ToUpper(format))
+		if f == export.NDJSON {
+			op.Description = "Each line is an object of the schema `Record_" + name + "`. " + op.Description
 		}
-		doc.restrictFields(&export, d)
+		doc.restrictFields(&op, d)
 		if len(d.Fields) <= maxListed {
-			doc.restrictItems(&export, "sort", sortKeys(d))
+			doc.restrictItems(&op, "sort", sortKeys(d))
 		}
-		export.addFilters(d, query.Reserved())
-		doc.Paths[url+"/data."+format] = map[string]operation{"get": export}
+		op.addFilters(d, query.Reserved())
+		doc.Paths[url+"/data."+format] = map[string]operation{"get": op}
 	}
 	if keyPath, ok := keyPathOf(d); ok {
 		doc.Paths[url+"/data"+keyPath] = map[string]operation{"get": doc.recordOperation(d, name, title)}

@@ -63,10 +63,8 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 	if err != nil {
 		return err
 	}
-	if format == export.XLSX {
-		if err := export.CheckLimits(req.Fields(), req.SelectStream(records)); err != nil {
-			return err
-		}
+	if err := format.Check(req.Fields(), req.SelectStream(records)); err != nil {
+		return err
 	}
 	trailers := r.ProtoAtLeast(1, 1)
 	w.Set("Content-Type", format.ContentType())
@@ -77,8 +75,8 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 	}
 	body := response.NewStream(w, r)
 	body.FirstByte = firstByte
-	if format == export.XLSX {
-		body.Coding = response.Identity // it is compressed
+	if format.IsCompressed() {
+		body.Coding = response.Identity
 	}
 	if body.Coding != response.Identity {
 		body.Digest = sha256.New()

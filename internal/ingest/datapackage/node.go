@@ -222,8 +222,8 @@ func (n node) bind(bindings []binding, others ...string) (notes []string) {
 		if slices.Contains(known, name) || name == "scheme" || name == "$schema" { // the standard has these beside schema
 			continue
 		}
-		switch meant := similar(name, known); {
-		case meant == "" || n.member(meant).value != nil:
+		switch meant, ok := text.Misspelled(name, known); {
+		case !ok || n.member(meant).value != nil:
 		case meant == Own:
 			n.fail("has an unknown member %q; did you mean %q?", rows.Clip(name), meant)
 		default:
@@ -306,20 +306,8 @@ func suggestion(name, kind string, valid []string) string {
 // misspelling of it.
 func (n node) misspelled(name string) string {
 	for _, found := range n.names() {
-		if similar(found, []string{name}) != "" {
+		if _, ok := text.Misspelled(found, []string{name}); ok {
 			return fmt.Sprintf("; %q is unknown, did you mean %q?", rows.Clip(found), name)
-		}
-	}
-	return ""
-}
-
-// similar returns the first word of more than two letters that differs from another one by at most
-// one edit, in any case. Short words with further differences are often other words.
-func similar(word string, words []string) string {
-	for _, w := range words {
-		a, b := []rune(strings.ToLower(word)), []rune(strings.ToLower(w))
-		if min(len(a), len(b)) > 2 && max(len(a), len(b))-min(len(a), len(b)) < 2 && text.EditDistance(a, b) < 2 {
-			return w
 		}
 	}
 	return ""

@@ -148,13 +148,8 @@ func (p *Site) nearDatasets(ctx context.Context, live []herb.LiveVersion, ref he
 func nameDistance(ref, dataset herb.Ref) (distance int, ok bool) {
 	name := cmp.Or(ref.Name, ref.Namespace) // of one part: the name of a dataset without its namespace
 	within := func(a, b string) bool {
-		x, y := []rune(text.Fold(a)), []rune(text.Fold(b))
-		limit := len(y)/3 + 1
-		if d := len(x) - len(y); max(d, -d) > limit {
-			return false
-		}
-		distance = text.EditDistance(x, y)
-		return distance <= limit && distance < len(x)
+		distance, ok = text.TypoDistance(a, b)
+		return ok
 	}
 	switch {
 	case within(name, dataset.Name): // in any namespace; the same one first
