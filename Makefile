@@ -6,7 +6,7 @@ export GOFLAGS := -trimpath
 
 # Packages with the most concurrency, which `make race` runs under the race detector. `make test` does not, because compiling
 # everything a second time for it takes a tenth of a first run; `make soak` runs all packages under it.
-RACED := ./internal/access ./internal/admission ./internal/library ./internal/plants ./internal/publish
+RACED := ./internal/access ./internal/admission ./internal/library ./internal/plants ./internal/publish ./internal/versions
 
 # SQLite is C translated to Go: it is large, and its memory accesses are not what these tests are about.
 RACE := -race -gcflags='modernc.org/...=-race=false'

@@ -25,18 +25,20 @@ import (
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/versions"
 )
 
 // Data is the open data of an installation, on one machine or shared by several. Several processes
 // may have it open.
 type Data struct {
 	*publish.Publisher
-	Store   Store
-	Library *library.Library
-	Plants  *plants.Index   // nil without a plant store
-	shared  *postgres.Store // Store, if it is shared with other machines and may be down
-	blobs   *blobs.Bucket   // nil if published files are in the data folder only
-	closers []io.Closer     // in the order in which they were opened
+	Store    Store
+	Library  *library.Library
+	Versions *versions.Service
+	Plants   *plants.Index   // nil without a plant store
+	shared   *postgres.Store // Store, if it is shared with other machines and may be down
+	blobs    *blobs.Bucket   // nil if published files are in the data folder only
+	closers  []io.Closer     // in the order in which they were opened
 
 	concealed bool // the number of datasets is not public
 	// blobsObserver counts operations of the object store; nil until there are metrics.
@@ -48,6 +50,7 @@ type Store interface {
 	plants.Store
 	plants.Log
 	library.Catalogue
+	versions.Catalogue
 	access.Keys
 	publish.Store
 	jobs.Store
@@ -106,8 +109,8 @@ func OpenData(ctx context.Context, c Config, o OpenOptions) (*Data, error) {
 // library.Options.Wait.
 func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) (_ *Data, err error) {
 	log := o.Log
-	versions := filepath.Join(c.Data, store.VersionsDir)
-	if err := os.MkdirAll(versions, 0o700); err != nil {
+	dir := filepath.Join(c.Data, store.VersionsDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the data folder: %w", err)
 	}
 	d := &Data{concealed: c.hasPrivateCatalog()}
@@ -116,14 +119,14 @@ func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) 
 			err = errors.Join(err, d.Close())
 		}
 	}()
-	opts := library.Options{Dir: versions, Keep: c.Keep, Log: log, CacheSize: c.CacheSize, Retention: c.Retention, Wait: wait, Program: o.Program}
+	opts := library.Options{Dir: dir, Log: log, CacheSize: c.CacheSize, Wait: wait, Program: o.Program, Memory: c.publishMemory()}
 	opts.OpenSize, opts.SummarySize = c.librarySizes()
-	opts.Memory = c.publishMemory()
+	changes := versions.Options{Dir: dir, Keep: c.Keep, Log: log, Retention: c.Retention, Program: o.Program, Memory: c.publishMemory()}
 	if c.Blobs != "" {
 		if d.blobs, err = blobs.Open(string(c.Blobs), blobs.Options{Observe: d.observeBlobs}); err != nil {
 			return nil, err
 		}
-		opts.Blobs, d.closers = d.blobs, append(d.closers, d.blobs)
+		opts.Blobs, changes.Blobs, d.closers = d.blobs, d.blobs, append(d.closers, d.blobs)
 	}
 	if d.Store, err = OpenStore(ctx, c, o); err != nil {
 		return nil, err
@@ -139,7 +142,8 @@ func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) 
 		return nil, err
 	}
 	d.closers = append(d.closers, d.Library)
-	d.Publisher = &publish.Publisher{Library: d.Library, Store: d.Store, Data: c.Data, Access: c.Access, Log: log}
+	d.Versions = versions.New(d.Store, d.Library, changes)
+	d.Publisher = &publish.Publisher{Versions: d.Versions, Store: d.Store, Data: c.Data, Access: c.Access, Log: log}
 	return d, nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/programtest"
+	"herbarium/internal/versions"
 )
 
 // TestServe_releasesVersions checks that no request keeps a version open: its file would occupy the
@@ -25,7 +25,7 @@ func TestServe_releasesVersions(t *testing.T) {
 	}
 	defer d.Close()
 	ref := herb.Ref{Namespace: "garden", Name: "trees"}
-	published, err := d.Library.Publish(t.Context(), library.Publication{
+	published, err := d.Versions.Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Details: herb.Details{PrimaryKey: []string{"id"}}, Fields: []herb.Field{
 			{Name: "id", Type: herb.TypeText, Filterable: true}, {Name: "height", Type: herb.TypeNumber, Filterable: true, Sortable: true}, {Name: "width", Type: herb.TypeNumber, Filterable: true, Sortable: true},
 		}},

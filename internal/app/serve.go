@@ -28,6 +28,7 @@ import (
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
 
@@ -117,10 +118,10 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	}
 	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors(), c.memory()))
 	health := d.monitor(opts.Log, starting, observed.Part)
-	served := d.served(c)
+	served, history := d.served(c)
 	site := httpapi.Site{Library: served, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Version: opts.Version}
 	tasks := map[string]func(context.Context) error{
-		"keys": verifier.Run, "library": d.Library.Run,
+		"keys": verifier.Run, "library": d.Library.Run, "garbage collection": d.Versions.Run,
 	}
 	if watcher != nil {
 		tasks["watch"] = watcher.Run
@@ -135,26 +136,26 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		creator, tasks["plants"], tasks["plants index"] = service, service.Run, d.Plants.Run
 	}
 	var services *publishing.Services // nil if publishing over HTTP is off
-	paged := web.Options{Site: site, History: served.History, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}
+	paged := web.Options{Site: site, History: history, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}
 	stopJobs := func() {}
 	if c.MaxUpload > 0 {
 		files := upload.New(upload.Options{Dir: c.Data, MaxSize: c.MaxUpload})
 		service := jobs.New(jobs.Options{
-			Publisher: d.Publisher, Library: d.Library, Store: d.Store, Files: files, Dir: c.Data, Log: opts.Log, Admission: lanes,
+			Publisher: d.Publisher, Library: d.Library, Versions: d.Versions, Store: d.Store, Files: files, Dir: c.Data, Log: opts.Log, Admission: lanes,
 			Observe: func(s publish.Status, took time.Duration) {
 				observed.Published(string(publish.WayHTTP), string(s), took)
 			},
 		})
 		observed.Publishes(string(publish.WayHTTP), words(publish.Statuses()), service.Waiting)
-		reviews := review.New(review.Options{Jobs: service, Library: d.Library, Store: d.Store, Access: c.Access, Log: opts.Log})
+		reviews := review.New(review.Options{Jobs: service, Library: d.Library, Versions: d.Versions, Store: d.Store, Access: c.Access, Log: opts.Log})
 		stopJobs = func() {
 			service.Stop()
 			reviews.Stop()
 		}
 		defer stopJobs() // after the last request, and before the data is closed
-		services = &publishing.Services{Files: files, Jobs: service, Versions: d.Library, Publisher: d.Publisher}
+		services = &publishing.Services{Files: files, Jobs: service, Versions: d.Versions, Publisher: d.Publisher}
 		tasks["jobs"] = service.Run
-		paged.Files, paged.Drafts, paged.Versions, paged.Publisher = files, reviews, d.Library, d.Publisher
+		paged.Files, paged.Drafts, paged.Versions, paged.Publisher = files, reviews, d.Versions, d.Publisher
 	}
 	pages, err := web.New(paged)
 	if err != nil {
@@ -242,15 +243,12 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 // are visible to key holders only.
 func (c Config) hasPrivateCatalog() bool { return c.Catalog == herb.AccessKey }
 
-// served returns the library as clients see it.
-func (d *Data) served(c Config) interface {
-	gate.Library
-	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
-} {
+// served returns the library and the history of datasets as clients see them.
+func (d *Data) served(c Config) (gate.Library, func(context.Context, herb.Ref) ([]versions.Version, error)) {
 	if c.hasPrivateCatalog() {
-		return library.Private{Library: d.Library}
+		return library.Private{Library: d.Library}, d.Versions.VisibleHistory
 	}
-	return d.Library
+	return d.Library, d.Versions.History
 }
 
 // serveAdmin serves metrics and profiles on their own address, unless it is empty. It returns a

@@ -17,9 +17,9 @@ import (
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
-	"herbarium/internal/library"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 )
 
 // The values of a setting that is a switch.
@@ -105,7 +105,7 @@ func (c *Config) Settings() []Setting {
 		{pathsKey, "files and folders that 'herbarium serve' publishes if it has no arguments, separated like those of PATH, or a list", "",
 			pathsValue(&c.Paths)},
 		{"watch", "publish files again when they change", "false", boolValue(&c.Watch)},
-		{"keep", "`number` of versions to keep of each dataset, including the live one", strconv.Itoa(library.DefaultKeep),
+		{"keep", "`number` of versions to keep of each dataset, including the live one", strconv.Itoa(versions.DefaultKeep),
 			intValue(&c.Keep, 1)},
 		{"drain", "`time` that a stopping server reports not ready before it stops accepting requests", "0s", durationValue(&c.Drain, 0)},
 		{"shutdown", "`time` limit for accepted requests to finish when the server stops", "15s", durationValue(&c.Shutdown, 1)},

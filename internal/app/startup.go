@@ -71,7 +71,7 @@ func (s *startup) step() string {
 // prevent serving the rest.
 func (d *Data) prepare(ctx context.Context, opts ServeOptions, s *startup) error {
 	if len(opts.Found.Sources) > 0 {
-		if err := d.Library.Sweep(ctx); err != nil {
+		if err := d.Versions.Sweep(ctx); err != nil {
 			opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
 		}
 	}

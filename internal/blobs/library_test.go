@@ -19,6 +19,8 @@ import (
 	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // TestLibrary publishes on one node and lists on another one that shares only the catalogue and the
@@ -32,9 +34,9 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	must.CloseAfter(t, catalogue)
-	node := func(ahead time.Duration) *library.Library {
+	node := func(ahead time.Duration) *versionstest.Node {
 		t.Helper()
-		l, err := library.Open(catalogue, library.Options{
+		l, err := versionstest.Open(catalogue, versionstest.Options{
 			Dir: t.TempDir(), Blobs: open(t, address, blobs.Options{}), Keep: 1, Retention: time.Hour,
 			Now: func() time.Time { return time.Now().Add(ahead) },
 		})
@@ -94,9 +96,9 @@ var notes = herb.Ref{Namespace: "herbarium", Name: "notes"}
 func note(n int) string { return fmt.Sprintf("%x", content(2000+n))[:4000] }
 
 // publishNotes publishes n notes and returns the version.
-func publishNotes(t *testing.T, l *library.Library, n int) string {
+func publishNotes(t *testing.T, l *versionstest.Node, n int) string {
 	t.Helper()
-	out, err := l.Publish(t.Context(), library.Publication{
+	out, err := l.Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: notes, Access: herb.AccessOpen, Fields: []herb.Field{
 			{Name: "n", Type: herb.TypeNumber, Filterable: true}, {Name: "note", Type: herb.TypeText},
 		}},
@@ -117,7 +119,7 @@ func publishNotes(t *testing.T, l *library.Library, n int) string {
 
 // wantNote waits until a node lists a version, and checks the number of notes and one of them.
 // While the node fetches the version, it lists the previous one.
-func wantNote(t *testing.T, l *library.Library, version string, total, n int) {
+func wantNote(t *testing.T, l *versionstest.Node, version string, total, n int) {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), notes)
 	for wait := time.NewTicker(10 * time.Millisecond); err == nil && s.Version != version; s, err = l.Acquire(t.Context(), notes) {

@@ -101,7 +101,7 @@ func datasetNames(ctx context.Context, d *app.Data) (names []string, err error) 
 
 func (r *runner) completeVersion() completion {
 	return r.completeData(0, func(ctx context.Context, d *app.Data, ref herb.Ref, _ string) (values []string, err error) {
-		versions, err := d.Library.History(ctx, ref)
+		versions, err := d.Versions.History(ctx, ref)
 		for _, v := range versions {
 			values = append(values, v.Version+"\t"+herb.Plural(v.Records, "record", "records"))
 		}

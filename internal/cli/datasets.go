@@ -244,7 +244,7 @@ question and is required if standard input is not a terminal.`,
   herbarium datasets remove garden/catalog --yes`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
 		if !yes {
-			versions, err := d.Library.History(ctx, ref)
+			versions, err := d.Versions.History(ctx, ref)
 			if err != nil {
 				return err
 			}

@@ -12,15 +12,15 @@ import (
 
 	"herbarium/internal/cli"
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
+	"herbarium/internal/versions"
 )
 
 // publishedJSON is a line of publish --json.
 type publishedJSON struct {
 	Dataset, Status, Error, Version, Replaces string
 	Records                                   int
-	Changes                                   []library.Change
+	Changes                                   []versions.Change
 	Report                                    *herb.Report
 }
 
@@ -134,7 +134,7 @@ func TestPublish_json(t *testing.T) {
 	}
 	rewrite(t, file, "code,price,when\n007,cheap,01/02/2024\n008,2,\n")
 	p := run("rejected")
-	if p.Error == "" || p.Replaces != first.Version || p.Version != "" || len(p.Changes) == 0 || p.Changes[0].Kind != library.TypeChanged {
+	if p.Error == "" || p.Replaces != first.Version || p.Version != "" || len(p.Changes) == 0 || p.Changes[0].Kind != versions.TypeChanged {
 		t.Errorf("rejected: %+v", p)
 	}
 	if p := run("published", "--allow-breaking"); p.Replaces != first.Version {

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/publish"
 	"herbarium/internal/telemetry"
+	"herbarium/internal/versions"
 )
 
 // writeReport writes the import report of a dataset as text.
@@ -102,7 +102,7 @@ func (r *runner) writeChanges(p publish.Result) {
 		switch {
 		case c.Breaking:
 			mark, color = "-", red
-		case c.Kind == library.FieldAdded || c.Kind == library.FlagGained:
+		case c.Kind == versions.FieldAdded || c.Kind == versions.FlagGained:
 			mark, color = "+", green
 		}
 		fmt.Fprintf(r.Out, "  %s\n", r.paint(color, mark+" "+escapeText(c.Message)))

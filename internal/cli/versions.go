@@ -9,8 +9,8 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/remote"
+	"herbarium/internal/versions"
 )
 
 func newDatasetsReport(r *runner) *cobra.Command {
@@ -30,11 +30,11 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		Example: `  herbarium datasets report garden/catalog
   herbarium datasets report garden/catalog --version 20260314T092653Z-k7q2mzx4ab --json`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		ds, err := d.Library.Version(ctx, ref, version)
+		ds, err := d.Versions.Version(ctx, ref, version)
 		if err != nil {
 			return err
 		}
-		if err := library.CheckReport(ds); err != nil {
+		if err := versions.CheckReport(ds); err != nil {
 			return err
 		}
 		return write(ds)
@@ -51,10 +51,10 @@ func newDatasetsReport(r *runner) *cobra.Command {
 }
 
 func newDatasetsHistory(r *runner) *cobra.Command {
-	write := func(versions []library.VersionSummary) error {
+	write := func(history []versions.Summary) error {
 		live := map[bool]string{true: "live"}
-		asIs := func(v library.VersionSummary) library.VersionSummary { return v }
-		return printList(r, versions, asIs, "VERSION\tPUBLISHED\tRECORDS\tLIVE\tBYTES\tCHANGES", func(v library.VersionSummary) []any {
+		asIs := func(v versions.Summary) versions.Summary { return v }
+		return printList(r, history, asIs, "VERSION\tPUBLISHED\tRECORDS\tLIVE\tBYTES\tCHANGES", func(v versions.Summary) []any {
 			return []any{
 				v.Version, formatTime(v.Published, time.DateTime, "mutable"), herb.Count(v.Records), live[v.Live], herb.Count(int(v.Bytes)), countChanges(v.Changes),
 			}
@@ -69,24 +69,24 @@ previous version. With --json, each version has its changes, and the file that i
   herbarium datasets history garden/catalog --json
   herbarium datasets history garden/catalog --to https://data.example.org`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		versions, err := d.Library.History(ctx, ref)
+		history, err := d.Versions.History(ctx, ref)
 		if err != nil {
 			return err
 		}
-		return write(library.Summaries(versions))
+		return write(versions.Summaries(history))
 	})
 	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
-		versions, _, err := c.History(ctx, ref)
+		history, _, err := c.History(ctx, ref)
 		if err != nil {
 			return err
 		}
-		return write(versions)
+		return write(history)
 	})
 	return r.jsonFlag(cmd, ", one version per line")
 }
 
 // countChanges returns the number of changes since the previous version; empty if that is not kept.
-func countChanges(changes []library.Change) string {
+func countChanges(changes []versions.Change) string {
 	if changes == nil {
 		return ""
 	}

@@ -31,6 +31,7 @@ import (
 	"herbarium/internal/review"
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions/versionstest"
 	"herbarium/internal/web"
 )
 
@@ -81,7 +82,7 @@ type canarySite struct {
 	api            *httpapi.API
 	files          *upload.Receiver
 	jobs           *jobs.Service
-	library        *library.Library
+	library        *versionstest.Node
 	private        bool
 	folder         string
 	keys           []canaryKey
@@ -101,15 +102,15 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	dir := t.TempDir()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
 	must.NoError(t, err)
-	l, err := library.Open(db, library.Options{Dir: t.TempDir(), Keep: 20})
+	l, err := versionstest.Open(db, versionstest.Options{Dir: t.TempDir(), Keep: 20})
 	must.NoError(t, err)
 	s := &canarySite{
 		private: private, keys: newCanaryKeys(), folder: t.TempDir(), kept: map[herb.Ref]string{}, keptAccess: map[herb.Ref]herb.Access{}, access: map[herb.Ref]herb.Access{}, found: map[string]bool{},
 	}
-	publisher := &publish.Publisher{Library: l, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
+	publisher := &publish.Publisher{Versions: l.Service, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
 	s.files, s.library = upload.New(upload.Options{Dir: dir}), l
-	s.jobs = jobs.New(jobs.Options{Publisher: publisher, Library: l, Store: db, Files: s.files, Dir: dir})
-	drafts := review.New(review.Options{Jobs: s.jobs, Library: l, Store: db})
+	s.jobs = jobs.New(jobs.Options{Publisher: publisher, Library: l, Versions: l, Store: db, Files: s.files, Dir: dir})
+	drafts := review.New(review.Options{Jobs: s.jobs, Library: l, Versions: l, Store: db})
 	t.Cleanup(func() {
 		s.jobs.Stop()
 		drafts.Stop()
@@ -117,16 +118,13 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 			t.Error(err)
 		}
 	})
-	var served interface {
-		gate.Library
-		History(context.Context, herb.Ref) ([]library.VersionInfo, error)
-	} = l
+	served, history := gate.Library(l), l.History
 	if private {
-		served = library.Private{Library: l}
+		served, history = library.Private{Library: l.Library}, l.VisibleHistory
 	}
 	site := httpapi.Site{Library: served, PrivateCatalog: private, Version: "test", SearchBudget: time.Hour}
 	pages, err := web.New(web.Options{
-		Site: site, History: served.History, SourceErrors: db.SourceErrors, Folder: publisher.Folder,
+		Site: site, History: history, SourceErrors: db.SourceErrors, Folder: publisher.Folder,
 		Files: s.files, Drafts: drafts, Versions: l, Publisher: publisher,
 	})
 	must.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
 	"herbarium/internal/store"
+	"herbarium/internal/versions/versionstest"
 )
 
 // errFault is the error of a dependency that was made to fail.
@@ -95,7 +95,7 @@ func (b faultyBlobs) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
 
 // faultyCatalogue is a catalogue whose operations can be made to fail.
 type faultyCatalogue struct {
-	library.Catalogue
+	versionstest.Catalogue
 	faults *faults
 }
 

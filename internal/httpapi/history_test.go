@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"herbarium/internal/library"
 	"herbarium/internal/publish"
+	"herbarium/internal/versions"
 )
 
 // TestVersions lists the versions of a dataset and their reports, for publishers and readers.
@@ -18,12 +18,12 @@ func TestVersions(t *testing.T) {
 	first := decode[publishedBody](t, p.put(t, "?_access=key", prices, `Content-Disposition: attachment; filename="prices.csv"`)).Version
 	second := decode[publishedBody](t, p.put(t, "", "id,name,price,kind\n1,Rose,2.50,a\n2,Fern,3,b\n")).Version
 	a := p.send(t, "GET", "/versions", "")
-	history := decode[struct{ Versions []library.VersionSummary }](t, a).Versions
+	history := decode[struct{ Versions []versions.Summary }](t, a).Versions
 	if a.status != 200 || len(history) != 2 || a.header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %v %s", a.status, a.header, a.body)
 	}
 	newest, oldest := history[0], history[1]
-	if newest.Version != second || !newest.Live || newest.Records != 2 || len(newest.Changes) != 1 || newest.Changes[0].Kind != library.FieldAdded || newest.Published.IsZero() {
+	if newest.Version != second || !newest.Live || newest.Records != 2 || len(newest.Changes) != 1 || newest.Changes[0].Kind != versions.FieldAdded || newest.Published.IsZero() {
 		t.Errorf("the newest version is %+v", newest)
 	}
 	if oldest.Version != first || oldest.Live || oldest.Changes != nil || oldest.Bytes != int64(len(prices)) || oldest.Source == nil || oldest.Source.Name != "prices.csv" {

@@ -20,13 +20,13 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/testseed"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions/versionstest"
 )
 
 // faultyPublishing is a service whose dependencies can be made to fail.
@@ -45,7 +45,7 @@ func newFaultyPublishing(t *testing.T, shared bool) *faultyPublishing {
 	db, err := sqlite.Open(t.Context(), filepath.Join(p.folder, "test.db"), sqlite.Options{})
 	must.NoError(t, err)
 	now := func() time.Time { return time.Now().Add(time.Duration(p.passed.Load())) }
-	opts := library.Options{Dir: t.TempDir(), Keep: 2, Now: now}
+	opts := versionstest.Options{Dir: t.TempDir(), Keep: 2, Now: now}
 	if shared {
 		p.bucket = t.TempDir()
 		bucket, err := blobs.OpenFolder(p.bucket)
@@ -53,12 +53,12 @@ func newFaultyPublishing(t *testing.T, shared bool) *faultyPublishing {
 		t.Cleanup(func() { must.NoError(t, bucket.Close()) })
 		opts.Blobs = faultyBlobs{bucket, p.faults}
 	}
-	l, err := library.Open(faultyCatalogue{db, p.faults}, opts)
+	l, err := versionstest.Open(faultyCatalogue{db, p.faults}, opts)
 	must.NoError(t, err)
 	p.publishSite = &publishSite{library: l, store: db, versions: opts.Dir}
-	publisher := &publish.Publisher{Library: l, Store: db, Data: p.folder, Log: slog.New(slog.DiscardHandler)}
+	publisher := &publish.Publisher{Versions: l.Service, Store: db, Data: p.folder, Log: slog.New(slog.DiscardHandler)}
 	changes := p.start(publishingOptions{
-		Options: jobs.Options{Publisher: publisher, Library: l, Store: faultyRecords{db, p.faults}, Dir: p.folder, Now: now},
+		Options: jobs.Options{Publisher: publisher, Library: l, Versions: l, Store: faultyRecords{db, p.faults}, Dir: p.folder, Now: now},
 		files:   upload.Options{Dir: p.folder}, changes: publisher,
 	})
 	t.Cleanup(func() {
@@ -233,12 +233,12 @@ func (p *faultyPublishing) node(t *testing.T, change func(*publishingOptions)) *
 	bucket, err := blobs.OpenFolder(p.bucket)
 	must.NoError(t, err)
 	n := &publishSite{store: p.store, versions: t.TempDir()}
-	n.library, err = library.Open(p.store, library.Options{Dir: n.versions, Keep: 20, Blobs: bucket})
+	n.library, err = versionstest.Open(p.store, versionstest.Options{Dir: n.versions, Keep: 20, Blobs: bucket})
 	must.NoError(t, err)
 	dir := t.TempDir()
-	publisher := &publish.Publisher{Library: n.library, Store: p.store, Data: dir, Log: slog.New(slog.DiscardHandler)}
+	publisher := &publish.Publisher{Versions: n.library.Service, Store: p.store, Data: dir, Log: slog.New(slog.DiscardHandler)}
 	opts := publishingOptions{
-		Options: jobs.Options{Publisher: publisher, Library: n.library, Store: p.store, Dir: dir},
+		Options: jobs.Options{Publisher: publisher, Library: n.library, Versions: n.library, Store: p.store, Dir: dir},
 		files:   upload.Options{Dir: dir}, changes: publisher,
 	}
 	change(&opts)

@@ -36,12 +36,14 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // publishSite is a service that publishes to a library.
 type publishSite struct {
 	*service
-	library *library.Library
+	library *versionstest.Node
 	store   *sqlite.Store
 	files   *upload.Receiver
 	jobs    *jobs.Service
@@ -74,14 +76,14 @@ func newPublishing(t *testing.T, change func(*publishingOptions)) *publishSite {
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "test.db"), sqlite.Options{})
 	must.NoError(t, err)
 	versions := t.TempDir()
-	l, err := library.Open(db, library.Options{Dir: versions, Keep: 20})
+	l, err := versionstest.Open(db, versionstest.Options{Dir: versions, Keep: 20})
 	must.NoError(t, err)
 	p := &publishSite{library: l, store: db, versions: versions}
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(1, 4<<30)}) // several builds of one key
 	must.NoError(t, err)
-	publisher := &publish.Publisher{Library: l, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
+	publisher := &publish.Publisher{Versions: l.Service, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
 	opts := publishingOptions{
-		Options: jobs.Options{Admission: lanes, Publisher: publisher, Library: l, Store: db, Dir: dir},
+		Options: jobs.Options{Admission: lanes, Publisher: publisher, Library: l, Versions: l, Store: db, Dir: dir},
 		files:   upload.Options{Dir: dir}, changes: publisher,
 	}
 	if change != nil {
@@ -141,7 +143,7 @@ type publishedBody struct {
 	Error           int
 	Message, Status string
 	Version         string
-	Changes         []library.Change
+	Changes         []versions.Change
 }
 
 func decode[T any](t *testing.T, a checkedResponse) (body T) {

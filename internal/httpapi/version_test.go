@@ -7,9 +7,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// versions returns a service with an earlier version of two datasets, whose fields differ and which
-// need a key where the live ones do not.
-func versions(t *testing.T) *service {
+// withVersions returns a service with an earlier version of two datasets, whose fields differ and
+// which need a key where the live ones do not.
+func withVersions(t *testing.T) *service {
 	t.Helper()
 	s := newService(t, nil)
 	fields := []herb.Field{
@@ -28,7 +28,7 @@ func versions(t *testing.T) *service {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	s := versions(t)
+	s := withVersions(t)
 	const path = "/api/v1/garden/catalog/"
 	for _, tt := range []struct {
 		target string
@@ -72,7 +72,7 @@ func TestVersion(t *testing.T) {
 // TestVersion_access: a version requires a key if it or the live version does.
 func TestVersion_access(t *testing.T) {
 	t.Parallel()
-	s := versions(t)
+	s := withVersions(t)
 	for target, status := range map[string]int{
 		"/api/v1/garden/catalog/data?_version=protected":     401,
 		"/api/v1/garden/catalog/data.csv?_version=protected": 401,

@@ -15,7 +15,7 @@ func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	sweep := sync.OnceFunc(func() {
-		if err := s.opts.Library.Sweep(ctx); err != nil {
+		if err := s.opts.Versions.Sweep(ctx); err != nil {
 			s.opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
 		}
 	})

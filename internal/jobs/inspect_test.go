@@ -11,10 +11,10 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 )
 
 // TestInspect lets one key inspect more files than there are slots. A publish of another key gets a
@@ -22,7 +22,7 @@ import (
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	s := newService(t, newStore(), time.Now, func(context.Context, ingest.Source, publish.Options) (publish.Result, error) {
-		return publish.Result{Outcome: library.Outcome{Dataset: herb.Dataset{Version: "v1"}}}, nil
+		return publish.Result{Outcome: versions.Outcome{Dataset: herb.Dataset{Version: "v1"}}}, nil
 	})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	begun, ended := make(chan int, 3), make(chan error, 3)

@@ -13,12 +13,12 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/progress"
 	"herbarium/internal/publish"
 	"herbarium/internal/store"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 )
 
 // fakeStore keeps records in memory. It is shared by several services, as by several nodes.
@@ -175,10 +175,10 @@ func TestRecord(t *testing.T) {
 		if src.DisplayName != "prices.csv" || src.Input.Size() != 8 {
 			t.Errorf("the source is %+v", src)
 		}
-		o.Progress(progress.Progress{Phase: library.PhaseIndexing, Step: 2, Steps: 4, Records: 7})
+		o.Progress(progress.Progress{Phase: versions.PhaseIndexing, Step: 2, Steps: 4, Records: 7})
 		close(reported)
 		<-finish
-		return publish.Result{Outcome: library.Outcome{Dataset: herb.Dataset{Version: "v1", Records: 1}}}, nil
+		return publish.Result{Outcome: versions.Outcome{Dataset: herb.Dataset{Version: "v1", Records: 1}}}, nil
 	})
 	p := start(t, node)
 	<-reported

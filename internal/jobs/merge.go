@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/library"
 	"herbarium/internal/text"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 )
 
 // Mode is how a file changes the live version.
@@ -89,7 +90,7 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 		return nil, source.Located(src.Name(0), err)
 	}
 	if !r.AllowExposure {
-		if err := library.RejectChanges(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx)); err != nil {
+		if err := versions.RejectChanges(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx)); err != nil {
 			return nil, err
 		}
 	}

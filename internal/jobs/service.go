@@ -28,6 +28,7 @@ import (
 	"herbarium/internal/publish"
 	"herbarium/internal/store"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 )
 
 // Publisher publishes sources.
@@ -35,11 +36,15 @@ type Publisher interface {
 	Publish(ctx context.Context, s ingest.Source, opts publish.Options) (publish.Result, error)
 }
 
-// Library has the versions of datasets.
+// Library opens the versions of datasets.
 type Library interface {
+	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
+}
+
+// Versions describes the versions of datasets, and has their sources.
+type Versions interface {
 	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
-	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
 	Sweep(ctx context.Context) error
 }
 
@@ -53,10 +58,11 @@ type Store interface {
 	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
 }
 
-// Options configures a Service. Publisher, Library, Store, Files and Dir are required.
+// Options configures a Service. Publisher, Library, Versions, Store, Files and Dir are required.
 type Options struct {
 	Publisher Publisher
 	Library   Library
+	Versions  Versions
 	Store     Store
 	Files     *upload.Receiver
 	Dir       string           // folder of intermediate files, which have no names
@@ -236,7 +242,7 @@ func (s *Service) publish(ctx context.Context, p *Job) (result publish.Result, e
 	if err := s.opts.Files.Fetch(ctx, r.File); err != nil {
 		return result, classify(ctx, err, r)
 	}
-	live, err := s.opts.Library.LiveVersion(ctx, r.Ref)
+	live, err := s.opts.Versions.LiveVersion(ctx, r.Ref)
 	if err != nil {
 		return result, classify(ctx, err, r)
 	}
@@ -244,7 +250,7 @@ func (s *Service) publish(ctx context.Context, p *Job) (result publish.Result, e
 	if err != nil {
 		return result, classify(ctx, err, r)
 	}
-	kept := &library.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256, Merged: r.File.Merged}
+	kept := &versions.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256, Merged: r.File.Merged}
 	begun = true
 	result, err = s.opts.Publisher.Publish(ctx, source, publish.Options{
 		AllowBreaking: r.AllowBreaking, AllowExposure: r.AllowExposure, Authorize: r.Authorize, Check: r.Check, Force: r.Force, Exclusive: &r.Live, Keep: kept, Progress: p.report,
@@ -271,7 +277,7 @@ func (s *Service) prepare(ctx context.Context, r *Request, live herb.Dataset) (i
 		return s.source(ctx, r, live)
 	}
 	if live.Version != r.Live {
-		return ingest.Source{}, library.ErrConcurrent(r.Ref)
+		return ingest.Source{}, versions.ErrConcurrent(r.Ref)
 	}
 	merged, records, err := s.merge(ctx, r, live)
 	if err != nil {
@@ -305,7 +311,7 @@ func classify(ctx context.Context, err error, r *Request) error {
 		return context.Cause(ctx)
 	case upload.IsFull(err):
 		return herb.Wrap(herb.CodeNoSpace, err, "not enough disk space on the server to publish %s; nothing has changed", r.Ref)
-	case library.IsConcurrent(err) && r.Required:
+	case versions.IsConcurrent(err) && r.Required:
 		return herb.Wrap(herb.CodePrecondition, err, "If-Match does not hold: another version of %s went live in the meantime; nothing has changed", r.Ref)
 	case code == herb.CodeInvalid, code == herb.CodeNotFound:
 		e, _ := errors.AsType[*herb.Error](err) // it has a code

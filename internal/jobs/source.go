@@ -18,7 +18,7 @@ import (
 // Restore returns the source that is kept with the live version of a dataset as a file that can be
 // published again. The error has herb.CodeRejected if none is kept.
 func (s *Service) Restore(ctx context.Context, ref herb.Ref) (*upload.File, error) {
-	r, d, err := s.opts.Library.OpenSource(ctx, ref, "")
+	r, d, err := s.opts.Versions.OpenSource(ctx, ref, "")
 	if herb.CodeOf(err) == herb.CodeNotFound && d.Version != "" {
 		return nil, herb.Errorf(herb.CodeRejected, "the source of %s is not kept; send the file with PUT …/source", ref)
 	}

@@ -97,7 +97,7 @@ func (b *bucket) perform(ctx context.Context, op, name string, do func() error) 
 	return fault(call{ctx, op, name, do})
 }
 
-// Put, Get, Delete, Abort and List implement library.Blobs.
+// Put, Get, Delete, Abort and List implement versions.Blobs.
 func (b *bucket) Put(ctx context.Context, name, path string, progress func(done, total int64)) error {
 	return b.perform(ctx, "put", name, func() error {
 		content, err := os.ReadFile(path)

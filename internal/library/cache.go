@@ -3,6 +3,7 @@ package library
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func (l *Library) missingBytes(e *entry) int64 {
 // isCached reports whether a file that lists a version is in the cache. l.mu is held.
 func (l *Library) isCached(version string) bool {
 	_, published := l.cache.files[store.SegmentFile(version)]
-	_, rebuilt := l.cache.files[rebuiltName(version)]
+	_, rebuilt := l.cache.files[RebuiltName(version)]
 	return published || rebuilt
 }
 
@@ -111,6 +112,37 @@ func (l *Library) scanCache() error {
 		}
 	}
 	return nil
+}
+
+// RescanCache lists the files in Dir again after some were removed, and saves the last known
+// description of the mutable dataset.
+func (l *Library) RescanCache() error {
+	err := l.scanCache()
+	l.refresh.Lock()
+	defer l.refresh.Unlock()
+	l.saveCatalogueCopy()
+	return err
+}
+
+// AddFile records a segment file that is in Dir and in Blobs.
+func (l *Library) AddFile(name string, size int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cache.files[name], l.cache.stored[name] = size, true
+}
+
+// ForgetFiles records that the files of a version were removed from Dir.
+func (l *Library) ForgetFiles(version string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.cache.files, func(name string, _ int64) bool { return strings.HasPrefix(name, version+".") })
+}
+
+// SetStored records which segment files are in Blobs. Eviction spares the others.
+func (l *Library) SetStored(names map[string]bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cache.stored = names
 }
 
 // maintainCache fetches versions that should be local and evicts versions beyond the size limit,

@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
+	"herbarium/internal/versions/versionstest"
 )
 
 // sizeOf returns the file size of a version.
@@ -53,7 +54,7 @@ func fill(t *testing.T, c *cluster, datasets, room int) (ds []herb.Dataset, size
 	publisher := c.node(t, nil)
 	most := int64(0)
 	for i := range datasets {
-		d := publishAs(t, publisher.Library, named(i), 100+i)
+		d := publishAs(t, publisher.Node, named(i), 100+i)
 		ds, most = append(ds, d), max(most, sizeOf(t, d))
 	}
 	return ds, most*int64(room) + most/2
@@ -62,7 +63,7 @@ func fill(t *testing.T, c *cluster, datasets, room int) (ds []herb.Dataset, size
 // cached returns a node with a cache of a size, after it has prefetched what fits.
 func (c *cluster) cached(t *testing.T, size int64) *node {
 	t.Helper()
-	b := c.node(t, func(o *library.Options) { o.CacheSize = size }).run(t)
+	b := c.node(t, func(o *versionstest.Options) { o.CacheSize = size }).run(t)
 	pass(5 * time.Second)
 	return b
 }
@@ -75,19 +76,19 @@ func TestCache(t *testing.T) {
 		ds, size := fill(t, c, 5, 3)
 		b := c.cached(t, size)
 		wantFiles(t, b, ds[0], ds[1], ds[2])
-		wantHealth(t, b.Library, library.Health{Open: 3, Cold: 2})
+		wantHealth(t, b.Node, library.Health{Open: 3, Cold: 2})
 		for _, i := range []int{0, 2} {
-			wantListed(t, b.Library, named(i), 100+i)
+			wantListed(t, b.Node, named(i), 100+i)
 			pass(2 * time.Second)
 		}
-		wantListed(t, b.Library, named(3), 103)
+		wantListed(t, b.Node, named(3), 103)
 		pass(2 * time.Second)
 		wantFiles(t, b, ds[0], ds[2], ds[3])
-		wantListed(t, b.Library, named(1), 101)
+		wantListed(t, b.Node, named(1), 101)
 		pass(2 * time.Second)
 		wantFiles(t, b, ds[1], ds[2], ds[3])
-		wantHealth(t, b.Library, library.Health{Open: 3, Cold: 2})
-		wantListed(t, b.Library, named(0), 100)
+		wantHealth(t, b.Node, library.Health{Open: 3, Cold: 2})
+		wantListed(t, b.Node, named(0), 100)
 		fetched := sizeOf(t, ds[0]) + sizeOf(t, ds[1]) + sizeOf(t, ds[2]) + sizeOf(t, ds[3]) + sizeOf(t, ds[1]) + sizeOf(t, ds[0])
 		if s := b.Statistics(); s.Fetched != 6 || s.FetchedBytes != fetched || s.Evicted != 2 || s.EvictedBytes != sizeOf(t, ds[1])+sizeOf(t, ds[0]) {
 			t.Errorf("%+v; want 6 fetches of %d bytes and 2 evictions", s, fetched)
@@ -103,7 +104,7 @@ func TestCache_inUse(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		ds, size := fill(t, c, 3, 1)
-		b := c.node(t, func(o *library.Options) { o.CacheSize = size })
+		b := c.node(t, func(o *versionstest.Options) { o.CacheSize = size })
 		var held []library.View
 		for i := range 2 {
 			s, err := b.Acquire(t.Context(), named(i))
@@ -124,7 +125,7 @@ func TestCache_inUse(t *testing.T) {
 			}
 			s.Release()
 		}
-		wantListed(t, b.Library, named(1), 101)
+		wantListed(t, b.Node, named(1), 101)
 		pass(2 * time.Second)
 		wantFiles(t, b, ds[1])
 	})
@@ -137,12 +138,12 @@ func TestCache_oldVersionsFirst(t *testing.T) {
 		ds, size := fill(t, c, 2, 3)
 		b := c.cached(t, size)
 		publisher := c.node(t, nil)
-		second := publishAs(t, publisher.Library, named(0), 99)
+		second := publishAs(t, publisher.Node, named(0), 99)
 		pass(3 * time.Second)
 		wantFiles(t, b, ds[0], ds[1], second)
-		third := publishAs(t, publisher.Library, named(0), 98)
+		third := publishAs(t, publisher.Node, named(0), 98)
 		pass(3 * time.Second)
-		wantHealth(t, b.Library, library.Health{Open: 2})
+		wantHealth(t, b.Node, library.Health{Open: 2})
 		files := b.files(t)
 		if files[ds[1].Version] == 0 || files[third.Version] == 0 || files[ds[0].Version] != 0 {
 			t.Errorf("the files %v are here; want those of both live versions", files)
@@ -158,11 +159,11 @@ func TestCache_largerThanAll(t *testing.T) {
 		b := c.cached(t, 1)
 		wantFiles(t, b)
 		for range 3 {
-			wantListed(t, b.Library, named(0), 100)
+			wantListed(t, b.Node, named(0), 100)
 			pass(3 * time.Second)
 			wantFiles(t, b, ds[0])
 		}
-		wantListed(t, b.Library, named(1), 101)
+		wantListed(t, b.Node, named(1), 101)
 		pass(3 * time.Second)
 		wantFiles(t, b, ds[1])
 		if n := b.log.count("cache exceeds its limit"); n != 1 {
@@ -179,22 +180,22 @@ func TestCache_largerThanAll(t *testing.T) {
 func TestCache_keepsWhatIsNowhereElse(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		b := c.node(t, func(o *library.Options) { o.Blobs = nil })
-		own := publishAs(t, b.Library, named(8), 100) // before it became a node of a cluster
-		own2 := publishAs(t, b.Library, named(8), 100)
+		b := c.node(t, func(o *versionstest.Options) { o.Blobs = nil })
+		own := publishAs(t, b.Node, named(8), 100) // before it became a node of a cluster
+		own2 := publishAs(t, b.Node, named(8), 100)
 		b.stop()
 		ds, size := fill(t, c, 3, 3)
 		b.opts.Blobs, b.opts.CacheSize = c.bucket, size
 		b.open(t)
 		b.run(t)
 		pass(3 * time.Second)
-		wantListed(t, b.Library, named(8), 100)
-		wantListed(t, b.Library, named(0), 100)
+		wantListed(t, b.Node, named(8), 100)
+		wantListed(t, b.Node, named(0), 100)
 		pass(3 * time.Second)
 		wantFiles(t, b, own, own2, ds[0])
 
 		publisher := c.node(t, nil)
-		d := publishAs(t, publisher.Library, named(0), 300)
+		d := publishAs(t, publisher.Node, named(0), 300)
 		c.bucket.set(only("get", func(x call) error {
 			if x.name == d.Version+".segment" {
 				return errStore
@@ -203,11 +204,11 @@ func TestCache_keepsWhatIsNowhereElse(t *testing.T) {
 		}), nil)
 		pass(3 * time.Second)
 		for range 3 {
-			wantListed(t, b.Library, named(1), 101)
-			wantListed(t, b.Library, named(2), 102)
+			wantListed(t, b.Node, named(1), 101)
+			wantListed(t, b.Node, named(2), 102)
 			pass(3 * time.Second)
 		}
-		wantListed(t, b.Library, named(0), 100)
+		wantListed(t, b.Node, named(0), 100)
 		for _, d := range []herb.Dataset{own, own2, ds[0]} {
 			if files := b.files(t); files[d.Version] == 0 {
 				t.Errorf("the file of %s is gone; there are %v", d.Version, files)
@@ -223,7 +224,7 @@ func TestCache_holdsAreGivenBack(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		const datasets = 12
 		fill(t, c, datasets, 1)
-		b := c.node(t, func(o *library.Options) { o.CacheSize, o.Wait = 1, 5*time.Second })
+		b := c.node(t, func(o *versionstest.Options) { o.CacheSize, o.Wait = 1, 5*time.Second })
 		c.bucket.set(only("get", func(x call) error {
 			time.Sleep(5 * time.Second)
 			return x.do()
@@ -251,7 +252,7 @@ func TestCache_afterRestart(t *testing.T) {
 		ds, size := fill(t, c, 4, 1)
 		b := c.node(t, nil).run(t)
 		pass(3 * time.Second)
-		second := publishAs(t, c.node(t, nil).Library, named(0), 100)
+		second := publishAs(t, c.node(t, nil).Node, named(0), 100)
 		pass(3 * time.Second)
 		wantFiles(t, b, append(ds, second)...)
 		b.opts.CacheSize = size
@@ -262,7 +263,7 @@ func TestCache_afterRestart(t *testing.T) {
 			t.Errorf("the files %v are here; want that of one live version", files)
 		}
 		for i, n := range []int{100, 101, 102, 103} {
-			wantListed(t, b.Library, named(i), n)
+			wantListed(t, b.Node, named(i), n)
 		}
 	})
 }
@@ -273,19 +274,19 @@ func TestCache_race(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	const datasets = 4
-	publisher := c.node(t, func(o *library.Options) { o.CacheSize, o.Keep = 1, 2 })
+	publisher := c.node(t, func(o *versionstest.Options) { o.CacheSize, o.Keep = 1, 2 })
 	for i := range datasets {
-		publishAs(t, publisher.Library, named(i), 10)
+		publishAs(t, publisher.Node, named(i), 10)
 	}
 	var readers sync.WaitGroup
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	for range 2 {
-		b := c.node(t, func(o *library.Options) { o.CacheSize, o.Wait = 5000, -1 }).run(t)
+		b := c.node(t, func(o *versionstest.Options) { o.CacheSize, o.Wait = 5000, -1 }).run(t)
 		for range 3 {
 			readers.Go(func() {
 				for ctx.Err() == nil {
-					if err := readOne(ctx, b.Library, named(rand.N(datasets))); err != nil && ctx.Err() == nil {
+					if err := readOne(ctx, b.Node, named(rand.N(datasets))); err != nil && ctx.Err() == nil {
 						t.Error(err)
 						return
 					}
@@ -303,7 +304,7 @@ func TestCache_race(t *testing.T) {
 		})
 	}
 	for n := range 40 {
-		publishAs(t, publisher.Library, named(n%datasets), 10+n)
+		publishAs(t, publisher.Node, named(n%datasets), 10+n)
 		if n%10 == 9 {
 			if _, err := publisher.Rollback(t.Context(), named(n%datasets), "", false); err != nil {
 				t.Error(err)
@@ -316,7 +317,7 @@ func TestCache_race(t *testing.T) {
 }
 
 // readOne lists a dataset and compares its total with its description.
-func readOne(ctx context.Context, l *library.Library, ref herb.Ref) error {
+func readOne(ctx context.Context, l *versionstest.Node, ref herb.Ref) error {
 	s, err := l.Acquire(ctx, ref)
 	if err != nil {
 		return err

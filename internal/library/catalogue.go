@@ -181,3 +181,10 @@ func (n *notifier) stamp() uint64 {
 
 // changed reports whether a notification was sent since the last one seen.
 func (n *notifier) changed() bool { return n.stamp() != n.seen.Load() }
+
+// NotifyChange signals other processes that the catalogue changed.
+func (l *Library) NotifyChange() {
+	if err := l.notifier.notify(); err != nil {
+		l.opts.Log.Warn("cannot signal catalogue change; nodes will see it at the next poll", "err", err)
+	}
+}

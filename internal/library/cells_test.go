@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
 )
 
 // cellsOf computes the hash as documented.
@@ -44,7 +44,7 @@ func TestPublish_report(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := l.Publish(t.Context(), library.Publication{
+	out, err := l.Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{
 			Ref: ref, Fields: []herb.Field{field("n", herb.TypeNumber), field("t", herb.TypeText)}, Details: herb.Details{Report: given},
 		},
@@ -85,7 +85,7 @@ func TestPublish_cells(t *testing.T) {
 	t.Parallel()
 	two := []herb.Field{field("a", herb.TypeText), field("b", herb.TypeText)}
 	big := strings.Repeat("0123456789abcdef", 20_000)
-	tables := map[string]library.Publication{
+	tables := map[string]versions.Publication{
 		"plain":           {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{"a", "bc"})},
 		"cells":           {Dataset: herb.Dataset{Fields: two}, Records: sequence(herb.Record{"ab", "c"})},
 		"rows":            {Dataset: herb.Dataset{Fields: two[:1]}, Records: sequence(herb.Record{"a"}, herb.Record{"bc"})},
@@ -134,7 +134,7 @@ func TestPublish_cellsInParts(t *testing.T) {
 		column.Add(i, []byte(value))
 		rows, records = append(rows, []string{value}), append(records, herb.Record{value})
 	}
-	out, err := newSharedDir(t).open(t).Publish(t.Context(), library.Publication{
+	out, err := newSharedDir(t).open(t).Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}, Details: herb.Details{Report: &herb.Report{
 			SourceCells: &herb.SourceCells{Total: len(records)}, Columns: []herb.ColumnReport{{Field: "n", Column: "N", Source: column}},
 		}}},
@@ -166,7 +166,7 @@ func TestPublish_lossy(t *testing.T) {
 			t.Parallel()
 			s := newSharedDir(t)
 			l := s.open(t)
-			_, err := l.Publish(t.Context(), library.Publication{
+			_, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}}, Records: records,
 			})
 			if err == nil || !strings.Contains(err.Error(), "cannot read back") && !strings.Contains(err.Error(), "nothing was published") {
@@ -204,7 +204,7 @@ func TestPublish_sourceCells(t *testing.T) {
 			t.Parallel()
 			s := newSharedDir(t)
 			l := s.open(t)
-			out, err := l.Publish(t.Context(), library.Publication{
+			out, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}, Details: herb.Details{Report: &herb.Report{
 					SourceCells: &tt.cells, Columns: []herb.ColumnReport{{Field: "n", Column: "N", Source: tt.column}},
 				}}},
@@ -235,7 +235,7 @@ func TestCellsDoc(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := string(b)
-	out, err := newSharedDir(t).open(t).Publish(t.Context(), library.Publication{
+	out, err := newSharedDir(t).open(t).Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{
 			field("id", herb.TypeNumber), field("name", herb.TypeText), field("note", herb.TypeText),
 		}},

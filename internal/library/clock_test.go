@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"herbarium/internal/library"
 	"herbarium/internal/must"
+	"herbarium/internal/versions/versionstest"
 )
 
 // TestPublish_clock publishes versions while the clock jumps. The last one published is live
@@ -22,7 +22,7 @@ func TestPublish_clock(t *testing.T) {
 			s := newSharedDir(t)
 			now := time.Date(2026, 3, 29, 1, 59, 59, 0, time.UTC)
 			const keep = 3
-			l := openLibrary(t, s.db, library.Options{Dir: s.dir, Keep: keep, Now: func() time.Time { return now }})
+			l := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Keep: keep, Now: func() time.Time { return now }})
 			var published []string
 			for i := range 2 * keep {
 				published = append(published, publish(t, l, i+1).Version)

@@ -22,6 +22,8 @@ import (
 	"herbarium/internal/library"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // cluster is a database and an object store that nodes share.
@@ -43,18 +45,18 @@ func newCluster(t testing.TB) *cluster {
 
 // node is a library with a folder of its own.
 type node struct {
-	*library.Library
+	*versionstest.Node
 	catalogue *unsteady
-	opts      library.Options
+	opts      versionstest.Options
 	log       *logBook
 	stop      func() // stops Run, if run has started it
 }
 
 // node opens a library in a new folder. change adjusts its options; it may be nil.
-func (c *cluster) node(t testing.TB, change func(*library.Options)) *node {
+func (c *cluster) node(t testing.TB, change func(*versionstest.Options)) *node {
 	t.Helper()
 	n := &node{catalogue: &unsteady{Catalogue: c.db}, log: &logBook{}, stop: func() {}}
-	n.opts = library.Options{Dir: t.TempDir(), Blobs: c.bucket, Log: slog.New(slog.NewTextHandler(n.log, nil))}
+	n.opts = versionstest.Options{Dir: t.TempDir(), Blobs: c.bucket, Log: slog.New(slog.NewTextHandler(n.log, nil))}
 	if change != nil {
 		change(&n.opts)
 	}
@@ -65,7 +67,7 @@ func (c *cluster) node(t testing.TB, change func(*library.Options)) *node {
 // open opens the library of a node that is closed.
 func (n *node) open(t testing.TB) {
 	t.Helper()
-	l, err := library.Open(n.catalogue, n.opts)
+	l, err := versionstest.Open(n.catalogue, n.opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +76,7 @@ func (n *node) open(t testing.TB) {
 			t.Error(err)
 		}
 	})
-	n.Library, n.stop = l, closing
+	n.Node, n.stop = l, closing
 	t.Cleanup(closing)
 }
 
@@ -83,7 +85,7 @@ func (n *node) run(t testing.TB) *node {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	l, closing := n.Library, n.stop
+	l, closing := n.Node, n.stop
 	running.Go(func() {
 		if err := l.Run(ctx); err != nil {
 			t.Error(err)
@@ -99,7 +101,7 @@ func (n *node) run(t testing.TB) *node {
 func (c *cluster) serving(t testing.TB) (publisher, b *node) {
 	t.Helper()
 	publisher = c.node(t, nil)
-	publishAs(t, publisher.Library, ref, 1)
+	publishAs(t, publisher.Node, ref, 1)
 	b = c.node(t, nil).run(t)
 	pass(3 * time.Second)
 	return publisher, b
@@ -137,7 +139,7 @@ func (n *node) files(t testing.TB) map[string]int64 {
 
 // unsteady is a catalogue that can be down.
 type unsteady struct {
-	library.Catalogue
+	versionstest.Catalogue
 	away   atomic.Bool
 	silent atomic.Bool // it does not answer
 	edit   func(d *herb.Dataset)
@@ -157,7 +159,7 @@ func (u *unsteady) check(ctx context.Context) error {
 	return nil
 }
 
-// Changes, Descriptions, Words, Version and Versions implement library.Catalogue.
+// Changes, Descriptions, Words, Version and Versions implement versionstest.Catalogue.
 func (u *unsteady) Changes(ctx context.Context, since int64) (store.Changes, error) {
 	if err := u.check(ctx); err != nil {
 		return store.Changes{}, err
@@ -246,9 +248,9 @@ func pass(d time.Duration) {
 func named(n int) herb.Ref { return herb.Ref{Namespace: "shop", Name: fmt.Sprintf("d%d", n)} }
 
 // publishAs publishes a version of a dataset with a number of records.
-func publishAs(t testing.TB, l *library.Library, ref herb.Ref, n int) herb.Dataset {
+func publishAs(t testing.TB, l *versionstest.Node, ref herb.Ref, n int) herb.Dataset {
 	t.Helper()
-	out, err := l.Publish(t.Context(), library.Publication{
+	out, err := l.Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true,
 	})
 	if err != nil {
@@ -258,7 +260,7 @@ func publishAs(t testing.TB, l *library.Library, ref herb.Ref, n int) herb.Datas
 }
 
 // wantListed checks the number of records of a dataset that a node lists.
-func wantListed(t *testing.T, l *library.Library, ref herb.Ref, want int) {
+func wantListed(t *testing.T, l *versionstest.Node, ref herb.Ref, want int) {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), ref)
 	if err != nil {
@@ -275,7 +277,7 @@ func wantListed(t *testing.T, l *library.Library, ref herb.Ref, want int) {
 }
 
 // wantUnavailable checks that a dataset is unavailable on a node, and the message.
-func wantUnavailable(t *testing.T, l *library.Library, ref herb.Ref, message string) {
+func wantUnavailable(t *testing.T, l *versionstest.Node, ref herb.Ref, message string) {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), ref)
 	if err == nil {
@@ -288,7 +290,7 @@ func wantUnavailable(t *testing.T, l *library.Library, ref herb.Ref, message str
 }
 
 // wantHealth checks the counts of a node's health.
-func wantHealth(t *testing.T, l *library.Library, want library.Health) {
+func wantHealth(t *testing.T, l *versionstest.Node, want library.Health) {
 	t.Helper()
 	ignore := cmpopts.IgnoreFields(library.Health{}, "Read", "Err", "Reasons")
 	if d := cmp.Diff(want, l.Health(), ignore); d != "" {
@@ -316,16 +318,16 @@ func TestCluster(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		a, b := c.node(t, nil).run(t), c.node(t, nil).run(t)
-		first := publishAs(t, a.Library, ref, 1)
+		first := publishAs(t, a.Node, ref, 1)
 		pass(3 * time.Second)
-		wantListed(t, a.Library, ref, 1)
-		wantListed(t, b.Library, ref, 1)
-		wantHealth(t, b.Library, library.Health{Open: 1})
+		wantListed(t, a.Node, ref, 1)
+		wantListed(t, b.Node, ref, 1)
+		wantHealth(t, b.Node, library.Health{Open: 1})
 
-		publishAs(t, a.Library, ref, 2)
+		publishAs(t, a.Node, ref, 2)
 		pass(3 * time.Second)
-		wantListed(t, a.Library, ref, 2)
-		wantListed(t, b.Library, ref, 2)
+		wantListed(t, a.Node, ref, 2)
+		wantListed(t, b.Node, ref, 2)
 		if n := c.bucket.count("get"); n != 2 {
 			t.Errorf("%d downloads of two versions to one node; the other had built them", n)
 		}
@@ -334,8 +336,8 @@ func TestCluster(t *testing.T) {
 			t.Errorf("rolled back to %s, %v", back, err)
 		}
 		pass(3 * time.Second)
-		wantListed(t, a.Library, ref, 1)
-		wantListed(t, b.Library, ref, 1)
+		wantListed(t, a.Node, ref, 1)
+		wantListed(t, b.Node, ref, 1)
 		if n := c.bucket.count("get"); n != 2 {
 			t.Errorf("%d downloads; both nodes had the version before", n)
 		}
@@ -361,7 +363,7 @@ func TestCluster_twoSeconds(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil).run(t)
-		publishAs(t, publisher.Library, ref, 1)
+		publishAs(t, publisher.Node, ref, 1)
 		var nodes []*node
 		for range 3 {
 			pass(330 * time.Millisecond) // so that they do not poll at the same time
@@ -375,7 +377,7 @@ func TestCluster_twoSeconds(t *testing.T) {
 			}
 			pass(2 * time.Second)
 			for _, n := range append(nodes, publisher) {
-				wantListed(t, n.Library, ref, i+2)
+				wantListed(t, n.Node, ref, i+2)
 			}
 		}
 	})
@@ -387,19 +389,19 @@ func TestCluster_withoutRun(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil)
 		for i := range 3 {
-			publishAs(t, publisher.Library, named(i), i+1)
+			publishAs(t, publisher.Node, named(i), i+1)
 		}
 		command := c.node(t, nil)
-		wantListed(t, command.Library, named(1), 2)
+		wantListed(t, command.Node, named(1), 2)
 		if files := command.files(t); len(files) != 1 {
 			t.Errorf("%v were fetched for one dataset", files)
 		}
-		publishAs(t, publisher.Library, named(1), 5)
+		publishAs(t, publisher.Node, named(1), 5)
 		if err := command.Refresh(t.Context()); err != nil {
 			t.Error(err)
 		}
 		pass(0)
-		wantListed(t, command.Library, named(1), 5)
+		wantListed(t, command.Node, named(1), 5)
 	})
 }
 
@@ -408,11 +410,11 @@ func TestRestart(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil)
-		d := publishAs(t, publisher.Library, ref, 7)
+		d := publishAs(t, publisher.Node, ref, 7)
 		b := c.node(t, nil)
-		wantListed(t, b.Library, ref, 7)
+		wantListed(t, b.Node, ref, 7)
 		b.restart(t)
-		wantListed(t, b.Library, ref, 7)
+		wantListed(t, b.Node, ref, 7)
 		if n := c.bucket.count("get"); n != 1 {
 			t.Errorf("%d downloads of one version", n)
 		}
@@ -421,7 +423,7 @@ func TestRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.open(t)
-		wantListed(t, b.Library, ref, 7)
+		wantListed(t, b.Node, ref, 7)
 		if n := c.bucket.count("get"); n != 2 {
 			t.Errorf("%d downloads; want another one of a file that was damaged", n)
 		}
@@ -443,10 +445,10 @@ func TestRestart_withoutCatalogue(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) {
 				publisher := c.node(t, nil)
-				publishAs(t, publisher.Library, named(1), 1)
-				publishAs(t, publisher.Library, named(2), 2)
-				b := c.node(t, func(o *library.Options) { o.CacheSize = 1 }).run(t)
-				wantListed(t, b.Library, named(1), 1)
+				publishAs(t, publisher.Node, named(1), 1)
+				publishAs(t, publisher.Node, named(2), 2)
+				b := c.node(t, func(o *versionstest.Options) { o.CacheSize = 1 }).run(t)
+				wantListed(t, b.Node, named(1), 1)
 				pass(3 * time.Second)
 				if files := b.files(t); len(files) != 1 {
 					t.Fatalf("the files %v are here; want one, so that the other dataset is fetched without the catalogue", files)
@@ -455,26 +457,26 @@ func TestRestart_withoutCatalogue(t *testing.T) {
 				b.restart(t)
 				began := time.Now()
 				for range 100 {
-					wantListed(t, b.Library, named(1), 1)
+					wantListed(t, b.Node, named(1), 1)
 				}
-				wantListed(t, b.Library, named(2), 2)
+				wantListed(t, b.Node, named(2), 2)
 				if took := time.Since(began); took > 5*time.Second {
 					t.Errorf("requests waited %s for a database that is down", took)
 				}
 				if h := b.Health(); !h.Restored || h.Err == nil || !h.Read.IsZero() || !h.CanList() {
 					t.Errorf("health: %+v", h)
 				}
-				publishAs(t, publisher.Library, named(1), 3)
+				publishAs(t, publisher.Node, named(1), 3)
 				b.run(t)
 				pass(10 * time.Second)
-				wantListed(t, b.Library, named(1), 1)
+				wantListed(t, b.Node, named(1), 1)
 				if n := b.log.count("cannot read catalogue"); n != 1 {
 					t.Errorf("logged %d times that the catalogue cannot be read; want once", n)
 				}
 				fail(b.catalogue, false)
 				pass(30 * time.Second)
-				wantListed(t, b.Library, named(1), 3)
-				wantHealth(t, b.Library, library.Health{Open: 1, Cold: 1})
+				wantListed(t, b.Node, named(1), 3)
+				wantHealth(t, b.Node, library.Health{Open: 1, Cold: 1})
 				if n := b.log.count("catalogue is readable again"); n != 1 {
 					t.Errorf("logged %d times that the catalogue is readable again; want once", n)
 				}
@@ -487,7 +489,7 @@ func TestRestart_withoutCatalogue(t *testing.T) {
 func TestStart_withNothing(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		publishAs(t, c.node(t, nil).Library, ref, 4)
+		publishAs(t, c.node(t, nil).Node, ref, 4)
 		b := c.node(t, nil)
 		b.catalogue.away.Store(true)
 		for range 3 {
@@ -500,7 +502,7 @@ func TestStart_withNothing(t *testing.T) {
 		}
 		b.catalogue.away.Store(false)
 		pass(10 * time.Second)
-		wantListed(t, b.Library, ref, 4)
+		wantListed(t, b.Node, ref, 4)
 		if !b.Health().CanList() {
 			t.Errorf("health: %+v", b.Health())
 		}
@@ -513,14 +515,14 @@ func TestCatalogueCopy_anotherCatalogue(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		b := c.node(t, nil)
-		publishAs(t, b.Library, named(1), 1)
-		wantListed(t, b.Library, named(1), 1)
+		publishAs(t, b.Node, named(1), 1)
+		wantListed(t, b.Node, named(1), 1)
 		b.stop()
 		other := newCluster(t)
-		publishAs(t, other.node(t, nil).Library, named(2), 2)
+		publishAs(t, other.node(t, nil).Node, named(2), 2)
 		b.catalogue.Catalogue, b.opts.Blobs = other.db, other.bucket
 		b.open(t)
-		wantListed(t, b.Library, named(2), 2)
+		wantListed(t, b.Node, named(2), 2)
 		if _, err := b.Acquire(t.Context(), named(1)); herb.CodeOf(err) != herb.CodeNotFound {
 			t.Errorf("a dataset of the other catalogue: %v", err)
 		}
@@ -532,13 +534,13 @@ func TestCatalogueCopy_damaged(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		b := c.node(t, nil)
-		publishAs(t, b.Library, ref, 4)
-		wantListed(t, b.Library, ref, 4)
+		publishAs(t, b.Node, ref, 4)
+		wantListed(t, b.Node, ref, 4)
 		b.stop()
 		if err := os.WriteFile(filepath.Join(b.opts.Dir, "catalogue.json"), []byte(`{"generation":`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		b.open(t)
-		wantListed(t, b.Library, ref, 4)
+		wantListed(t, b.Node, ref, 4)
 	})
 }

@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/testseed"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 func collect(t *testing.T, nodes ...*node) {
@@ -41,12 +42,12 @@ func (c *cluster) wantObjects(t *testing.T, want ...string) {
 func TestCollect_retention(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		n := c.node(t, func(o *library.Options) { o.Keep, o.Retention = 2, 3*time.Hour })
+		n := c.node(t, func(o *versionstest.Options) { o.Keep, o.Retention = 2, 3*time.Hour })
 		var versions []string
 		for i := range 3 {
-			versions = append(versions, publishAs(t, n.Library, ref, i+1).Version)
+			versions = append(versions, publishAs(t, n.Node, ref, i+1).Version)
 		}
-		other := publishAs(t, n.Library, named(1), 1).Version
+		other := publishAs(t, n.Node, named(1), 1).Version
 		pass(3*time.Hour - time.Second)
 		collect(t, n)
 		c.wantObjects(t, append(versions, other)...)
@@ -92,8 +93,8 @@ func TestCollect_retention(t *testing.T) {
 func TestCollect_unknownObjects(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		n := c.node(t, func(o *library.Options) { o.Retention = time.Hour })
-		live := publishAs(t, n.Library, ref, 1).Version
+		n := c.node(t, func(o *versionstest.Options) { o.Retention = time.Hour })
+		live := publishAs(t, n.Node, ref, 1).Version
 		const lost = "19990101T000000Z-abcdefghij"
 		others := []string{"notes.txt", "notes.segment", "19990101T000000Z-ABCDEFGHIJ.segment", "x-abcdefghij.segment"}
 		for _, name := range append(others, lost+".segment") {
@@ -137,7 +138,7 @@ func TestCollect_publishUnderWay(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) {
 				a, b := c.node(t, nil), c.node(t, nil)
-				publishAs(t, a.Library, ref, 1)
+				publishAs(t, a.Node, ref, 1)
 				faulty := &faultyCatalogue{Catalogue: c.db, add: func(do func() error) error {
 					for slept := time.Duration(0); slept < sleeps; slept += time.Hour {
 						time.Sleep(time.Hour)
@@ -145,7 +146,7 @@ func TestCollect_publishUnderWay(t *testing.T) {
 					}
 					return do()
 				}}
-				slow, err := library.Open(faulty, library.Options{Dir: t.TempDir(), Blobs: c.bucket})
+				slow, err := versionstest.Open(faulty, versionstest.Options{Dir: t.TempDir(), Blobs: c.bucket})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -159,8 +160,8 @@ func TestCollect_publishUnderWay(t *testing.T) {
 				if err != nil {
 					want = 1
 				}
-				wantListed(t, a.Library, ref, want)
-				wantListed(t, b.Library, ref, want)
+				wantListed(t, a.Node, ref, want)
+				wantListed(t, b.Node, ref, want)
 				c.wantCollected(t, a)
 			})
 		})
@@ -171,18 +172,18 @@ func TestCollect_publishUnderWay(t *testing.T) {
 func TestCollect_nodeBehind(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, func(o *library.Options) { o.Keep = 1 })
-		publishAs(t, publisher.Library, ref, 1)
-		b := c.node(t, func(o *library.Options) { o.Wait = -1 })
+		publisher := c.node(t, func(o *versionstest.Options) { o.Keep = 1 })
+		publishAs(t, publisher.Node, ref, 1)
+		b := c.node(t, func(o *versionstest.Options) { o.Wait = -1 })
 		c.bucket.set(only("get", func(x call) error {
 			time.Sleep(20 * time.Second)
 			return x.do()
 		}), nil)
 		var asking sync.WaitGroup
-		asking.Go(func() { wantListed(t, b.Library, ref, 1) })
+		asking.Go(func() { wantListed(t, b.Node, ref, 1) })
 		pass(time.Second)
 		for n := range 5 {
-			publishAs(t, publisher.Library, ref, 2+n)
+			publishAs(t, publisher.Node, ref, 2+n)
 			collect(t, publisher)
 			pass(time.Second)
 		}
@@ -192,7 +193,7 @@ func TestCollect_nodeBehind(t *testing.T) {
 			t.Error(err)
 		}
 		pass(0)
-		wantListed(t, b.Library, ref, 6)
+		wantListed(t, b.Node, ref, 6)
 		c.wantCollected(t, publisher)
 	})
 }
@@ -204,9 +205,9 @@ func TestCollect_fails(t *testing.T) {
 		t.Run(op, func(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) {
-				n := c.node(t, func(o *library.Options) { o.Keep = 1 })
-				publishAs(t, n.Library, ref, 1)
-				publishAs(t, n.Library, ref, 2)
+				n := c.node(t, func(o *versionstest.Options) { o.Keep = 1 })
+				publishAs(t, n.Node, ref, 1)
+				publishAs(t, n.Node, ref, 2)
 				pass(25 * time.Hour)
 				c.bucket.set(only(op, away), nil)
 				if err := n.Collect(t.Context()); !errors.Is(err, errStore) {
@@ -237,7 +238,7 @@ func TestCollect_anyOrder(t *testing.T) {
 }
 
 func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
-	retention := func(o *library.Options) { o.Keep, o.Retention = 2, 2*time.Hour }
+	retention := func(o *versionstest.Options) { o.Keep, o.Retention = 2, 2*time.Hour }
 	nodes := []*node{c.node(t, retention), c.node(t, retention), c.node(t, retention)}
 	var mu sync.Mutex
 	faults := rand.New(rand.NewPCG(r.Uint64(), 0)) // the store is used by several goroutines
@@ -265,7 +266,7 @@ func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
 		case 2, 3:
 			_ = n.Collect(ctx)
 		default:
-			_, _ = n.Publish(ctx, library.Publication{
+			_, _ = n.Publish(ctx, versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(records, nil), AllowBreaking: true,
 			})
 		}

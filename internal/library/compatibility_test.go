@@ -13,8 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // field returns a field that is filterable and sortable, and searchable if it is text.
@@ -138,7 +139,7 @@ func TestPublish_gate(t *testing.T) {
 			t.Parallel()
 			s := newSharedDir(t)
 			l := s.open(t)
-			first, err := l.Publish(t.Context(), library.Publication{Dataset: live, Records: filled(records, 3)})
+			first, err := l.Publish(t.Context(), versions.Publication{Dataset: live, Records: filled(records, 3)})
 			if err != nil || len(first.Changes) != 0 || first.Replaces != "" {
 				t.Fatalf("the first version: %+v, %v", first, err)
 			}
@@ -146,7 +147,7 @@ func TestPublish_gate(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&next)
 			}
-			p := library.Publication{Dataset: next, Records: filled(tt.records, len(next.Fields))}
+			p := versions.Publication{Dataset: next, Records: filled(tt.records, len(next.Fields))}
 			out, err := l.Publish(t.Context(), p)
 			var got []string
 			breaking := false
@@ -188,7 +189,7 @@ func TestPublish_gate(t *testing.T) {
 func TestPublish_uniqueKeys(t *testing.T) {
 	t.Parallel()
 	l := newSharedDir(t).open(t)
-	p := library.Publication{
+	p := versions.Publication{
 		Dataset:    herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
 		UniqueKeys: [][]string{{"id"}, {"id", "name"}},
 		Records:    sequence(herb.Record{"1", "a"}, herb.Record{"1.0", "b"}, herb.Record{"2", "b"}),
@@ -236,7 +237,7 @@ func TestPublish_primaryKey(t *testing.T) {
 			t.Parallel()
 			s := newSharedDir(t)
 			l := s.open(t)
-			p := library.Publication{
+			p := versions.Publication{
 				Dataset: herb.Dataset{
 					Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)},
 					Details: herb.Details{PrimaryKey: tt.key},
@@ -315,7 +316,7 @@ func TestPublish_expectations(t *testing.T) {
 			t.Parallel()
 			s := newSharedDir(t)
 			l := s.open(t)
-			p := library.Publication{
+			p := versions.Publication{
 				Dataset:      herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
 				Records:      sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
 				Expectations: tt.expectations,
@@ -354,7 +355,7 @@ func TestPublish_charts(t *testing.T) {
 		{herb.PinnedChart{By: []string{"name", "id", "id:5"}}, "at most 2"},
 	} {
 		for _, check := range []bool{true, false} {
-			_, err := l.Publish(t.Context(), library.Publication{
+			_, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
 				Records: sequence(herb.Record{"1", "fern"}), Charts: []herb.PinnedChart{{By: []string{"id"}}, tt.chart}, Check: check,
 			})
@@ -369,8 +370,8 @@ func TestPublish_check(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
 	l := s.open(t)
-	check := func(n int) (library.Outcome, error) {
-		return l.Publish(t.Context(), library.Publication{
+	check := func(n int) (versions.Outcome, error) {
+		return l.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil), Check: true,
 		})
 	}
@@ -395,7 +396,7 @@ func TestPublish_check(t *testing.T) {
 func TestPublish_atOnce(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
-	libraries := []*library.Library{s.open(t), s.open(t), s.open(t)}
+	libraries := []*versionstest.Node{s.open(t), s.open(t), s.open(t)}
 	var publishing sync.WaitGroup
 	for i := range 6 {
 		publishing.Go(func() {
@@ -403,7 +404,7 @@ func TestPublish_atOnce(t *testing.T) {
 			for k := range i % 3 {
 				fields = append(fields, field(fmt.Sprint("more", k), herb.TypeText))
 			}
-			_, err := libraries[i%3].Publish(t.Context(), library.Publication{
+			_, err := libraries[i%3].Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: filled(i+1, len(fields)),
 			})
 			if err != nil && herb.CodeOf(err) != herb.CodeRejected {
@@ -434,7 +435,7 @@ func TestPublish_atOnce(t *testing.T) {
 
 // interrupted is a catalogue that runs a hook just before the first version is added.
 type interrupted struct {
-	library.Catalogue
+	versionstest.Catalogue
 	happen func()
 }
 
@@ -462,21 +463,21 @@ func TestPublish_comparedAgain(t *testing.T) {
 			t.Parallel()
 			s := newSharedDir(t)
 			other := s.open(t)
-			var between library.Outcome
-			l, err := library.Open(&interrupted{s.db, func() {
+			var between versions.Outcome
+			l, err := versionstest.Open(&interrupted{s.db, func() {
 				var err error
-				between, err = other.Publish(t.Context(), library.Publication{
+				between, err = other.Publish(t.Context(), versions.Publication{
 					Dataset: herb.Dataset{Ref: ref, Fields: tt.fields}, Records: filled(2, len(tt.fields)),
 				})
 				if err != nil {
 					t.Error(err)
 				}
-			}}, library.Options{Dir: s.dir})
+			}}, versionstest.Options{Dir: s.dir})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			out, err := l.Publish(t.Context(), library.Publication{
+			out, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{id, name}}, Records: filled(2, 2),
 			})
 			if out.Replaces != between.Dataset.Version || (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected || err != nil && !tt.rejected {
@@ -528,7 +529,7 @@ func TestPublish_staleLive(t *testing.T) {
 				live = ""
 				must.NoError(t, l.Remove(t.Context(), ref, ""))
 			}
-			out, err := l.Publish(t.Context(), library.Publication{
+			out, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(tt.records, nil), Live: &known,
 			})
 			if (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected || err != nil && !tt.rejected || out.Replaces != live {

@@ -45,7 +45,7 @@ func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, det
 	var missing []herb.LiveVersion
 	position := map[herb.Ref]int{}
 	for i, v := range versions {
-		if l.isPlants(v.Ref) {
+		if l.IsMutable(v.Ref) {
 			var err error
 			if all[i], err = l.describePlants(ctx); err != nil {
 				return nil, err
@@ -165,6 +165,9 @@ func (l *Library) suggestion(ref herb.Ref) string {
 	return text.Suggestion(ref.String(), append(names, others...))
 }
 
+// clip shortens a text of a request for use in a message.
+func clip(s string) string { return herb.Clip(s, herb.MaxName) }
+
 // lastKnown is the last description of the mutable dataset.
 type lastKnown struct {
 	mu       sync.Mutex
@@ -205,4 +208,31 @@ func (l *Library) describePlants(ctx context.Context) (herb.Dataset, error) {
 	}
 	k.failedAt = l.opts.Now()
 	return last, nil
+}
+
+// CheckVersionName fails with herb.CodeInvalid if a text cannot be the name of a version of a
+// dataset.
+func (l *Library) CheckVersionName(ref herb.Ref, version string) error {
+	if l.IsMutable(ref) {
+		return herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
+	}
+	if !herb.IsVersion(version) {
+		return herb.Invalidf("malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij", clip(version))
+	}
+	return nil
+}
+
+// Describe describes the live version of a dataset without opening it. The error for an unknown
+// dataset has a suggestion.
+func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
+	if l.IsMutable(ref) {
+		return l.opts.Plants.Describe(ctx)
+	}
+	d, err := l.catalogue.Version(ctx, ref, "")
+	if herb.CodeOf(err) == herb.CodeNotFound {
+		if err = l.updateEntries(ctx); err == nil {
+			err = l.unknownDataset(ref)
+		}
+	}
+	return d, err
 }

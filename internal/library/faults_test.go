@@ -18,11 +18,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // content is what one version of the dataset is built from.
@@ -91,7 +92,7 @@ type trial struct {
 	*sharedDir
 	fs        *faultyFS
 	catalogue *faultyCatalogue
-	publisher *library.Library
+	publisher *versionstest.Node
 	before    content
 	after     content
 	published []herb.Dataset
@@ -101,7 +102,7 @@ func newTrial(t *testing.T, before, after content, memory int) *trial {
 	t.Helper()
 	x := &trial{sharedDir: newSharedDir(t), fs: &faultyFS{at: -1}, before: before, after: after}
 	x.catalogue = &faultyCatalogue{Catalogue: x.db}
-	x.publisher = openLibrary(t, x.catalogue, library.Options{
+	x.publisher = openLibrary(t, x.catalogue, versionstest.Options{
 		Dir: x.dir, Keep: 1, Memory: memory, FS: x.fs, Now: func() time.Time { return x.now() },
 	})
 	if err := x.publish(t.Context(), x.before); err != nil {
@@ -111,7 +112,7 @@ func newTrial(t *testing.T, before, after content, memory int) *trial {
 }
 
 func (x *trial) publish(ctx context.Context, e content) error {
-	out, err := x.publisher.Publish(ctx, library.Publication{
+	out, err := x.publisher.Publish(ctx, versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: contentFields}, Records: e.sequence(), Source: withSource(1).Source,
 	})
 	if err == nil {
@@ -156,12 +157,12 @@ func (x *trial) expect(t *testing.T, want content) error {
 	if err := x.publisher.Refresh(t.Context()); err != nil { // as Run does
 		return err
 	}
-	other, err := library.Open(x.db, library.Options{Dir: x.dir, Now: func() time.Time { return x.now() }})
+	other, err := versionstest.Open(x.db, versionstest.Options{Dir: x.dir, Now: func() time.Time { return x.now() }})
 	if err != nil {
 		return err
 	}
 	defer other.Close()
-	for _, l := range []*library.Library{x.publisher, other} {
+	for _, l := range []*versionstest.Node{x.publisher, other} {
 		snap, err := l.Acquire(t.Context(), ref)
 		if err != nil {
 			return err
@@ -351,12 +352,12 @@ func failAfter(do func() error) error { return errors.Join(do(), errLocked) }
 
 // faultyCatalogue is a catalogue whose operations can be made to fail.
 type faultyCatalogue struct {
-	library.Catalogue
+	versionstest.Catalogue
 	add    func(do func() error) error
 	retire error
 }
 
-// AddVersion and RetireVersion implement library.Catalogue.
+// AddVersion and RetireVersion implement versionstest.Catalogue.
 func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string, keep int, at time.Time) (dropped []string, err error) {
 	do := func() (err error) {
 		dropped, err = c.Catalogue.AddVersion(ctx, d, over, keep, at)

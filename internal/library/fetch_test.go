@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/segment"
+	"herbarium/internal/versions/versionstest"
 )
 
 // TestFetch_once: concurrent requests for a version share one fetch, and requests that leave do not
@@ -23,7 +24,7 @@ import (
 func TestFetch_once(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		publishAs(t, c.node(t, nil).Library, ref, 9)
+		publishAs(t, c.node(t, nil).Node, ref, 9)
 		b := c.node(t, nil)
 		shut, open := gate()
 		c.bucket.set(shut, nil)
@@ -32,7 +33,7 @@ func TestFetch_once(t *testing.T) {
 		for i := range 60 {
 			asking.Go(func() {
 				if i%3 > 0 {
-					wantListed(t, b.Library, ref, 9)
+					wantListed(t, b.Node, ref, 9)
 					return
 				}
 				if _, err := b.Acquire(leaving, ref); !errors.Is(err, context.Canceled) {
@@ -41,7 +42,7 @@ func TestFetch_once(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		wantHealth(t, b.Library, library.Health{Fetching: 1})
+		wantHealth(t, b.Node, library.Health{Fetching: 1})
 		leave()
 		synctest.Wait()
 		open()
@@ -49,7 +50,7 @@ func TestFetch_once(t *testing.T) {
 		if n := c.bucket.count("get"); n != 1 {
 			t.Errorf("%d downloads for 60 requests", n)
 		}
-		wantHealth(t, b.Library, library.Health{Open: 1})
+		wantHealth(t, b.Node, library.Health{Open: 1})
 	})
 }
 
@@ -57,14 +58,14 @@ func TestFetch_once(t *testing.T) {
 func TestFetch_allLeave(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		publishAs(t, c.node(t, nil).Library, ref, 9)
-		b := c.node(t, func(o *library.Options) { o.Wait = time.Second })
+		publishAs(t, c.node(t, nil).Node, ref, 9)
+		b := c.node(t, func(o *versionstest.Options) { o.Wait = time.Second })
 		shut, open := gate()
 		c.bucket.set(shut, nil)
-		wantUnavailable(t, b.Library, ref, "is being opened (0 % done); try again")
+		wantUnavailable(t, b.Node, ref, "is being opened (0 % done); try again")
 		open()
 		pass(0)
-		wantListed(t, b.Library, ref, 9)
+		wantListed(t, b.Node, ref, 9)
 		if n := c.bucket.count("get"); n != 1 {
 			t.Errorf("%d downloads", n)
 		}
@@ -79,11 +80,11 @@ func TestFetch_delaysNothing(t *testing.T) {
 		publisher := c.node(t, nil)
 		const stuck = 12 // more than the limit of concurrent fetches
 		for i := range stuck {
-			publishAs(t, publisher.Library, named(i), 1)
+			publishAs(t, publisher.Node, named(i), 1)
 		}
 		b := c.node(t, nil).run(t)
 		pass(3 * time.Second)
-		wantHealth(t, b.Library, library.Health{Open: stuck})
+		wantHealth(t, b.Node, library.Health{Open: stuck})
 
 		shut, open := gate()
 		var wanted atomic.Pointer[string]
@@ -94,23 +95,23 @@ func TestFetch_delaysNothing(t *testing.T) {
 			return shut(x)
 		}), nil)
 		for i := range stuck {
-			publishAs(t, publisher.Library, named(i), 2)
+			publishAs(t, publisher.Node, named(i), 2)
 		}
 		pass(3 * time.Second)
-		wantHealth(t, b.Library, library.Health{Fetching: stuck, Behind: stuck})
+		wantHealth(t, b.Node, library.Health{Fetching: stuck, Behind: stuck})
 		for i := range stuck {
-			wantListed(t, b.Library, named(i), 1)
+			wantListed(t, b.Node, named(i), 1)
 		}
-		d := publishAs(t, publisher.Library, ref, 5)
+		d := publishAs(t, publisher.Node, ref, 5)
 		wanted.Store(new(d.Version + ".segment"))
 		pass(2 * time.Second)
-		wantListed(t, b.Library, ref, 5) // a requested fetch does not queue behind prefetches
-		wantHealth(t, b.Library, library.Health{Open: 1, Fetching: stuck, Behind: stuck})
+		wantListed(t, b.Node, ref, 5) // a requested fetch does not queue behind prefetches
+		wantHealth(t, b.Node, library.Health{Open: 1, Fetching: stuck, Behind: stuck})
 		open()
 		pass(3 * time.Second)
-		wantHealth(t, b.Library, library.Health{Open: stuck + 1})
+		wantHealth(t, b.Node, library.Health{Open: stuck + 1})
 		for i := range stuck {
-			wantListed(t, b.Library, named(i), 2)
+			wantListed(t, b.Node, named(i), 2)
 		}
 	})
 }
@@ -121,7 +122,7 @@ func TestFetch_fewAtOnce(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil)
 		for i := range 20 {
-			publishAs(t, publisher.Library, named(i), 1)
+			publishAs(t, publisher.Node, named(i), 1)
 		}
 		var mu sync.Mutex
 		now, most := 0, 0
@@ -144,7 +145,7 @@ func TestFetch_fewAtOnce(t *testing.T) {
 		}
 		var asking sync.WaitGroup
 		for i := range 20 {
-			asking.Go(func() { wantListed(t, b.Library, named(i), 1) })
+			asking.Go(func() { wantListed(t, b.Node, named(i), 1) })
 		}
 		asking.Wait()
 		if most > 6 {
@@ -165,7 +166,7 @@ func TestFetch_overtaken(t *testing.T) {
 		}), nil)
 		last := 1
 		for n := 2; n <= 20; n++ {
-			publishAs(t, publisher.Library, ref, n)
+			publishAs(t, publisher.Node, ref, n)
 			pass(5 * time.Second)
 			s, err := b.Acquire(t.Context(), ref)
 			if err != nil {
@@ -178,7 +179,7 @@ func TestFetch_overtaken(t *testing.T) {
 			s.Release()
 		}
 		pass(30 * time.Second)
-		wantListed(t, b.Library, ref, 20)
+		wantListed(t, b.Node, ref, 20)
 	})
 }
 
@@ -189,7 +190,7 @@ func TestFetch_rolledBack(t *testing.T) {
 		publisher, b := c.serving(t)
 		shut, open := gate()
 		c.bucket.set(only("get", shut), nil)
-		d := publishAs(t, publisher.Library, ref, 2)
+		d := publishAs(t, publisher.Node, ref, 2)
 		pass(3 * time.Second)
 		if _, err := publisher.Rollback(t.Context(), ref, "", false); err != nil {
 			t.Fatal(err)
@@ -197,8 +198,8 @@ func TestFetch_rolledBack(t *testing.T) {
 		pass(3 * time.Second)
 		open()
 		pass(3 * time.Second)
-		wantListed(t, b.Library, ref, 1)
-		wantHealth(t, b.Library, library.Health{Open: 1})
+		wantListed(t, b.Node, ref, 1)
+		wantHealth(t, b.Node, library.Health{Open: 1})
 		if b.log.count(d.Version) != 0 {
 			t.Errorf("it was listed for a moment:\n%s", b.log)
 		}
@@ -232,15 +233,15 @@ func TestFetch_fails(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) {
 				publisher := c.node(t, nil)
-				publishAs(t, publisher.Library, named(1), 1)
-				b := c.node(t, func(o *library.Options) { o.Wait = -1 }).run(t)
+				publishAs(t, publisher.Node, named(1), 1)
+				b := c.node(t, func(o *versionstest.Options) { o.Wait = -1 }).run(t)
 				pass(3 * time.Second)
 				c.bucket.set(tt.fault, tt.spoil)
-				d := publishAs(t, publisher.Library, named(1), 2)
-				cold := publishAs(t, publisher.Library, named(2), 3)
+				d := publishAs(t, publisher.Node, named(1), 2)
+				cold := publishAs(t, publisher.Node, named(2), 3)
 				pass(10 * time.Minute)
-				wantListed(t, b.Library, named(1), 1)
-				wantUnavailable(t, b.Library, named(2), "cannot open dataset")
+				wantListed(t, b.Node, named(1), 1)
+				wantUnavailable(t, b.Node, named(2), "cannot open dataset")
 				pass(0)
 				if n := b.log.count(tt.logged); n != 2 {
 					t.Errorf("%d log lines contain %q for two datasets:\n%s", n, tt.logged, b.log)
@@ -260,9 +261,9 @@ func TestFetch_fails(t *testing.T) {
 				}
 				c.bucket.set(nil, nil)
 				pass(2 * time.Minute)
-				wantListed(t, b.Library, named(1), 2)
-				wantListed(t, b.Library, named(2), 3)
-				wantHealth(t, b.Library, library.Health{Open: 2})
+				wantListed(t, b.Node, named(1), 2)
+				wantListed(t, b.Node, named(2), 3)
+				wantHealth(t, b.Node, library.Health{Open: 2})
 				if files := b.files(t); len(files) != 3 {
 					t.Errorf("the files %v are there; want those of three versions", files)
 				}
@@ -275,16 +276,16 @@ func TestFetch_fails(t *testing.T) {
 func TestFetch_notByEachRequest(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		publishAs(t, c.node(t, nil).Library, ref, 9)
+		publishAs(t, c.node(t, nil).Node, ref, 9)
 		b := c.node(t, nil)
 		c.bucket.set(away, nil)
 		for range 1000 {
-			wantUnavailable(t, b.Library, ref, "cannot open dataset")
+			wantUnavailable(t, b.Node, ref, "cannot open dataset")
 		}
 		if n := c.bucket.count("get"); n != 1 {
 			t.Errorf("%d downloads for 1000 concurrent requests", n)
 		}
-		ds, err := describeAll(t.Context(), b.Library)
+		ds, err := describeAll(t.Context(), b.Node)
 		if err != nil || len(ds) != 1 || !ds[0].Unavailable {
 			t.Errorf("described as %+v, %v", ds, err)
 		}
@@ -296,7 +297,7 @@ func TestFetch_notByEachRequest(t *testing.T) {
 		}
 		c.bucket.set(nil, nil)
 		pass(2 * time.Second)
-		wantListed(t, b.Library, ref, 9)
+		wantListed(t, b.Node, ref, 9)
 	})
 }
 
@@ -322,13 +323,13 @@ func (c *cluster) makeNewer(t *testing.T, d herb.Dataset) *herb.File {
 func TestFetch_newerFormat(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		d := publishAs(t, c.node(t, nil).Library, ref, 9)
+		d := publishAs(t, c.node(t, nil).Node, ref, 9)
 		b := c.node(t, nil)
 		newer := c.makeNewer(t, d)
 		b.catalogue.edit = func(d *herb.Dataset) { d.File = newer }
 		b.run(t)
 		pass(10 * time.Minute)
-		wantUnavailable(t, b.Library, ref, "cannot open dataset")
+		wantUnavailable(t, b.Node, ref, "cannot open dataset")
 		if _, err := b.Acquire(t.Context(), ref); !errors.Is(err, segment.ErrCorrupt) {
 			t.Errorf("the error is %v", err)
 		}
@@ -350,8 +351,8 @@ func TestFetch_newerFormatEvicted(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil)
-		readable := publishAs(t, publisher.Library, ref, 9)
-		b := c.node(t, func(o *library.Options) { o.CacheSize = 1 })
+		readable := publishAs(t, publisher.Node, ref, 9)
+		b := c.node(t, func(o *versionstest.Options) { o.CacheSize = 1 })
 		var changed atomic.Pointer[herb.Dataset]
 		b.catalogue.edit = func(d *herb.Dataset) {
 			if n := changed.Load(); n != nil && d.Version == n.Version {
@@ -359,16 +360,16 @@ func TestFetch_newerFormatEvicted(t *testing.T) {
 			}
 		}
 		b.run(t)
-		wantListed(t, b.Library, ref, 9)
+		wantListed(t, b.Node, ref, 9)
 		shut, open := gate()
 		c.bucket.set(only("get", shut), nil)
-		newer := publishAs(t, publisher.Library, ref, 10)
+		newer := publishAs(t, publisher.Node, ref, 10)
 		newer.File = c.makeNewer(t, newer)
 		changed.Store(&newer)
 		open()
 		pass(10 * time.Minute)
-		wantListed(t, b.Library, ref, 9)
-		wantHealth(t, b.Library, library.Health{Failed: 1, Behind: 1})
+		wantListed(t, b.Node, ref, 9)
+		wantHealth(t, b.Node, library.Health{Failed: 1, Behind: 1})
 		if files := b.files(t); files[readable.Version] == 0 {
 			t.Errorf("the files %v are here; want that of the readable version", files)
 		}
@@ -381,8 +382,8 @@ func TestFetch_prunedMeanwhile(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil)
-		d := publishAs(t, publisher.Library, ref, 1)
-		b := c.node(t, func(o *library.Options) { o.Wait = -1 }).run(t)
+		d := publishAs(t, publisher.Node, ref, 1)
+		b := c.node(t, func(o *versionstest.Options) { o.Wait = -1 }).run(t)
 		shut, open := gate()
 		c.bucket.set(only("get", func(x call) error {
 			if !strings.HasPrefix(x.name, d.Version) {
@@ -392,9 +393,9 @@ func TestFetch_prunedMeanwhile(t *testing.T) {
 			return herb.Errorf(herb.CodeNotFound, "no object %q", x.name)
 		}), nil)
 		var asking sync.WaitGroup
-		asking.Go(func() { wantListed(t, b.Library, ref, 2) })
+		asking.Go(func() { wantListed(t, b.Node, ref, 2) })
 		pass(3 * time.Second)
-		publishAs(t, publisher.Library, ref, 2)
+		publishAs(t, publisher.Node, ref, 2)
 		pass(3 * time.Second)
 		open()
 		asking.Wait()
@@ -405,12 +406,12 @@ func TestFetch_prunedMeanwhile(t *testing.T) {
 func TestClose_whileFetching(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		publishAs(t, c.node(t, nil).Library, ref, 9)
+		publishAs(t, c.node(t, nil).Node, ref, 9)
 		b := c.node(t, nil).run(t)
 		shut, _ := gate()
 		c.bucket.set(only("get", shut), nil)
 		var asking sync.WaitGroup
-		asking.Go(func() { wantUnavailable(t, b.Library, ref, "cannot open dataset") })
+		asking.Go(func() { wantUnavailable(t, b.Node, ref, "cannot open dataset") })
 		pass(2 * time.Second)
 		b.stop()
 		asking.Wait()
@@ -422,7 +423,7 @@ func TestClose_whileFetching(t *testing.T) {
 
 func BenchmarkAcquire(b *testing.B) {
 	c := newCluster(b)
-	for i, l := range []*library.Library{c.node(b, func(o *library.Options) { o.Blobs = nil }).Library, c.node(b, nil).Library} {
+	for i, l := range []*versionstest.Node{c.node(b, func(o *versionstest.Options) { o.Blobs = nil }).Node, c.node(b, nil).Node} {
 		ref := named(i)
 		publishAs(b, l, ref, 5)
 		s, err := l.Acquire(b.Context(), ref)

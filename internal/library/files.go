@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
@@ -21,54 +20,6 @@ import (
 
 func (l *Library) file(version string) string {
 	return filepath.Join(l.opts.Dir, store.SegmentFile(version))
-}
-
-// cleanupTimeout limits the time a publish spends on garbage collection. Others do the rest later.
-const cleanupTimeout = 30 * time.Second
-
-// upload stores the file of a version for all nodes and returns its size and hash.
-func (l *Library) upload(ctx context.Context, d herb.Dataset, report func(done, total int64)) (*herb.File, error) {
-	file, err := l.hashFile(ctx, d.Version)
-	if err != nil {
-		return nil, fmt.Errorf("hashing the segment file: %w", err)
-	}
-	report(0, file.Size)
-	if err := l.uploadSource(ctx, d); err != nil {
-		l.deleteUpload(ctx, d)
-		return nil, err
-	}
-	if err := l.opts.Blobs.Put(ctx, store.SegmentFile(d.Version), l.file(d.Version), report); err != nil {
-		l.deleteUpload(ctx, d) // the object may exist despite the error
-		return nil, fmt.Errorf("uploading the segment file: %w", err)
-	}
-	return file, nil
-}
-
-// hashFile returns the size and hash of a version's file.
-func (l *Library) hashFile(ctx context.Context, version string) (file *herb.File, err error) {
-	f, err := l.opts.FS.OpenFile(l.file(version), os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	sum := herb.NewFileHash()
-	_, err = io.Copy(writerFunc(func(p []byte) (int, error) {
-		if ctx.Err() != nil {
-			return 0, context.Cause(ctx)
-		}
-		return sum.Write(p)
-	}), f)
-	return new(sum.File()), err
-}
-
-// deleteUpload deletes the object of a version that will not enter the catalogue. If that fails,
-// Collect does it later.
-func (l *Library) deleteUpload(ctx context.Context, d herb.Dataset) {
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
-	defer cancel()
-	if err := l.deleteObjects(limited, d.Version); err != nil {
-		l.opts.Log.Warn("orphaned upload left for garbage collection", "object", store.SegmentFile(d.Version), "err", err)
-	}
 }
 
 // errDamaged reports that a file differs from what was published.
@@ -138,7 +89,7 @@ func (l *Library) openBuilt(d herb.Dataset) (*segment.Reader, error) {
 		if err == nil || herb.CodeOf(err) == herb.CodeUnavailable {
 			return r, err
 		}
-		l.opts.Log.Error("rebuilt file is damaged; rebuilding it again", "file", rebuiltName(d.Version), "err", err)
+		l.opts.Log.Error("rebuilt file is damaged; rebuilding it again", "file", RebuiltName(d.Version), "err", err)
 		if err := l.opts.FS.RemoveAll(l.rebuiltFile(d.Version)); err != nil {
 			return nil, err
 		}
@@ -165,9 +116,26 @@ func openLocal(path string) (*segment.Reader, error) {
 	return r, err
 }
 
+// HashFile returns the size and hash of a version's file.
+func (l *Library) HashFile(ctx context.Context, version string) (file *herb.File, err error) {
+	f, err := l.opts.FS.OpenFile(l.file(version), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	sum := herb.NewFileHash()
+	_, err = io.Copy(writerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		return sum.Write(p)
+	}), f)
+	return new(sum.File()), err
+}
+
 // intact reports whether a file that failed to open is identical to what was published.
 func (l *Library) intact(ctx context.Context, d herb.Dataset) bool {
-	file, err := l.hashFile(ctx, d.Version)
+	file, err := l.HashFile(ctx, d.Version)
 	return err == nil && *file == *d.File
 }
 
@@ -196,10 +164,7 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error 
 	}); err != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	name := store.SegmentFile(d.Version)
-	l.cache.files[name], l.cache.stored[name] = f.received.Load(), true
+	l.AddFile(store.SegmentFile(d.Version), f.received.Load())
 	return nil
 }
 
@@ -278,12 +243,9 @@ func (l *Library) saveFile(path string, write func(io.Writer) error) error {
 	return filesystem.WriteFile(l.opts.FS, path+"."+rand.Text()+segment.PartSuffix, path, 0o600, write)
 }
 
-// descriptionSuffix is the extension of a node's copy of a description.
-const descriptionSuffix = ".description"
-
 // loadDescription returns the copy of a description, which never changes.
 func (l *Library) loadDescription(v herb.LiveVersion) (d herb.Dataset, err error) {
-	content, err := os.ReadFile(filepath.Join(l.opts.Dir, v.Version+descriptionSuffix))
+	content, err := os.ReadFile(filepath.Join(l.opts.Dir, v.Version+store.DescriptionSuffix))
 	if err != nil {
 		return d, err
 	}
@@ -299,7 +261,7 @@ func (l *Library) loadDescription(v herb.LiveVersion) (d herb.Dataset, err error
 // saveDescription saves a copy of a description. If that fails, the node needs the catalogue to
 // open the version again.
 func (l *Library) saveDescription(d herb.Dataset) {
-	if err := l.saveJSON(d.Version+descriptionSuffix, d); err != nil {
+	if err := l.saveJSON(d.Version+store.DescriptionSuffix, d); err != nil {
 		l.opts.Log.Warn("cannot save description", "dataset", d.Ref.String(), "version", d.Version, "err", err)
 	}
 }

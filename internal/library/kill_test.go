@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"herbarium/internal/library"
+	"herbarium/internal/versions/versionstest"
 )
 
 // Environment of the process that TestPublish_survivesKill kills: the folder it publishes into, and
@@ -27,7 +27,7 @@ const (
 // when one is live.
 func TestPublish_endlessly(t *testing.T) {
 	dir := childDir(t, killedDir, "TestPublish_survivesKill")
-	opts := library.Options{Dir: dir}
+	opts := versionstest.Options{Dir: dir}
 	if objects := os.Getenv(killedBucket); objects != "" {
 		b := newBucket(t, time.Now)
 		b.dir, opts.Blobs = objects, b
@@ -99,7 +99,7 @@ func TestPublish_survivesKillWithBlobs(t *testing.T) {
 	for round := range 8 {
 		live = max(live, killWhilePublishing(t, s.dir, c.bucket.dir, time.Duration(round)*7*time.Millisecond))
 		c.wantWhole(t)
-		snap := acquire(t, c.node(t, nil).Library)
+		snap := acquire(t, c.node(t, nil).Node)
 		if snap.Records < live || snap.Records > live+1 || total(t, snap) != snap.Records {
 			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records, total(t, snap), live)
 		}
@@ -107,8 +107,8 @@ func TestPublish_survivesKillWithBlobs(t *testing.T) {
 	}
 	for days := range 4 {
 		s.now = func() time.Time { return time.Now().Add(time.Duration(days) * 25 * time.Hour) }
-		n := c.node(t, func(o *library.Options) { o.Dir, o.Now = s.dir, s.now })
-		if err := errors.Join(n.Collect(t.Context()), sweep(t.Context(), n.Library)); err != nil {
+		n := c.node(t, func(o *versionstest.Options) { o.Dir, o.Now = s.dir, s.now })
+		if err := errors.Join(n.Collect(t.Context()), sweep(t.Context(), n.Node)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,13 +1,13 @@
-// Package library manages published datasets: which version of each is live, where its file is, and
-// how a new version replaces it.
+// Package library lists published datasets: it knows which version of each is live, fetches and
+// opens its file, and searches descriptions and records of all datasets. Package versions makes the
+// versions.
 //
 // # Consistency
 //
 // The catalogue, a table of the store, names the live version of each dataset; the file of a
-// version is immutable. So a publish is one transaction after the file is complete, and a View
-// keeps listing its version regardless of newer ones. Several processes may share a library: a
-// process that changes the catalogue sends a change notification, which the others see at their
-// next request.
+// version is immutable. So a View keeps listing its version regardless of newer ones. Several
+// processes may share a library: a process that changes the catalogue sends a change notification,
+// which the others see at their next request.
 //
 // # Many datasets
 //
@@ -29,7 +29,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -45,23 +44,14 @@ import (
 	"herbarium/internal/store"
 )
 
-// Catalogue stores which versions are published.
+// Catalogue stores which versions are kept, and which one of each dataset is live.
 type Catalogue interface {
 	Changes(ctx context.Context, since int64) (store.Changes, error)
 	Descriptions(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error)
-	Protected(ctx context.Context) ([]herb.Dataset, error)
 	ProtectedRefs(ctx context.Context) ([]herb.Ref, error)
 	Words(ctx context.Context, since int64) ([]store.VersionWords, error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
-	AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) (dropped []string, err error)
-	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
-	RemoveDataset(ctx context.Context, ref herb.Ref, live string, at time.Time) ([]string, error)
 	History(ctx context.Context, ref herb.Ref) (store.DatasetVersions, error)
-	Versions(ctx context.Context) ([]string, error)
-	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)
-	Retired(ctx context.Context) ([]store.Retired, error)
-	ForgetRetired(ctx context.Context, versions []string) error
-	DraftIDs(ctx context.Context, since time.Time) ([]string, error)
 }
 
 // Blobs stores the files of versions for all nodes. Its objects belong to one catalogue.
@@ -73,12 +63,6 @@ type Blobs interface {
 	// exist and herb.CodeUnavailable if the store is down or the transfer stalls; an error of the
 	// writer is returned unchanged.
 	Get(ctx context.Context, name string, to io.Writer) error
-	// Delete removes the object with a name. A missing object is not an error.
-	Delete(ctx context.Context, name string) error
-	// Abort removes unfinished uploads that are older than a duration. They are not listed, but
-	// cost as much as objects.
-	Abort(ctx context.Context, olderThan time.Duration) error
-	List(ctx context.Context) iter.Seq2[herb.Blob, error]
 }
 
 // Mutable is a dataset that is not published but changes with every write, such as the plant store.
@@ -95,7 +79,6 @@ type Options struct {
 	Plants Mutable // the dataset herb.PlantsRef; nil if there is none
 	// PlantsAccess determines who may read the plants; empty means AccessOpen.
 	PlantsAccess herb.Access
-	Keep         int              // versions to keep per dataset; 0 means DefaultKeep
 	Now          func() time.Time // nil means time.Now
 	Log          *slog.Logger     // nil disables logging
 	Program      string           // release of this program, which its files name; may be empty
@@ -109,9 +92,6 @@ type Options struct {
 	// CacheSize limits the bytes of files in Dir if there are Blobs; 0 means unlimited. Files being
 	// fetched are not counted, and one dataset is kept regardless of its size.
 	CacheSize int64
-	// Retention is how long the file of a version is kept for other nodes after it left the
-	// catalogue; 0 means DefaultRetention.
-	Retention time.Duration
 	// Wait is how long a request waits for a version that is being opened; 0 means DefaultWait, and
 	// a negative duration means until its context is done.
 	Wait time.Duration
@@ -119,9 +99,7 @@ type Options struct {
 
 // Defaults of Options.
 const (
-	DefaultKeep      = 5 // including the live one
-	DefaultRetention = 24 * time.Hour
-	DefaultWait      = 10 * time.Second
+	DefaultWait = 10 * time.Second
 
 	DefaultOpenSize    = 8 << 20
 	DefaultSummarySize = 16 << 20
@@ -178,8 +156,6 @@ func (v View) Release() {
 
 // Open opens a library. It does not read the catalogue; the first request does.
 func Open(catalogue Catalogue, opts Options) (*Library, error) {
-	opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
-	opts.Retention = cmp.Or(opts.Retention, DefaultRetention)
 	opts.Wait = cmp.Or(opts.Wait, DefaultWait)
 	opts.PlantsAccess = cmp.Or(opts.PlantsAccess, herb.AccessOpen)
 	opts.OpenSize = cmp.Or(opts.OpenSize, DefaultOpenSize)
@@ -214,8 +190,8 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 // it.
 func (l *Library) shared() bool { return l.opts.Blobs != nil }
 
-// isPlants reports whether a dataset is the mutable one.
-func (l *Library) isPlants(ref herb.Ref) bool { return l.opts.Plants != nil && ref == herb.PlantsRef }
+// IsMutable reports whether a dataset is the mutable one.
+func (l *Library) IsMutable(ref herb.Ref) bool { return l.opts.Plants != nil && ref == herb.PlantsRef }
 
 // Close cancels fetches and closes all open versions. Views stay valid until they are released.
 func (l *Library) Close() error {
@@ -238,7 +214,7 @@ func (l *Library) Close() error {
 // has all files, it always waits, up to Options.Wait, so that the request after a publish lists the
 // new version.
 func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
-	if l.isPlants(ref) {
+	if l.IsMutable(ref) {
 		return l.opts.Plants.Acquire(ctx)
 	}
 	return l.acquire(ctx, versionKey{ref: ref})
@@ -249,7 +225,7 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 // if the name is malformed or the dataset is mutable. The access of the view is that of the
 // version; that of the live version may differ.
 func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
-	if err := l.checkVersionName(ref, version); err != nil {
+	if err := l.CheckVersionName(ref, version); err != nil {
 		return View{}, err
 	}
 	return l.acquire(ctx, versionKey{ref, version})
@@ -281,15 +257,17 @@ func (l *Library) acquire(ctx context.Context, key versionKey) (View, error) {
 	return l.awaitFetch(ctx, key)
 }
 
-// Run polls the catalogue for changes without a notification, retries failed fetches, maintains the
-// cache and collects garbage, until ctx is done.
+// resyncEvery is the interval at which Run reads the complete catalogue.
+const resyncEvery = 5 * time.Minute
+
+// Run polls the catalogue for changes without a notification, retries failed fetches and maintains
+// the cache, until ctx is done.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { every(ctx, time.Second, func() { _ = l.poll(ctx, false) }) }) // it logs errors, and Health reports them
 	// A database that was restored or failed over may have lost changes that this process has seen.
-	running.Go(func() { every(ctx, collectEvery, func() { _ = l.poll(ctx, true) }) })
+	running.Go(func() { every(ctx, resyncEvery, func() { _ = l.poll(ctx, true) }) })
 	running.Go(func() { every(ctx, time.Second, func() { l.maintainCache(ctx) }) })
-	running.Go(func() { l.cleanUp(ctx) })
 	running.Go(func() { l.rebuildLive(ctx) })
 	running.Wait()
 	return nil

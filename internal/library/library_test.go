@@ -21,6 +21,8 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 var (
@@ -42,9 +44,9 @@ func newSharedDir(t *testing.T) *sharedDir {
 	return &sharedDir{dir: dir, db: openDB(t, dir), now: time.Now}
 }
 
-func (s *sharedDir) open(t *testing.T) *library.Library {
+func (s *sharedDir) open(t *testing.T) *versionstest.Node {
 	t.Helper()
-	return openLibrary(t, s.db, library.Options{Dir: s.dir, Plants: staticMutable{}, Now: func() time.Time { return s.now() }})
+	return openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Plants: staticMutable{}, Now: func() time.Time { return s.now() }})
 }
 
 // openDB opens the database of a data folder and closes it when the test ends.
@@ -57,24 +59,24 @@ func openDB(t testing.TB, dir string) *sqlite.Store {
 }
 
 // openLibrary opens a library and closes it when the test ends.
-func openLibrary(t testing.TB, c library.Catalogue, o library.Options) *library.Library {
+func openLibrary(t testing.TB, c versionstest.Catalogue, o versionstest.Options) *versionstest.Node {
 	t.Helper()
-	l, err := library.Open(c, o)
+	l, err := versionstest.Open(c, o)
 	must.NoError(t, err)
 	must.CloseAfter(t, l)
 	return l
 }
 
 // openMany opens a library on a folder of manyDatasets.
-func openMany(tb testing.TB, dir string) (*library.Library, *sqlite.Store) {
+func openMany(tb testing.TB, dir string) (*versionstest.Node, *sqlite.Store) {
 	tb.Helper()
 	db := openDB(tb, dir)
-	return openLibrary(tb, db, library.Options{Dir: dir, Plants: staticMutable{}}), db
+	return openLibrary(tb, db, versionstest.Options{Dir: dir, Plants: staticMutable{}}), db
 }
 
 // sweep sweeps while no process is being started: until a new process executes its program, it
 // holds the locks of this one, and Sweep removes nothing while there is a lock.
-func sweep(ctx context.Context, l *library.Library) error {
+func sweep(ctx context.Context, l *versionstest.Node) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	return l.Sweep(ctx)
@@ -142,7 +144,7 @@ func numbers(n int, err error) iter.Seq2[herb.Record, error] {
 	}
 }
 
-func publish(t *testing.T, l *library.Library, n int) herb.Dataset {
+func publish(t *testing.T, l *versionstest.Node, n int) herb.Dataset {
 	t.Helper()
 	return publishAs(t, l, ref, n)
 }
@@ -153,7 +155,7 @@ func total(t *testing.T, s library.View) int {
 	return listtest.Total(t, s, s.Fields, "per_page=1")
 }
 
-func acquire(t *testing.T, l *library.Library) library.View {
+func acquire(t *testing.T, l *versionstest.Node) library.View {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), ref)
 	if err != nil {
@@ -184,13 +186,13 @@ func TestAcquire_keepsItsVersion(t *testing.T) {
 	l := newSharedDir(t).open(t)
 	publish(t, l, 1)
 	old := acquire(t, l)
-	for n := 2; n < 2+2*library.DefaultKeep; n++ { // until the file of the old version is gone
+	for n := 2; n < 2+2*versions.DefaultKeep; n++ { // until the file of the old version is gone
 		publish(t, l, n)
 	}
 	if n := total(t, old); n != 1 {
 		t.Errorf("a snapshot of 1 record lists %d after newer versions", n)
 	}
-	if n := total(t, acquire(t, l)); n != 1+2*library.DefaultKeep {
+	if n := total(t, acquire(t, l)); n != 1+2*versions.DefaultKeep {
 		t.Errorf("the newest version lists %d", n)
 	}
 }
@@ -214,7 +216,7 @@ func TestAcquire_streamKeepsItsVersion(t *testing.T) {
 			t.Fatalf("record %d is %s, %v", read, rec, err)
 		}
 		if read == 10 {
-			for i := range library.DefaultKeep + 1 {
+			for i := range versions.DefaultKeep + 1 {
 				publish(t, l, i+1)
 			}
 		}
@@ -232,12 +234,12 @@ func TestPublish_failureChangesNothing(t *testing.T) {
 	left := s.files(t)
 	broken := errors.New("the file broke off")
 	prices := herb.Dataset{Ref: ref, Fields: fields}
-	if _, err := l.Publish(t.Context(), library.Publication{Dataset: prices, Records: numbers(9, broken)}); !errors.Is(err, broken) {
+	if _, err := l.Publish(t.Context(), versions.Publication{Dataset: prices, Records: numbers(9, broken)}); !errors.Is(err, broken) {
 		t.Errorf("got %v; want the error of the source", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := l.Publish(ctx, library.Publication{Dataset: prices, Records: numbers(9, nil)}); !errors.Is(err, context.Canceled) {
+	if _, err := l.Publish(ctx, versions.Publication{Dataset: prices, Records: numbers(9, nil)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v; want context.Canceled", err)
 	}
 	got := acquire(t, l)
@@ -252,7 +254,7 @@ func TestPublish_failureChangesNothing(t *testing.T) {
 func TestPublish_notOverThePlants(t *testing.T) {
 	t.Parallel()
 	l := newSharedDir(t).open(t)
-	_, err := l.Publish(t.Context(), library.Publication{
+	_, err := l.Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: herb.PlantsRef, Fields: fields}, Records: numbers(1, nil),
 	})
 	if herb.CodeOf(err) != herb.CodeInvalid {
@@ -264,7 +266,7 @@ func TestPublish_notOverThePlants(t *testing.T) {
 }
 
 // describeAll describes all datasets.
-func describeAll(ctx context.Context, l *library.Library) ([]herb.Dataset, error) {
+func describeAll(ctx context.Context, l *versionstest.Node) ([]herb.Dataset, error) {
 	live, err := l.Live(ctx)
 	if err != nil {
 		return nil, err
@@ -291,33 +293,33 @@ func TestHistory(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
 	l := s.open(t)
-	const published = library.DefaultKeep + 3
-	var versions []string
+	const published = versions.DefaultKeep + 3
+	var names []string
 	for n := 1; n <= published; n++ {
-		versions = append(versions, publish(t, l, n).Version)
+		names = append(names, publish(t, l, n).Version)
 	}
 	history, err := l.History(t.Context(), ref)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(history) != library.DefaultKeep || len(s.files(t)) != library.DefaultKeep {
-		t.Fatalf("%d versions and the files %v are kept; want %d", len(history), s.files(t), library.DefaultKeep)
+	if len(history) != versions.DefaultKeep || len(s.files(t)) != versions.DefaultKeep {
+		t.Fatalf("%d versions and the files %v are kept; want %d", len(history), s.files(t), versions.DefaultKeep)
 	}
 	for i, v := range history {
-		if v.Version != versions[published-1-i] || v.Records != published-i || v.Live != (i == 0) {
+		if v.Version != names[published-1-i] || v.Records != published-i || v.Live != (i == 0) {
 			t.Errorf("entry %d of the history is %+v", i, v)
 		}
 	}
-	for step := 1; step < library.DefaultKeep; step++ {
+	for step := 1; step < versions.DefaultKeep; step++ {
 		back, err := l.Rollback(t.Context(), ref, "", false)
-		if err != nil || back != versions[published-1-step] || total(t, acquire(t, l)) != published-step {
+		if err != nil || back != names[published-1-step] || total(t, acquire(t, l)) != published-step {
 			t.Fatalf("step %d back: %s, %v", step, back, err)
 		}
 	}
 	if _, err := l.Rollback(t.Context(), ref, "", false); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("rolling back past the oldest: %v", err)
 	}
-	if _, err := l.Rollback(t.Context(), ref, versions[published-1], false); err != nil || total(t, acquire(t, l)) != published {
+	if _, err := l.Rollback(t.Context(), ref, names[published-1], false); err != nil || total(t, acquire(t, l)) != published {
 		t.Errorf("rolling forward: %v", err)
 	}
 	if _, err := l.Rollback(t.Context(), ref, "20240229T133000Z-abcdefghij", false); herb.CodeOf(err) != herb.CodeGone {

@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // manyFields are the fields of each dataset of manyDatasets.
@@ -29,7 +30,7 @@ func manyDatasets(tb testing.TB, copies int) (dir string) {
 		wide[i] = herb.Field{Name: fmt.Sprintf("column_%03d", i), Type: herb.TypeNumber, Filterable: true, Sortable: true}
 		record[i] = fmt.Sprint(i)
 	}
-	out, err := l.Publish(tb.Context(), library.Publication{
+	out, err := l.Publish(tb.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: named(0), Fields: wide},
 		Records: func(yield func(herb.Record, error) bool) { yield(record, nil) },
 	})
@@ -70,7 +71,7 @@ func TestMany(t *testing.T) {
 	dir := manyDatasets(t, copies)
 	publisher, db := openMany(t, dir)
 	counted := &unsteady{Catalogue: db}
-	l := openLibrary(t, counted, library.Options{Dir: dir})
+	l := openLibrary(t, counted, versionstest.Options{Dir: dir})
 	var live []herb.LiveVersion
 	wantRows := func(what string, want int, do func() error) {
 		t.Helper()
@@ -144,7 +145,7 @@ func BenchmarkDatasets(b *testing.B) {
 		size int // of the cache
 	}{{"first", 1}, {"again", 0}} {
 		b.Run(bm.name, func(b *testing.B) {
-			l := openLibrary(b, db, library.Options{Dir: dir, SummarySize: bm.size})
+			l := openLibrary(b, db, versionstest.Options{Dir: dir, SummarySize: bm.size})
 			if err := l.Refresh(b.Context()); err != nil {
 				b.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/versions/versionstest"
 )
 
 // flaky is a mutable dataset whose database can be down.
@@ -46,11 +47,11 @@ func TestDatasets_mutableFails(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) {
 				f := &flaky{}
-				n := c.node(t, func(o *library.Options) { o.Plants = f })
-				publishAs(t, n.Library, ref, 1)
+				n := c.node(t, func(o *versionstest.Options) { o.Plants = f })
+				publishAs(t, n.Node, ref, 1)
 				describe := func() herb.Dataset {
 					t.Helper()
-					ds, err := describeAll(t.Context(), n.Library)
+					ds, err := describeAll(t.Context(), n.Node)
 					if err != nil || len(ds) != 2 || ds[0].Ref != ref || ds[0].Unavailable || ds[1].Ref != herb.PlantsRef {
 						t.Fatalf("got %+v, %v", ds, err)
 					}
@@ -98,19 +99,19 @@ func TestDatasets_callerLeaves(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		f := &flaky{}
-		n := c.node(t, func(o *library.Options) { o.Plants = f })
-		if _, err := describeAll(t.Context(), n.Library); err != nil {
+		n := c.node(t, func(o *versionstest.Options) { o.Plants = f })
+		if _, err := describeAll(t.Context(), n.Node); err != nil {
 			t.Fatal(err)
 		}
 		silent := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		f.fails.Store(&silent)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { synctest.Wait(); cancel() }()
-		if _, err := describeAll(ctx, n.Library); !errors.Is(err, context.Canceled) {
+		if _, err := describeAll(ctx, n.Node); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 		f.fails.Store(nil)
-		if ds, err := describeAll(t.Context(), n.Library); err != nil || ds[0].Unavailable {
+		if ds, err := describeAll(t.Context(), n.Node); err != nil || ds[0].Unavailable {
 			t.Errorf("got %+v, %v", ds, err)
 		}
 	})
@@ -122,10 +123,10 @@ func TestDatasets_mutableRestored(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		f := &flaky{}
-		n := c.node(t, func(o *library.Options) { o.Plants = f })
+		n := c.node(t, func(o *versionstest.Options) { o.Plants = f })
 		check := func(title string) {
 			t.Helper()
-			ds, err := describeAll(t.Context(), n.Library)
+			ds, err := describeAll(t.Context(), n.Node)
 			if err != nil || len(ds) != 1 || !ds[0].Unavailable || ds[0].Title != title {
 				t.Errorf("got %+v, %v", ds, err)
 			}
@@ -135,7 +136,7 @@ func TestDatasets_mutableRestored(t *testing.T) {
 		check("") // there never was a description
 		f.fails.Store(nil)
 		pass(6 * time.Second)
-		if _, err := describeAll(t.Context(), n.Library); err != nil {
+		if _, err := describeAll(t.Context(), n.Node); err != nil {
 			t.Fatal(err)
 		}
 		n.run(t)

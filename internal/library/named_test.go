@@ -9,10 +9,12 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // wantVersion checks the number of records that a version of a dataset lists.
-func wantVersion(t *testing.T, l *library.Library, d herb.Dataset, want int) {
+func wantVersion(t *testing.T, l *versionstest.Node, d herb.Dataset, want int) {
 	t.Helper()
 	v, err := l.AcquireVersion(t.Context(), d.Ref, d.Version)
 	if err != nil {
@@ -26,7 +28,7 @@ func wantVersion(t *testing.T, l *library.Library, d herb.Dataset, want int) {
 }
 
 // wantNoVersion checks the code and the message of the error for a version.
-func wantNoVersion(t *testing.T, l *library.Library, ref herb.Ref, version string, code herb.Code, message string) {
+func wantNoVersion(t *testing.T, l *versionstest.Node, ref herb.Ref, version string, code herb.Code, message string) {
 	t.Helper()
 	v, err := l.AcquireVersion(t.Context(), ref, version)
 	if err == nil {
@@ -42,7 +44,7 @@ func TestAcquireVersion(t *testing.T) {
 	s := newSharedDir(t)
 	publisher, l := s.open(t), s.open(t)
 	var ds []herb.Dataset
-	for n := range library.DefaultKeep {
+	for n := range versions.DefaultKeep {
 		ds = append(ds, publish(t, publisher, n+1))
 	}
 	other := publishAs(t, publisher, named(1), 1)
@@ -90,27 +92,27 @@ func TestAcquireVersion_cluster(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil)
-		old := publishAs(t, publisher.Library, ref, 1)
-		live := publishAs(t, publisher.Library, ref, 2)
+		old := publishAs(t, publisher.Node, ref, 1)
+		live := publishAs(t, publisher.Node, ref, 2)
 		b := c.node(t, nil).run(t)
 		pass(3 * time.Second)
 		wantFiles(t, b, live)
 		var requests sync.WaitGroup
 		for range 10 {
-			requests.Go(func() { wantVersion(t, b.Library, old, 1) })
+			requests.Go(func() { wantVersion(t, b.Node, old, 1) })
 		}
 		requests.Wait()
-		wantListed(t, b.Library, ref, 2)
+		wantListed(t, b.Node, ref, 2)
 		wantFiles(t, b, old, live)
 		if n := c.bucket.count("get"); n != 2 {
 			t.Errorf("%d downloads of two versions", n)
 		}
-		wantHealth(t, b.Library, library.Health{Open: 1})
+		wantHealth(t, b.Node, library.Health{Open: 1})
 
 		for _, fault := range []interface{ Store(bool) }{&b.catalogue.away, &b.catalogue.silent} {
 			fault.Store(true)
 			pass(20 * time.Second)
-			wantVersion(t, b.Library, old, 1)
+			wantVersion(t, b.Node, old, 1)
 			fault.Store(false)
 		}
 		c.bucket.set(away, nil)
@@ -118,8 +120,8 @@ func TestAcquireVersion_cluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(20 * time.Second)
-		wantNoVersion(t, b.Library, ref, old.Version, herb.CodeGone, live.Version)
-		wantVersion(t, b.Library, live, 2)
+		wantNoVersion(t, b.Node, ref, old.Version, herb.CodeGone, live.Version)
+		wantVersion(t, b.Node, live, 2)
 		c.bucket.set(nil, nil)
 	})
 }
@@ -130,10 +132,10 @@ func TestAcquireVersion_cache(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil)
-		old := publishAs(t, publisher.Library, ref, 100)
-		live := publishAs(t, publisher.Library, ref, 101)
-		other := publishAs(t, publisher.Library, named(1), 102)
-		b := c.node(t, func(o *library.Options) { o.CacheSize = sizeOf(t, live)*2 + sizeOf(t, live)/2 }).run(t)
+		old := publishAs(t, publisher.Node, ref, 100)
+		live := publishAs(t, publisher.Node, ref, 101)
+		other := publishAs(t, publisher.Node, named(1), 102)
+		b := c.node(t, func(o *versionstest.Options) { o.CacheSize = sizeOf(t, live)*2 + sizeOf(t, live)/2 }).run(t)
 		pass(3 * time.Second)
 		wantFiles(t, b, live, other)
 
@@ -150,22 +152,22 @@ func TestAcquireVersion_cache(t *testing.T) {
 			t.Errorf("a version in use lists %d records; %d versions are open", n, b.NamedVersions())
 		}
 		v.Release()
-		wantListed(t, b.Library, ref, 101)
-		wantListed(t, b.Library, named(1), 102)
+		wantListed(t, b.Node, ref, 101)
+		wantListed(t, b.Node, named(1), 102)
 		pass(2 * time.Minute)
 		if b.NamedVersions() != 0 {
 			t.Error("an idle version is open")
 		}
-		wantListed(t, b.Library, ref, 101)
-		wantListed(t, b.Library, named(1), 102)
+		wantListed(t, b.Node, ref, 101)
+		wantListed(t, b.Node, named(1), 102)
 		pass(2 * time.Second)
 		wantFiles(t, b, live, other)
 
 		c.bucket.set(away, nil)
-		wantNoVersion(t, b.Library, ref, old.Version, herb.CodeUnavailable, "cannot open dataset")
+		wantNoVersion(t, b.Node, ref, old.Version, herb.CodeUnavailable, "cannot open dataset")
 		c.bucket.set(nil, nil)
 		pass(time.Minute)
-		wantVersion(t, b.Library, old, 100)
+		wantVersion(t, b.Node, old, 100)
 		if b.NamedVersions() != 1 {
 			t.Errorf("%d versions are open; want 1", b.NamedVersions())
 		}
@@ -182,13 +184,13 @@ func TestHistory_changes(t *testing.T) {
 	if err != nil || len(infos) != 3 {
 		t.Fatalf("%d versions, %v", len(infos), err)
 	}
-	kinds := func(e library.VersionInfo) (out []library.ChangeKind) {
+	kinds := func(e versions.Version) (out []versions.ChangeKind) {
 		for _, c := range e.Changes {
 			out = append(out, c.Kind)
 		}
 		return out
 	}
-	if got := kinds(infos[0]); !slices.Equal(got, []library.ChangeKind{library.RecordsChanged}) || !infos[0].Live || infos[0].First {
+	if got := kinds(infos[0]); !slices.Equal(got, []versions.ChangeKind{versions.RecordsChanged}) || !infos[0].Live || infos[0].First {
 		t.Errorf("the newest version: %v %+v", got, infos[0])
 	}
 	if len(infos[1].Changes) != 0 || infos[1].First || infos[1].Live || infos[1].Report == nil {

@@ -10,13 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // publishText publishes a text column and returns its report. near is what the profile of the
 // column found.
-func publishText(t *testing.T, near *herb.NearType, values ...string) (*library.Library, herb.ColumnReport) {
+func publishText(t *testing.T, near *herb.NearType, values ...string) (*versionstest.Node, herb.ColumnReport) {
 	t.Helper()
 	l := newSharedDir(t).open(t)
 	records := make([]herb.Record, len(values))
@@ -26,7 +27,7 @@ func publishText(t *testing.T, near *herb.NearType, values ...string) (*library.
 	}
 	f := field("t", herb.TypeText)
 	f.Searchable = true
-	out, err := l.Publish(t.Context(), library.Publication{
+	out, err := l.Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{f}, Details: herb.Details{Report: &herb.Report{
 			Rows: len(values), Columns: []herb.ColumnReport{{Field: "t", Near: near, Longest: longest, Lengths: []herb.LengthCount{{From: 1, To: longest}}}},
 		}}},

@@ -15,6 +15,8 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/segment"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // gatedFiles controls when versions are opened.
@@ -49,15 +51,15 @@ func (g *gatedFiles) change(change func(*gatedFiles)) {
 }
 
 // gated returns a library whose opening of files g controls.
-func (s *sharedDir) gated(t *testing.T, g *gatedFiles, wait time.Duration, plants library.Mutable) *library.Library {
+func (s *sharedDir) gated(t *testing.T, g *gatedFiles, wait time.Duration, plants library.Mutable) *versionstest.Node {
 	t.Helper()
-	l := openLibrary(t, s.db, library.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Plants: plants})
+	l := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Plants: plants})
 	l.SetOpenFile(g.open)
 	return l
 }
 
 // serving is gated for a library that lists its only record.
-func (s *sharedDir) serving(t *testing.T, g *gatedFiles, wait time.Duration) *library.Library {
+func (s *sharedDir) serving(t *testing.T, g *gatedFiles, wait time.Duration) *versionstest.Node {
 	t.Helper()
 	l := s.gated(t, g, wait, nil)
 	if err := l.Refresh(t.Context()); err != nil {
@@ -302,7 +304,7 @@ func TestAcquire_wide(t *testing.T) {
 	for i := range wide {
 		wide[i] = herb.Field{Name: fmt.Sprint("f", i), Type: herb.TypeText}
 	}
-	if _, err := s.open(t).Publish(t.Context(), library.Publication{
+	if _, err := s.open(t).Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: wide},
 		Records: func(yield func(herb.Record, error) bool) { yield(record, nil) },
 	}); err != nil {

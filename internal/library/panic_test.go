@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/progress"
 	"herbarium/internal/segment"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // TestPublish_panic has a publish panic, in any goroutine. It fails as after any other error: no
@@ -18,8 +19,8 @@ import (
 func TestPublish_panic(t *testing.T) {
 	t.Parallel()
 	bug := func() { panic("bug") }
-	during := func(phase string) func(*library.Publication) {
-		return func(p *library.Publication) {
+	during := func(phase string) func(*versions.Publication) {
+		return func(p *versions.Publication) {
 			p.Progress = progress.New(func(at progress.Progress) {
 				if at.Phase == phase {
 					bug()
@@ -27,12 +28,12 @@ func TestPublish_panic(t *testing.T) {
 			})
 		}
 	}
-	records := func(seq func(yield func(herb.Record, error) bool)) func(*library.Publication) {
-		return func(p *library.Publication) { p.Records = iter.Seq2[herb.Record, error](seq) }
+	records := func(seq func(yield func(herb.Record, error) bool)) func(*versions.Publication) {
+		return func(p *versions.Publication) { p.Records = iter.Seq2[herb.Record, error](seq) }
 	}
 	for _, tt := range []struct {
 		name   string
-		change func(*library.Publication)
+		change func(*versions.Publication)
 	}{
 		{"first record", records(func(func(herb.Record, error) bool) { bug() })},
 		{"after many records", records(func(yield func(herb.Record, error) bool) {
@@ -51,16 +52,16 @@ func TestPublish_panic(t *testing.T) {
 			}
 			yield(herb.Record{}, nil) // a reader that breaks its promise
 		})},
-		{"reading", during(library.PhaseIndexing)},
+		{"reading", during(versions.PhaseIndexing)},
 		{"sorting", during(segment.PhaseSorting)},
-		{"before the examination", during(library.PhaseChecking)},
+		{"before the examination", during(versions.PhaseChecking)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSharedDir(t)
 			l := s.open(t)
 			publish(t, l, 2)
-			p := library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)}
+			p := versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)}
 			tt.change(&p)
 			_, err := l.Publish(t.Context(), p)
 			found, ok := errors.AsType[*herb.PanicError](err)
@@ -87,12 +88,12 @@ func TestPublish_panicInCatalogue(t *testing.T) {
 		_ = do()
 		panic("bug")
 	}}
-	l, err := library.Open(c, library.Options{Dir: s.dir})
+	l, err := versionstest.Open(c, versionstest.Options{Dir: s.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = l.Publish(context.WithoutCancel(t.Context()), library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)})
+	_, err = l.Publish(context.WithoutCancel(t.Context()), versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)})
 	if _, ok := errors.AsType[*herb.PanicError](err); !ok {
 		t.Fatalf("got %v", err)
 	}

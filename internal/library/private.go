@@ -28,8 +28,8 @@ func WithReader(ctx context.Context, sees func(herb.Dataset) bool, err error) co
 	return context.WithValue(ctx, readerKey{}, reader{sees, err})
 }
 
-// isVisible reports whether the reader of a context may know of a version.
-func isVisible(ctx context.Context, d herb.Dataset) bool {
+// IsVisible reports whether the reader of a context may know of a version.
+func IsVisible(ctx context.Context, d herb.Dataset) bool {
 	r, ok := ctx.Value(readerKey{}).(reader)
 	if !ok || r.err != nil {
 		return herb.Principal{}.See(d).Values
@@ -37,9 +37,9 @@ func isVisible(ctx context.Context, d herb.Dataset) bool {
 	return r.sees(d)
 }
 
-// isLiveVisible is isVisible for a live version without its description.
+// isLiveVisible is IsVisible for a live version without its description.
 func isLiveVisible(ctx context.Context, v herb.LiveVersion) bool {
-	return isVisible(ctx, herb.Dataset{Ref: v.Ref, Access: cmp.Or(v.Access, herb.AccessKey)})
+	return IsVisible(ctx, herb.Dataset{Ref: v.Ref, Access: cmp.Or(v.Access, herb.AccessKey)})
 }
 
 // readerErr returns why it is unknown what the reader of a context may see.
@@ -75,32 +75,32 @@ func (p Private) Datasets(ctx context.Context, versions []herb.LiveVersion, deta
 	at := -1
 	return slices.DeleteFunc(all, func(d herb.Dataset) bool {
 		at++
-		return d.Version != versions[at].Version && !isVisible(ctx, d)
+		return d.Version != versions[at].Version && !IsVisible(ctx, d)
 	}), err
 }
 
 // Acquire is Library.Acquire for a reader. The error is the same for an unknown dataset and one
 // that the reader must not know of.
 func (p Private) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
-	if err := p.check(ctx, ref); err != nil {
+	if err := p.Check(ctx, ref); err != nil {
 		return View{}, err
 	}
 	v, err := p.Library.Acquire(ctx, ref)
-	if err == nil && !isVisible(ctx, v.Dataset) { // another version went live meanwhile
+	if err == nil && !IsVisible(ctx, v.Dataset) { // another version went live meanwhile
 		v.Release()
 		return View{}, p.unknown(ctx, ref)
 	}
-	return v, p.hide(ctx, ref, err)
+	return v, p.Hide(ctx, ref, err)
 }
 
 // AcquireVersion is Library.AcquireVersion for a reader. The error is the same for a version that
 // is not kept and one that the reader must not know of.
 func (p Private) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
-	if err := p.check(ctx, ref); err != nil {
+	if err := p.Check(ctx, ref); err != nil {
 		return View{}, err
 	}
 	v, err := p.Library.AcquireVersion(ctx, ref, version)
-	visible := err != nil || isVisible(ctx, v.Dataset)
+	visible := err != nil || IsVisible(ctx, v.Dataset)
 	if !visible {
 		v.Release()
 	}
@@ -108,35 +108,16 @@ func (p Private) AcquireVersion(ctx context.Context, ref herb.Ref, version strin
 		gone := herb.Errorf(herb.CodeGone, "version %q of dataset %s is not kept, or it requires another key", clip(version), ref)
 		return View{}, cmp.Or(readerErr(ctx), error(gone))
 	}
-	return v, p.hide(ctx, ref, err)
+	return v, p.Hide(ctx, ref, err)
 }
 
-// History is Library.History for a reader: without the versions that the reader must not know of,
-// and without what changed since one of these.
-func (p Private) History(ctx context.Context, ref herb.Ref) (visible []VersionInfo, err error) {
-	if err := p.check(ctx, ref); err != nil {
-		return nil, err
-	}
-	history, err := p.Library.History(ctx, ref)
-	for i, v := range history { // newest first
-		if !isVisible(ctx, v.Dataset) {
-			continue
-		}
-		if i+1 < len(history) && !isVisible(ctx, history[i+1].Dataset) {
-			v.First, v.Changes, v.previous = true, nil, herb.Dataset{}
-		}
-		visible = append(visible, v)
-	}
-	return visible, p.hide(ctx, ref, err)
-}
-
-// check fails unless the reader may know of a dataset. It decides without opening the dataset, so
+// Check fails unless the reader may know of a dataset. It decides without opening the dataset, so
 // that the time it takes does not tell whether there is one.
-func (p Private) check(ctx context.Context, ref herb.Ref) error {
+func (p Private) Check(ctx context.Context, ref herb.Ref) error {
 	if err := p.updateEntries(ctx); err != nil {
 		return err
 	}
-	v, known := herb.LiveVersion{Ref: ref, Access: p.opts.PlantsAccess}, p.isPlants(ref)
+	v, known := herb.LiveVersion{Ref: ref, Access: p.opts.PlantsAccess}, p.IsMutable(ref)
 	if !known {
 		p.mu.RLock()
 		e := p.entries[versionKey{ref: ref}]
@@ -151,9 +132,9 @@ func (p Private) check(ctx context.Context, ref herb.Ref) error {
 	return p.unknown(ctx, ref)
 }
 
-// hide replaces the error for an unknown dataset, which suggests names. The dataset may have been
+// Hide replaces the error for an unknown dataset, which suggests names. The dataset may have been
 // removed meanwhile.
-func (p Private) hide(ctx context.Context, ref herb.Ref, err error) error {
+func (p Private) Hide(ctx context.Context, ref herb.Ref, err error) error {
 	if herb.CodeOf(err) == herb.CodeNotFound {
 		return p.unknown(ctx, ref)
 	}

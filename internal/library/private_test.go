@@ -10,6 +10,8 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/must"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // TestPrivate compares what readers see of an open dataset, one that requires a key, and one that
@@ -17,13 +19,13 @@ import (
 func TestPrivate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := openLibrary(t, openDB(t, dir), library.Options{Dir: dir})
+	l := openLibrary(t, openDB(t, dir), versionstest.Options{Dir: dir})
 	for name, access := range map[string]herb.Access{"open": herb.AccessOpen, "secret": herb.AccessKey, "default": ""} {
 		if err := put(t, l, name, access, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	private := library.Private{Library: l}
+	private := library.Private{Library: l.Library}
 	down := errors.New("database down")
 	reader := func(refs ...string) context.Context {
 		return library.WithReader(t.Context(), func(d herb.Dataset) bool {
@@ -62,7 +64,7 @@ func TestPrivate(t *testing.T) {
 			}
 			v, err := private.Acquire(tt.ctx, ref)
 			v.Release()
-			_, historyErr := private.History(tt.ctx, ref)
+			_, historyErr := l.VisibleHistory(tt.ctx, ref)
 			_, versionErr := private.AcquireVersion(tt.ctx, ref, "20240229T133000Z-abcdefghij")
 			for _, err := range []error{err, historyErr, versionErr} {
 				got := herb.CodeOf(err)
@@ -85,17 +87,17 @@ func TestPrivate(t *testing.T) {
 func TestPrivate_versions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := openLibrary(t, openDB(t, dir), library.Options{Dir: dir})
-	var versions []string // newest first
+	l := openLibrary(t, openDB(t, dir), versionstest.Options{Dir: dir})
+	var names []string // newest first
 	for i, access := range []herb.Access{herb.AccessOpen, herb.AccessKey, herb.AccessOpen, herb.AccessOpen} {
-		p := library.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields}, Records: numbers(i+1, nil), AccessSet: true, AllowExposure: true}
+		p := versions.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields}, Records: numbers(i+1, nil), AccessSet: true, AllowExposure: true}
 		d, err := l.Publish(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		versions = append([]string{d.Dataset.Version}, versions...)
+		names = append([]string{d.Dataset.Version}, names...)
 	}
-	private := library.Private{Library: l}
+	private := library.Private{Library: l.Library}
 	for _, tt := range []struct {
 		name    string
 		scopes  []herb.Scope
@@ -107,20 +109,20 @@ func TestPrivate_versions(t *testing.T) {
 	} {
 		reader := herb.Principal{Scopes: tt.scopes}
 		ctx := library.WithReader(t.Context(), func(d herb.Dataset) bool { return reader.See(d).Values }, nil)
-		history, err := private.History(ctx, canary())
+		history, err := l.VisibleHistory(ctx, canary())
 		if err != nil || len(history) != len(tt.visible) {
 			t.Fatalf("%s: %d versions, %v", tt.name, len(history), err)
 		}
 		for i, v := range history {
-			if v.Version != versions[tt.visible[i]] || len(v.Changes) != tt.changes[i] || len(v.WithoutValues().Changes) != tt.changes[i] {
+			if v.Version != names[tt.visible[i]] || len(v.Changes) != tt.changes[i] || len(v.WithoutValues().Changes) != tt.changes[i] {
 				t.Errorf("%s: version %d is %s with %v", tt.name, i, v.Version, v.Changes)
 			}
 		}
-		v, err := private.AcquireVersion(ctx, canary(), versions[2])
+		v, err := private.AcquireVersion(ctx, canary(), names[2])
 		v.Release()
 		const unknown = "20240229T133000Z-abcdefghij"
 		_, gone := private.AcquireVersion(ctx, canary(), unknown)
-		if isGone := herb.CodeOf(err) == herb.CodeGone; isGone != (tt.scopes == nil) || isGone && strings.ReplaceAll(err.Error(), versions[2], unknown) != gone.Error() {
+		if isGone := herb.CodeOf(err) == herb.CodeGone; isGone != (tt.scopes == nil) || isGone && strings.ReplaceAll(err.Error(), names[2], unknown) != gone.Error() {
 			t.Errorf("%s: the protected version gives %v, an unknown one %v", tt.name, err, gone)
 		}
 	}
@@ -128,7 +130,7 @@ func TestPrivate_versions(t *testing.T) {
 	if err != nil || len(live) != 1 {
 		t.Fatal(live, err)
 	}
-	if err := put(t, l, canary().Name, herb.AccessKey, func(p *library.Publication) { p.Records = numbers(5, nil) }); err != nil { // after the list was read
+	if err := put(t, l, canary().Name, herb.AccessKey, func(p *versions.Publication) { p.Records = numbers(5, nil) }); err != nil { // after the list was read
 		t.Fatal(err)
 	}
 	must.NoError(t, l.Refresh(t.Context()))
@@ -145,7 +147,7 @@ func TestAcquire_protectedMeanwhile(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
 		publisher := c.node(t, nil)
-		if err := put(t, publisher.Library, canary().Name, herb.AccessOpen, nil); err != nil {
+		if err := put(t, publisher.Node, canary().Name, herb.AccessOpen, nil); err != nil {
 			t.Fatal(err)
 		}
 		b := c.node(t, nil).run(t)
@@ -161,11 +163,11 @@ func TestAcquire_protectedMeanwhile(t *testing.T) {
 		before := access()
 		shut, open := gate()
 		c.bucket.set(only("get", shut), nil)
-		if err := put(t, publisher.Library, canary().Name, herb.AccessKey, func(p *library.Publication) { p.Records = numbers(2, nil) }); err != nil {
+		if err := put(t, publisher.Node, canary().Name, herb.AccessKey, func(p *versions.Publication) { p.Records = numbers(2, nil) }); err != nil {
 			t.Fatal(err)
 		}
 		pass(3 * time.Second)
-		wantListed(t, b.Library, canary(), 1)
+		wantListed(t, b.Node, canary(), 1)
 		live, err := b.Live(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // put publishes one record under a name and returns the error.
-func put(t *testing.T, l *library.Library, name string, access herb.Access, change func(*library.Publication)) error {
+func put(t *testing.T, l *versionstest.Node, name string, access herb.Access, change func(*versions.Publication)) error {
 	t.Helper()
-	p := library.Publication{
+	p := versions.Publication{
 		Dataset: herb.Dataset{Ref: herb.Ref{Namespace: "vault", Name: name}, Access: access, Fields: fields},
 		Records: numbers(1, nil),
 	}
@@ -27,8 +28,8 @@ func put(t *testing.T, l *library.Library, name string, access herb.Access, chan
 func TestPublish_protected(t *testing.T) {
 	t.Parallel()
 	origin := []herb.Origin{{Path: "/srv/people.xlsx", Part: "staff"}}
-	from := func(path, part string) func(*library.Publication) {
-		return func(p *library.Publication) {
+	from := func(path, part string) func(*versions.Publication) {
+		return func(p *versions.Publication) {
 			p.Origins = []herb.Origin{{Path: "/srv/other"}, {Path: path, Part: part}}
 		}
 	}
@@ -36,28 +37,28 @@ func TestPublish_protected(t *testing.T) {
 		name     string
 		dataset  string
 		access   herb.Access
-		change   func(*library.Publication)
+		change   func(*versions.Publication)
 		rejected bool
 	}{
 		{"open by default", "people", herb.AccessOpen, nil, true},
 		{"no access at all", "people", "", nil, true},
-		{"stated open", "people", herb.AccessOpen, func(p *library.Publication) { p.AccessSet = true }, true},
-		{"breaking changes allowed", "people", herb.AccessOpen, func(p *library.Publication) { p.AllowBreaking = true }, true},
-		{"allowed", "people", herb.AccessOpen, func(p *library.Publication) { p.AllowExposure = true }, false},
+		{"stated open", "people", herb.AccessOpen, func(p *versions.Publication) { p.AccessSet = true }, true},
+		{"breaking changes allowed", "people", herb.AccessOpen, func(p *versions.Publication) { p.AllowBreaking = true }, true},
+		{"allowed", "people", herb.AccessOpen, func(p *versions.Publication) { p.AllowExposure = true }, false},
 		{"still protected", "people", herb.AccessKey, nil, false},
-		{"check only", "people", herb.AccessOpen, func(p *library.Publication) { p.Check = true }, true},
+		{"check only", "people", herb.AccessOpen, func(p *versions.Publication) { p.Check = true }, true},
 		{"another dataset from the same file", "other", herb.AccessOpen, from("/srv/people.xlsx", "staff"), true},
 		{"another dataset from the whole file", "other", herb.AccessOpen, from("/srv/people.xlsx", ""), true},
 		{"another sheet", "other", herb.AccessOpen, from("/srv/people.xlsx", "rooms"), false},
 		{"another file", "other", herb.AccessOpen, from("/srv/rooms.xlsx", ""), false},
-		{"the same file, stated open", "other", herb.AccessOpen, func(p *library.Publication) { p.Origins, p.AccessSet = origin, true }, false},
-		{"the same file, allowed", "other", herb.AccessOpen, func(p *library.Publication) { p.Origins, p.AllowExposure = origin, true }, false},
-		{"the same file, protected", "other", herb.AccessKey, func(p *library.Publication) { p.Origins = origin }, false},
+		{"the same file, stated open", "other", herb.AccessOpen, func(p *versions.Publication) { p.Origins, p.AccessSet = origin, true }, false},
+		{"the same file, allowed", "other", herb.AccessOpen, func(p *versions.Publication) { p.Origins, p.AllowExposure = origin, true }, false},
+		{"the same file, protected", "other", herb.AccessKey, func(p *versions.Publication) { p.Origins = origin }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			l := newSharedDir(t).open(t)
-			if err := put(t, l, "people", herb.AccessKey, func(p *library.Publication) { p.Origins = origin }); err != nil {
+			if err := put(t, l, "people", herb.AccessKey, func(p *versions.Publication) { p.Origins = origin }); err != nil {
 				t.Fatal(err)
 			}
 			err := put(t, l, tt.dataset, tt.access, tt.change)
@@ -86,8 +87,8 @@ func TestPublish_protected(t *testing.T) {
 // another name, after a version from another file, or from none, as over HTTP.
 func TestPublish_earlierOrigins(t *testing.T) {
 	t.Parallel()
-	from := func(paths ...string) func(*library.Publication) {
-		return func(p *library.Publication) {
+	from := func(paths ...string) func(*versions.Publication) {
+		return func(p *versions.Publication) {
 			for _, path := range paths {
 				p.Origins = append(p.Origins, herb.Origin{Path: path})
 			}
@@ -125,7 +126,7 @@ func TestRollback_protected(t *testing.T) {
 			t.Parallel()
 			l := newSharedDir(t).open(t)
 			for _, a := range tt.versions {
-				if err := put(t, l, "people", a, func(p *library.Publication) { p.AllowExposure = true }); err != nil {
+				if err := put(t, l, "people", a, func(p *versions.Publication) { p.AllowExposure = true }); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -152,7 +153,7 @@ func TestRollback_superseded(t *testing.T) {
 	l := s.open(t)
 	publish(t, l, 1)
 	publish(t, l, 2)
-	slow, err := library.Open(&racingCatalogue{Catalogue: s.db, meanwhile: func() { publish(t, l, 3) }}, library.Options{Dir: s.dir})
+	slow, err := versionstest.Open(&racingCatalogue{Catalogue: s.db, meanwhile: func() { publish(t, l, 3) }}, versionstest.Options{Dir: s.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,27 +173,27 @@ func TestRollbackFrom_twice(t *testing.T) {
 	s := newSharedDir(t)
 	l := s.open(t)
 	first, second := publish(t, l, 1), publish(t, l, 2)
-	slow, err := library.Open(&racingCatalogue{Catalogue: s.db, meanwhile: func() {
+	slow, err := versionstest.Open(&racingCatalogue{Catalogue: s.db, meanwhile: func() {
 		if _, err := l.RollbackFrom(t.Context(), ref, second.Version, first.Version, false); err != nil {
 			t.Error(err)
 		}
-	}}, library.Options{Dir: s.dir})
+	}}, versionstest.Options{Dir: s.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	if _, err := slow.RollbackFrom(t.Context(), ref, second.Version, first.Version, false); !library.IsConcurrent(err) {
+	if _, err := slow.RollbackFrom(t.Context(), ref, second.Version, first.Version, false); !versions.IsConcurrent(err) {
 		t.Errorf("got %v", err)
 	}
 }
 
 // racingCatalogue is a catalogue that runs a hook right before the live version changes.
 type racingCatalogue struct {
-	library.Catalogue
+	versionstest.Catalogue
 	meanwhile func()
 }
 
-// SetLive implements library.Catalogue.
+// SetLive implements versionstest.Catalogue.
 func (c *racingCatalogue) SetLive(ctx context.Context, ref herb.Ref, version, live string) error {
 	c.meanwhile()
 	return c.Catalogue.SetLive(ctx, ref, version, live)

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/contenthash"
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
@@ -25,12 +26,12 @@ import (
 // and its own index beside it, whose name carries that index, so that programs of several releases
 // can share a folder or an object store: each reads what it can and replaces nothing.
 
-// rebuiltName returns the name of the file with the index of this program for a version that
+// RebuiltName returns the name of the file with the index of this program for a version that
 // another release has published.
-func rebuiltName(version string) string { return store.RebuiltFile(version, segment.CurrentIndex()) }
+func RebuiltName(version string) string { return store.RebuiltFile(version, segment.CurrentIndex()) }
 
 func (l *Library) rebuiltFile(version string) string {
-	return filepath.Join(l.opts.Dir, rebuiltName(version))
+	return filepath.Join(l.opts.Dir, RebuiltName(version))
 }
 
 // rebuilds limits concurrent rebuilds, and measures them.
@@ -183,9 +184,9 @@ func (l *Library) rebuild(ctx context.Context, d herb.Dataset, done *atomic.Int6
 	if err := core.Verify(); err != nil {
 		return err
 	}
-	cells := newCellHash(core.Fields())
-	path := l.rebuiltFile(d.Version) + "." + rand.Text() + copySuffix // another process may build the same file
-	_, err = segment.Create(ctx, path, core.Fields(), withHash(core.Records(ctx), cells), segment.Options{
+	cells := contenthash.New(core.Fields())
+	path := l.rebuiltFile(d.Version) + "." + rand.Text() + store.CopySuffix // another process may build the same file
+	_, err = segment.Create(ctx, path, core.Fields(), cells.Of(core.Records(ctx)), segment.Options{
 		Memory: l.opts.Memory, FS: l.opts.FS, Program: l.opts.Program,
 		Progress: func(p segment.Progress) {
 			half, total := size/2, max(p.Total, 1) // reading takes about as long as sorting
@@ -207,7 +208,7 @@ func (l *Library) rebuild(ctx context.Context, d herb.Dataset, done *atomic.Int6
 }
 
 // verifyRebuilt reads a rebuilt file back and fails unless its cells are those that were published.
-func verifyRebuilt(ctx context.Context, path string, d herb.Dataset, cells *cellHash) (err error) {
+func verifyRebuilt(ctx context.Context, path string, d herb.Dataset, cells *contenthash.Hash) (err error) {
 	r, err := segment.Open(path)
 	if err != nil {
 		return err
@@ -220,7 +221,7 @@ func verifyRebuilt(ctx context.Context, path string, d herb.Dataset, cells *cell
 	if d.Report != nil {
 		published = cmp.Or(d.Report.Cells, published)
 	}
-	listed, err := hashListing(ctx, r, r.Fields(), func(int) {})
+	listed, err := contenthash.OfListing(ctx, r, r.Fields(), func(int) {})
 	if err == nil && (listed != published || cells.String() != published) {
 		err = fmt.Errorf("content hash mismatch: published %s, read %s, rebuilt %s", published, cells, listed)
 	}
@@ -231,7 +232,7 @@ func verifyRebuilt(ctx context.Context, path string, d herb.Dataset, cells *cell
 func (l *Library) fetchRebuilt(ctx context.Context, d herb.Dataset) error {
 	path, size := l.rebuiltFile(d.Version), int64(0)
 	if err := l.saveFile(path, func(file io.Writer) error {
-		return l.opts.Blobs.Get(ctx, rebuiltName(d.Version), writerFunc(func(p []byte) (int, error) {
+		return l.opts.Blobs.Get(ctx, RebuiltName(d.Version), writerFunc(func(p []byte) (int, error) {
 			n, err := file.Write(p)
 			size += int64(n)
 			return n, err
@@ -244,7 +245,7 @@ func (l *Library) fetchRebuilt(ctx context.Context, d herb.Dataset) error {
 		err = errors.Join(core.Verify(), core.Close())
 	}
 	if err != nil {
-		l.opts.Log.Error("stored index is damaged; rebuilding it", "object", rebuiltName(d.Version), "err", err)
+		l.opts.Log.Error("stored index is damaged; rebuilding it", "object", RebuiltName(d.Version), "err", err)
 		return errors.Join(err, l.opts.FS.RemoveAll(path))
 	}
 	l.replaceCached(d.Version, size, true)
@@ -259,10 +260,10 @@ func (l *Library) storeRebuilt(ctx context.Context, d herb.Dataset) {
 	}
 	info, err := os.Stat(l.rebuiltFile(d.Version))
 	if err == nil {
-		err = l.opts.Blobs.Put(ctx, rebuiltName(d.Version), l.rebuiltFile(d.Version), nil)
+		err = l.opts.Blobs.Put(ctx, RebuiltName(d.Version), l.rebuiltFile(d.Version), nil)
 	}
 	if err != nil {
-		l.opts.Log.Warn("cannot store rebuilt index; other nodes rebuild it, too", "object", rebuiltName(d.Version), "err", err)
+		l.opts.Log.Warn("cannot store rebuilt index; other nodes rebuild it, too", "object", RebuiltName(d.Version), "err", err)
 	}
 	if info != nil {
 		l.replaceCached(d.Version, info.Size(), err == nil)
@@ -274,7 +275,7 @@ func (l *Library) storeRebuilt(ctx context.Context, d herb.Dataset) {
 func (l *Library) replaceCached(version string, size int64, stored bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.files[rebuiltName(version)], l.cache.stored[rebuiltName(version)] = size, stored
+	l.cache.files[RebuiltName(version)], l.cache.stored[RebuiltName(version)] = size, stored
 	if err := l.opts.FS.RemoveAll(l.file(version)); err != nil {
 		l.opts.Log.Warn("cannot evict file from cache; will retry", "file", store.SegmentFile(version), "err", err)
 		return

@@ -18,6 +18,7 @@ import (
 	"herbarium/internal/must"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
+	"herbarium/internal/versions/versionstest"
 )
 
 // setFormat changes the format version of the segment at a path, as if another release had built
@@ -141,7 +142,7 @@ func TestRebuild_ready(t *testing.T) {
 	setFormat(t, filepath.Join(s.dir, store.SegmentFile(publish(t, l, 3).Version)), 1)
 	blocked, release := make(chan struct{}), make(chan struct{})
 	block := sync.OnceFunc(func() { close(blocked) })
-	l = openLibrary(t, s.db, library.Options{Dir: s.dir, Wait: time.Millisecond})
+	l = openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Wait: time.Millisecond})
 	l.SetOpenFile(func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error) {
 		if strings.Contains(path, segment.CurrentIndex()) {
 			block()
@@ -157,7 +158,7 @@ func TestRebuild_ready(t *testing.T) {
 		t.Errorf("a request during the rebuild: %v, retry after %s", err, herb.RetryAfterOf(err))
 	}
 	close(release)
-	l = openLibrary(t, s.db, library.Options{Dir: s.dir, Wait: -1})
+	l = openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Wait: -1})
 	u, err := l.Upgrade(t.Context(), true, func(int, int) {})
 	if err != nil || u != (library.Upgrade{Versions: 2}) {
 		t.Errorf("%+v, %v", u, err)
@@ -173,7 +174,7 @@ func TestRebuild_deadline(t *testing.T) {
 		s := newSharedDir(t)
 		setFormat(t, filepath.Join(s.dir, store.SegmentFile(publish(t, s.open(t), 3).Version)), 1)
 		release := make(chan struct{})
-		l := openLibrary(t, s.db, library.Options{Dir: s.dir})
+		l := openLibrary(t, s.db, versionstest.Options{Dir: s.dir})
 		l.SetOpenFile(func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error) {
 			if strings.Contains(path, segment.CurrentIndex()) {
 				<-release
@@ -248,7 +249,7 @@ func TestUpgrade(t *testing.T) {
 			must.NoError(t, os.Truncate(path, 100))
 		}
 	}
-	u, err := openLibrary(t, s.db, library.Options{Dir: s.dir, Wait: -1}).Upgrade(t.Context(), false, func(int, int) {})
+	u, err := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Wait: -1}).Upgrade(t.Context(), false, func(int, int) {})
 	if u != (library.Upgrade{Versions: 4, Rebuilt: 3, Failed: 1}) || err == nil || !strings.Contains(err.Error(), "shop/d2") {
 		t.Errorf("%+v, %v", u, err)
 	}
@@ -294,7 +295,7 @@ func TestRebuild_background(t *testing.T) {
 func TestCluster_releases(t *testing.T) {
 	t.Parallel()
 	inCluster(t, func(t *testing.T, c *cluster) {
-		d := publishAs(t, c.node(t, nil).Library, ref, 9)
+		d := publishAs(t, c.node(t, nil).Node, ref, 9)
 		object := filepath.Join(c.bucket.dir, store.SegmentFile(d.Version))
 		content := setFormat(t, object, 99)
 		sum := herb.NewFileHash()
@@ -307,9 +308,9 @@ func TestCluster_releases(t *testing.T) {
 			return n.run(t)
 		}
 		b := newNode()
-		wantListed(t, b.Library, ref, 9)
+		wantListed(t, b.Node, ref, 9)
 		b2 := newNode()
-		wantListed(t, b2.Library, ref, 9)
+		wantListed(t, b2.Node, ref, 9)
 		if b.Health().Rebuilt != 1 || b2.Health().Rebuilt != 0 {
 			t.Errorf("%d and %d rebuilds", b.Health().Rebuilt, b2.Health().Rebuilt)
 		}

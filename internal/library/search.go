@@ -79,7 +79,10 @@ func SearchRecords(ctx context.Context, source RecordSource, search string, read
 		case err != nil && limited.Err() == nil:
 			return found, err
 		}
-		hidden := newSet(protected)
+		hidden := make(map[herb.Ref]bool, len(protected))
+		for _, ref := range protected {
+			hidden[ref] = true
+		}
 		live = slices.DeleteFunc(live, func(v herb.LiveVersion) bool {
 			return hidden[v.Ref] && !reader.See(herb.Dataset{Ref: v.Ref, Access: herb.AccessKey}).Values
 		})
@@ -171,7 +174,7 @@ func (l *Library) ProtectedRefs(ctx context.Context) ([]herb.Ref, error) {
 
 // MayMatch implements RecordSource. It reads the words of a published version without opening it.
 func (l *Library) MayMatch(v herb.LiveVersion, s *query.Search) bool {
-	if l.isPlants(v.Ref) {
+	if l.IsMutable(v.Ref) {
 		return true
 	}
 	may, err := segment.MayMatch(l.file(v.Version), s)

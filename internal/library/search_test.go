@@ -19,6 +19,8 @@ import (
 	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // TestSearch searches the catalogue while datasets are published, removed and rolled back, and
@@ -27,10 +29,10 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	publisher, db := openMany(t, dir)
-	l := openLibrary(t, db, library.Options{Dir: dir})
+	l := openLibrary(t, db, versionstest.Options{Dir: dir})
 	publish := func(name, title, keyword string) {
 		t.Helper()
-		if _, err := publisher.Publish(t.Context(), library.Publication{
+		if _, err := publisher.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{
 				Ref: herb.Ref{Namespace: "garden", Name: name}, Title: title, Access: herb.AccessOpen, Fields: []herb.Field{{Name: "id", Type: herb.TypeText}},
 				Details: herb.Details{Descriptor: json.RawMessage(`{"resource":{"keywords":["` + keyword + `"]}}`)},
@@ -64,7 +66,7 @@ func TestSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l = openLibrary(t, db, library.Options{Dir: dir})
+		l = openLibrary(t, db, versionstest.Options{Dir: dir})
 	}
 	publish("ferns", "Green plants", "Open data")
 	publish("roses", "Red plants", "open data")
@@ -183,7 +185,7 @@ func TestIsClosed(t *testing.T) {
 	s := newSharedDir(t)
 	l := s.open(t)
 	for name, access := range map[string]herb.Access{"moss": herb.AccessOpen, "rose": herb.AccessOpen, "staff": herb.AccessKey} {
-		if _, err := l.Publish(t.Context(), library.Publication{
+		if _, err := l.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{
 				Ref: herb.Ref{Namespace: "shop", Name: name}, Access: access, Fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true}},
 			},
@@ -192,7 +194,7 @@ func TestIsClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	other := openLibrary(t, s.db, library.Options{Dir: s.dir, OpenSize: -2}) // opens nothing in advance
+	other := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, OpenSize: -2}) // opens nothing in advance
 	if err := other.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +240,7 @@ func TestMayMatch(t *testing.T) {
 	l := s.open(t)
 	publish := func(name, text string, access herb.Access) herb.Dataset {
 		t.Helper()
-		out, err := l.Publish(t.Context(), library.Publication{
+		out, err := l.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{
 				Ref: herb.Ref{Namespace: "shop", Name: name}, Access: access, Fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true}},
 			},

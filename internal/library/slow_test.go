@@ -8,8 +8,9 @@ import (
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // stuckFS is a file system whose disk does not finish a write: Sync waits until it is released.
@@ -45,10 +46,10 @@ func TestPublish_slowDisk(t *testing.T) {
 	s := newSharedDir(t)
 	publish(t, s.open(t), 3)
 	stuck := &stuckFS{reached: make(chan struct{}), release: make(chan struct{})}
-	l := openLibrary(t, s.db, library.Options{Dir: s.dir, FS: stuck})
+	l := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, FS: stuck})
 	done := make(chan error, 1)
 	go func() {
-		_, err := l.Publish(t.Context(), library.Publication{
+		_, err := l.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: numbers(5, nil), AllowBreaking: true,
 		})
 		done <- err

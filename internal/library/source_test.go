@@ -8,23 +8,24 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/store"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 const sourceContent = "id,name\n1,Rose\n"
 
 // withSource returns a publication whose source is kept.
-func withSource(n int) library.Publication {
+func withSource(n int) versions.Publication {
 	p := publication(n)
-	p.Source = &library.KeptSource{
+	p.Source = &versions.KeptSource{
 		Content: io.NewSectionReader(strings.NewReader(sourceContent), 0, int64(len(sourceContent))), Name: "plants.csv", SHA256: "abc",
 	}
 	return p
 }
 
-func readSource(ctx context.Context, l *library.Library, version string) (string, herb.Dataset, error) {
+func readSource(ctx context.Context, l *versionstest.Node, version string) (string, herb.Dataset, error) {
 	r, d, err := l.OpenSource(ctx, ref, version)
 	if err != nil {
 		return "", d, err
@@ -52,7 +53,7 @@ func leftSources(t *testing.T, dir string) (left []string) {
 // an object store, where every node can read it.
 func TestKeptSource(t *testing.T) {
 	t.Parallel()
-	check := func(t *testing.T, publisher, reader *library.Library) herb.Dataset {
+	check := func(t *testing.T, publisher, reader *versionstest.Node) herb.Dataset {
 		t.Helper()
 		checked := withSource(1)
 		checked.Check = true
@@ -76,7 +77,7 @@ func TestKeptSource(t *testing.T) {
 	t.Run("folder", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		l, err := library.Open(openDB(t, t.TempDir()), library.Options{Dir: dir})
+		l, err := versionstest.Open(openDB(t, t.TempDir()), versionstest.Options{Dir: dir})
 		must.NoError(t, err)
 		t.Cleanup(func() { l.Close() })
 		check(t, l, l)
@@ -95,12 +96,12 @@ func TestKeptSource(t *testing.T) {
 		t.Parallel()
 		inCluster(t, func(t *testing.T, c *cluster) {
 			a, b := c.node(t, nil), c.node(t, nil)
-			check(t, a.Library, b.Library)
+			check(t, a.Node, b.Node)
 			if left := leftSources(t, a.opts.Dir); len(left) != 0 {
 				t.Errorf("the node has %v", left)
 			}
 			must.NoError(t, a.Remove(t.Context(), ref, ""))
-			pass(library.DefaultRetention + 1)
+			pass(versions.DefaultRetention + 1)
 			must.NoError(t, a.Collect(t.Context()))
 			if left := leftSources(t, c.bucket.dir); len(left) != 0 {
 				t.Errorf("objects %v are left", left)

@@ -3,6 +3,7 @@ package library
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/golang/groupcache/lru"
@@ -82,9 +83,11 @@ func summarize(d herb.Dataset) herb.Dataset {
 		d.Descriptor = nil
 		return d
 	}
-	shown := newSet(herb.Annotations())
+	shown := herb.Annotations()
 	for _, members := range descriptor {
-		maps.DeleteFunc(members, func(name string, value json.RawMessage) bool { return !shown[name] || len(value) > large })
+		maps.DeleteFunc(members, func(name string, value json.RawMessage) bool {
+			return !slices.Contains(shown, name) || len(value) > large
+		})
 	}
 	d.Descriptor, _ = json.Marshal(descriptor) // it was decoded from JSON
 	return d

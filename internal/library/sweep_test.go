@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/progress"
 	"herbarium/internal/segment"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // pausedDir and pausedPhase are set in the process that TestSweep_killed kills: the folder it
@@ -26,7 +27,7 @@ const (
 // TestPublish_paused is that process.
 func TestPublish_paused(t *testing.T) {
 	dir := childDir(t, pausedDir, "TestSweep_killed")
-	_, err := openLibrary(t, openDB(t, dir), library.Options{Dir: dir}).Publish(t.Context(), library.Publication{
+	_, err := openLibrary(t, openDB(t, dir), versionstest.Options{Dir: dir}).Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil),
 		Progress: progress.New(func(p progress.Progress) {
 			if p.Phase == os.Getenv(pausedPhase) {
@@ -42,7 +43,7 @@ func TestPublish_paused(t *testing.T) {
 // after that process was killed, again regardless of their age.
 func TestSweep_killed(t *testing.T) {
 	t.Parallel()
-	for _, phase := range []string{library.PhaseIndexing, segment.PhaseSorting, library.PhaseChecking} {
+	for _, phase := range []string{versions.PhaseIndexing, segment.PhaseSorting, versions.PhaseChecking} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
 			s := newSharedDir(t)
@@ -98,7 +99,7 @@ func TestSweep_during(t *testing.T) {
 	l := s.open(t)
 	s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
 	swept := map[string]bool{}
-	_, err := l.Publish(t.Context(), library.Publication{
+	_, err := l.Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil),
 		Progress: progress.New(func(p progress.Progress) {
 			if swept[p.Phase] {
@@ -130,7 +131,7 @@ func TestPublish_noDirectory(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l := openLibrary(t, s.db, library.Options{Dir: dir})
+	l := openLibrary(t, s.db, versionstest.Options{Dir: dir})
 	publish(t, l, 1)
 	if n := total(t, acquire(t, l)); n != 1 {
 		t.Fatalf("%d records are listed", n)
@@ -138,7 +139,7 @@ func TestPublish_noDirectory(t *testing.T) {
 	if err := os.Rename(dir, dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := l.Publish(t.Context(), library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)})
+	_, err := l.Publish(t.Context(), versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)})
 	if err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("the error does not name the directory: %v", err)
 	}

@@ -12,13 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/progress"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // publication returns a publication with a number of records.
-func publication(n int) library.Publication {
-	return library.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true}
+func publication(n int) versions.Publication {
+	return versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true}
 }
 
 // TestPublish_uploads: the file is stored before the version is live, and progress is reported.
@@ -44,7 +45,7 @@ func TestPublish_uploads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := n.Phases(); !slices.Equal(want, phases) || want[3] != library.PhaseUploading {
+		if want := n.Phases(); !slices.Equal(want, phases) || want[3] != versions.PhaseUploading {
 			t.Errorf("the phases were %v; want %v", phases, want)
 		}
 		if size := out.Dataset.File.Size; last.Done != size || last.Total != size {
@@ -91,8 +92,8 @@ func TestPublish_objectsFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) {
-				n := c.node(t, func(o *library.Options) { o.Keep = 1 })
-				before := publishAs(t, n.Library, ref, 1)
+				n := c.node(t, func(o *versionstest.Options) { o.Keep = 1 })
+				before := publishAs(t, n.Node, ref, 1)
 				pass(25 * time.Hour)
 				c.bucket.set(tt.fault, nil)
 				out, err := n.Publish(t.Context(), publication(2))
@@ -109,7 +110,7 @@ func TestPublish_objectsFail(t *testing.T) {
 					t.Error(err)
 				}
 				synctest.Wait()
-				wantListed(t, c.node(t, nil).Library, ref, live.Records)
+				wantListed(t, c.node(t, nil).Node, ref, live.Records)
 				c.wantCollected(t, n)
 			})
 		})
@@ -161,7 +162,7 @@ func TestPublish_switchFails(t *testing.T) {
 			t.Parallel()
 			inCluster(t, func(t *testing.T, c *cluster) {
 				n := c.node(t, nil)
-				publishAs(t, n.Library, ref, 1)
+				publishAs(t, n.Node, ref, 1)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				var lost func() error
@@ -176,7 +177,7 @@ func TestPublish_switchFails(t *testing.T) {
 					}
 					return tt.add(do)
 				}}
-				l, err := library.Open(faulty, n.opts)
+				l, err := versionstest.Open(faulty, n.opts)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -190,7 +191,7 @@ func TestPublish_switchFails(t *testing.T) {
 				if objects := c.bucket.versions(t); len(objects) != tt.objects {
 					t.Errorf("there are the objects %v; want %d", objects, tt.objects)
 				}
-				wantListed(t, c.node(t, nil).Library, ref, tt.live)
+				wantListed(t, c.node(t, nil).Node, ref, tt.live)
 				c.wantCollected(t, n)
 			})
 		})

@@ -15,11 +15,11 @@ import (
 	"herbarium/internal/access"
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/store/pgtest"
+	"herbarium/internal/versions"
 )
 
 // cluster is the PostgreSQL server of all tests of this package.
@@ -48,7 +48,7 @@ func newGarden(t *testing.T, plants int) *garden {
 		for n := 1; n <= 3; n++ {
 			publish(t, d, trees, n)
 		}
-		if _, err := d.Library.Rollback(t.Context(), trees, "", false); err != nil {
+		if _, err := d.Versions.Rollback(t.Context(), trees, "", false); err != nil {
 			t.Fatal(err)
 		}
 		publish(t, d, herbs, 40)
@@ -92,15 +92,15 @@ func sourceOf(records int) string { return strings.Repeat("n,word\n", records) }
 // that is kept with them.
 func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 	t.Helper()
-	var source *library.KeptSource
+	var source *versions.KeptSource
 	if ref == herbs {
 		content := sourceOf(records)
-		source = &library.KeptSource{
+		source = &versions.KeptSource{
 			Content: io.NewSectionReader(strings.NewReader(content), 0, int64(len(content))), Name: "herbs.csv",
 			SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(content))),
 		}
 	}
-	_, err := d.Library.Publish(t.Context(), library.Publication{
+	_, err := d.Versions.Publish(t.Context(), versions.Publication{
 		AllowBreaking: true, Source: source,
 		Dataset: herb.Dataset{
 			Ref: ref, Title: "Ω <b>\x00", Description: fmt.Sprint(records), Access: herb.AccessKey, SourceHash: fmt.Sprint(records),
@@ -162,7 +162,7 @@ func (p Place) listing(t *testing.T) (all []string) {
 			if ds.Ref == herb.PlantsRef {
 				queries = []string{"", "sort=name&order=desc", "sort=tag", "sort=id", "tag=%F0%9F%8C%BF", "search=name+12", "search=%E6%A4%8D*"}
 			} else {
-				history, err := d.Library.History(t.Context(), ds.Ref)
+				history, err := d.Versions.History(t.Context(), ds.Ref)
 				must.NoError(t, err)
 				all = append(all, fmt.Sprintf("%s: %q %q %v", ds.Ref, strings.ReplaceAll(ds.Title, "\x00", "\ufffd"), ds.SourceHash, history))
 				all = append(all, keptSources(t, d, history)...)
@@ -185,13 +185,13 @@ func (p Place) listing(t *testing.T) (all []string) {
 }
 
 // keptSources returns the original bytes of the sources that are kept with versions of herbs.
-func keptSources(t *testing.T, d *app.Data, history []library.VersionInfo) (sources []string) {
+func keptSources(t *testing.T, d *app.Data, history []versions.Version) (sources []string) {
 	t.Helper()
 	for _, v := range history {
 		if v.Ref != herbs {
 			continue
 		}
-		r, _, err := d.Library.OpenSource(t.Context(), v.Ref, v.Version)
+		r, _, err := d.Versions.OpenSource(t.Context(), v.Ref, v.Version)
 		must.NoError(t, err)
 		content, err := io.ReadAll(r)
 		must.NoError(t, errors.Join(err, r.Close()))

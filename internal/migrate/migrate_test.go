@@ -73,12 +73,12 @@ func TestMigrate_thereAndBack(t *testing.T) {
 	for _, p := range []Place{to, back} {
 		g.works(t, p)
 		p.use(t, func(d *app.Data) { // the versions that are not live are there as well
-			_, err := d.Library.Rollback(t.Context(), trees, "", false)
+			_, err := d.Versions.Rollback(t.Context(), trees, "", false)
 			must.NoError(t, err)
 			snap, err := d.Library.Acquire(t.Context(), trees)
 			must.NoError(t, err)
 			defer snap.Release()
-			v, err := d.Library.Version(t.Context(), trees, "")
+			v, err := d.Versions.Version(t.Context(), trees, "")
 			must.NoError(t, err)
 			if snap.Records != 1 || v.File == nil {
 				t.Errorf("%s: rolled back to %d records, file %v", p, snap.Records, v.File)
@@ -103,7 +103,7 @@ func TestMigrate_catchesUp(t *testing.T) {
 				g.create(t, d, 70)
 				publish(t, d, trees, 4) // which drops the first version
 				publish(t, d, herbs, 20)
-				_, err := d.Library.Rollback(t.Context(), herbs, "", false)
+				_, err := d.Versions.Rollback(t.Context(), herbs, "", false)
 				must.NoError(t, err)
 				id, _ := access.ID(g.active)
 				must.NoError(t, d.Store.RevokeKey(t.Context(), id, time.Now()))
@@ -131,7 +131,7 @@ func TestMigrate_removed(t *testing.T) {
 	t.Parallel()
 	g, to := newGarden(t, 3), newCluster(t)
 	mustMigrate(t, g.Place, to, Options{})
-	to.use(t, func(d *app.Data) { must.NoError(t, d.Library.Remove(t.Context(), trees, "")) })
+	to.use(t, func(d *app.Data) { must.NoError(t, d.Versions.Remove(t.Context(), trees, "")) })
 	mustMigrate(t, g.Place, to, Options{})
 	wantAlike(t, g.Place, to)
 	to.use(t, func(d *app.Data) {
@@ -174,7 +174,7 @@ func TestMigrate_sourceGrows(t *testing.T) {
 func TestMigrate_rejected(t *testing.T) {
 	t.Parallel()
 	version := func(t *testing.T, d *app.Data, ref herb.Ref) herb.Dataset {
-		v, err := d.Library.Version(t.Context(), ref, "")
+		v, err := d.Versions.Version(t.Context(), ref, "")
 		must.NoError(t, err)
 		return v
 	}
@@ -290,7 +290,7 @@ func TestMigrate_sweep(t *testing.T) {
 	g, to := newGarden(t, 3), Place{Folder: t.TempDir()}
 	_, err := migrateWith(t.Context(), g.Place, to, func(_, target *Installation) {
 		target.Objects = sweepingObjects{target.Objects, func() {
-			to.use(t, func(d *app.Data) { must.NoError(t, d.Library.Sweep(t.Context())) })
+			to.use(t, func(d *app.Data) { must.NoError(t, d.Versions.Sweep(t.Context())) })
 		}}
 	})
 	must.NoError(t, err)

@@ -244,7 +244,7 @@ func TestOmissions_newLive(t *testing.T) {
 	})
 	live := ""
 	g.use(t, func(d *app.Data) {
-		v, err := d.Library.Version(t.Context(), herbs, "")
+		v, err := d.Versions.Version(t.Context(), herbs, "")
 		must.NoError(t, err)
 		live = v.Version
 	})

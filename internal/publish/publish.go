@@ -17,17 +17,17 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/source"
-	"herbarium/internal/library"
 	"herbarium/internal/progress"
+	"herbarium/internal/versions"
 )
 
 // Publisher publishes sources to a library.
 type Publisher struct {
-	Library *library.Library
-	Store   Store
-	Data    string      // the data folder, which is never published
-	Access  herb.Access // of datasets whose sources do not state it; empty means AccessOpen
-	Log     *slog.Logger
+	Versions *versions.Service
+	Store    Store
+	Data     string      // the data folder, which is never published
+	Access   herb.Access // of datasets whose sources do not state it; empty means AccessOpen
+	Log      *slog.Logger
 	// Observe is called after each publish of a source of this server. nil disables it.
 	Observe func(way Way, status Status, took time.Duration)
 
@@ -67,7 +67,7 @@ type Options struct {
 	// publish is rejected if another one is live or goes live meanwhile. nil: the source replaces
 	// any.
 	Exclusive *string
-	Keep      *library.KeptSource // the source to keep with the version; nil: none
+	Keep      *versions.KeptSource // the source to keep with the version; nil: none
 	// Authorize fails if the publisher must not publish anymore; it is called before the switch.
 	// nil: nothing is checked.
 	Authorize func(ctx context.Context) error
@@ -77,7 +77,7 @@ type Options struct {
 
 // Result is the result of publishing a source. After an error, it is as complete as possible.
 type Result struct {
-	library.Outcome
+	versions.Outcome
 	Unchanged bool // the live version, or RolledBack, was built from the same content and settings; Dataset is the live one
 	// RolledBack is the version that was built from the same content and settings and rolled back;
 	// empty if there is none.
@@ -85,7 +85,7 @@ type Result struct {
 	Warnings   []string // notes about the source that do not prevent publishing
 }
 
-// Phases of a publish before those of the library.
+// Phases of a publish before those of package versions.
 const (
 	phaseRead  = "reading the source"
 	phaseInfer = "inferring types" // only if it cannot be done while reading
@@ -96,8 +96,8 @@ const (
 // contains the reasons.
 //
 // The live version is read once, before the source: ingest.Inspect compares the source with it, and
-// library.Publish compares the new version with it and reads it again only if another one went live
-// meanwhile.
+// versions.Service.Publish compares the new version with it and reads it again only if another one
+// went live meanwhile.
 //
 // A panic becomes a *herb.PanicError; nothing has changed then.
 func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) (_ Result, err error) {
@@ -106,7 +106,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	defer herb.Recover(&err)
 	defer s.Release()
-	steps := progress.New(opts.Progress, append([]string{phaseRead}, p.Library.Phases()...)...)
+	steps := progress.New(opts.Progress, append([]string{phaseRead}, p.Versions.Phases()...)...)
 	reading := steps.Bytes(phaseRead)
 	read := ingest.Options{
 		Temp:      p.Data,
@@ -114,7 +114,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Rows:      func(n int) { steps.Update(phaseRead, func(p *progress.Progress) { p.Records = n }) },
 		Inferring: steps.Bytes(phaseInfer),
 	}
-	live, err := p.Library.LiveVersion(ctx, s.Ref)
+	live, err := p.Versions.LiveVersion(ctx, s.Ref)
 	if err != nil {
 		return Result{}, err
 	}
@@ -128,20 +128,20 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	t, err := ingest.Inspect(ctx, s, read)
 	switch {
 	case errors.Is(err, ingest.ErrUnchanged):
-		return Result{Outcome: library.Outcome{Dataset: live}, Unchanged: true}, nil
+		return Result{Outcome: versions.Outcome{Dataset: live}, Unchanged: true}, nil
 	case err != nil:
 		return Result{}, err
 	case opts.Exclusive != nil && *opts.Exclusive != live.Version:
-		return Result{Warnings: warningsOf(t)}, errors.Join(library.ErrConcurrent(s.Ref), t.Close())
+		return Result{Warnings: warningsOf(t)}, errors.Join(versions.ErrConcurrent(s.Ref), t.Close())
 	}
 	defer t.Close()
 	if opts.KeepRolledBack {
 		if version, err := p.rolledBack(ctx, live, t.Dataset.SourceHash); err != nil || version != "" {
-			return Result{Outcome: library.Outcome{Dataset: live}, Unchanged: err == nil, RolledBack: version}, err
+			return Result{Outcome: versions.Outcome{Dataset: live}, Unchanged: err == nil, RolledBack: version}, err
 		}
 	}
-	reading = steps.Bytes(library.PhaseIndexing)
-	out, err := p.Library.Publish(ctx, library.Publication{
+	reading = steps.Bytes(versions.PhaseIndexing)
+	out, err := p.Versions.Publish(ctx, versions.Publication{
 		Dataset:       t.Dataset,
 		Records:       t.Records(ctx),
 		Expectations:  s.Expectations,
@@ -158,9 +158,9 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Check:         opts.Check,
 		Progress:      steps,
 	})
-	if library.IsConcurrent(err) {
-		if now, failed := p.Library.LiveVersion(ctx, s.Ref); failed == nil && now.SourceHash == t.Dataset.SourceHash && !opts.Force {
-			return Result{Outcome: library.Outcome{Dataset: now}, Unchanged: true}, nil // sent twice at the same time
+	if versions.IsConcurrent(err) {
+		if now, failed := p.Versions.LiveVersion(ctx, s.Ref); failed == nil && now.SourceHash == t.Dataset.SourceHash && !opts.Force {
+			return Result{Outcome: versions.Outcome{Dataset: now}, Unchanged: true}, nil // sent twice at the same time
 		}
 	}
 	return Result{Outcome: out, Warnings: warningsOf(t)}, err
@@ -176,7 +176,7 @@ func (p *Publisher) rolledBack(ctx context.Context, live herb.Dataset, hash stri
 	if live.Version == "" {
 		return "", nil
 	}
-	history, err := p.Library.History(ctx, live.Ref)
+	history, err := p.Versions.History(ctx, live.Ref)
 	if err != nil || history[0].SourceHash != hash {
 		return "", err
 	}

@@ -11,17 +11,17 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/library"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/versions/versionstest"
 )
 
 // brokenCatalogue is a catalogue that panics when it is read.
-type brokenCatalogue struct{ library.Catalogue }
+type brokenCatalogue struct{ versionstest.Catalogue }
 
-// Version implements library.Catalogue.
+// Version implements versionstest.Catalogue.
 func (brokenCatalogue) Version(context.Context, herb.Ref, string) (herb.Dataset, error) { panic("bug") }
 
-// Protected implements library.Catalogue.
+// Protected implements versionstest.Catalogue.
 func (brokenCatalogue) Protected(context.Context) ([]herb.Dataset, error) { panic("bug") }
 
 func openDatabase(t *testing.T) *sqlite.Store {
@@ -34,9 +34,9 @@ func openDatabase(t *testing.T) *sqlite.Store {
 	return db
 }
 
-func openLibrary(t *testing.T, c library.Catalogue) *library.Library {
+func openLibrary(t *testing.T, c versionstest.Catalogue) *versionstest.Node {
 	t.Helper()
-	l, err := library.Open(c, library.Options{Dir: t.TempDir()})
+	l, err := versionstest.Open(c, versionstest.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestPublishSource_panic(t *testing.T) {
 	path := rowstest.WriteFile(t, t.TempDir(), "prices.csv", "a\n1\n")
 	s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: path}
 	var b bytes.Buffer
-	publisher := &Publisher{Library: broken, Store: db, Log: slog.New(slog.NewTextHandler(&b, nil))}
+	publisher := &Publisher{Versions: broken.Service, Store: db, Log: slog.New(slog.NewTextHandler(&b, nil))}
 
 	if _, err := publisher.PublishSource(t.Context(), s, WayWatch); err == nil {
 		t.Error("a publish that panics succeeds")
@@ -68,7 +68,7 @@ func TestPublishSource_panic(t *testing.T) {
 	if err != nil || len(wrong) != 1 || !strings.Contains(wrong[0].Message, "please report it") {
 		t.Errorf("errors of sources: %v, %v", wrong, err)
 	}
-	publisher.Library = intact
+	publisher.Versions = intact.Service
 	if _, err := publisher.PublishSource(t.Context(), s, WayWatch); err != nil {
 		t.Error(err)
 	}

@@ -15,15 +15,15 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/progress"
 	"herbarium/internal/store"
+	"herbarium/internal/versions/versionstest"
 )
 
 // countingCatalogue counts the queries of a publish.
 type countingCatalogue struct {
-	library.Catalogue
+	versionstest.Catalogue
 	queries map[string]int
 }
 
@@ -67,7 +67,8 @@ func TestPublish_reads(t *testing.T) {
 	t.Parallel()
 	db := openDatabase(t)
 	catalogue := countingCatalogue{db, map[string]int{}}
-	p := &Publisher{Library: openLibrary(t, catalogue), Store: db, Log: slog.New(slog.DiscardHandler)}
+	l := openLibrary(t, catalogue)
+	p := &Publisher{Versions: l.Service, Store: db, Log: slog.New(slog.DiscardHandler)}
 	lines := func(n int, value string) string { return "name\n" + strings.Repeat(value+"\n", n) }
 	const many = 60_000
 	small, large, other := lines(many, "fern"), lines(many+1, "fern"), lines(many+1, "rose")

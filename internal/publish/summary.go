@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
 )
 
 // Status is the result of a publish in one word.
@@ -42,18 +42,18 @@ func StatusOf(r Result, failure error, check bool) Status {
 // Summary is the result of a publish in JSON: the output of publish --json and the body of a
 // response.
 type Summary struct {
-	Dataset    string           `json:"dataset"`
-	Status     Status           `json:"status"`
-	Error      string           `json:"error,omitempty"`
-	Records    int              `json:"records"`
-	Version    string           `json:"version,omitempty"`
-	Published  time.Time        `json:"published_at,omitzero"`
-	Replaces   string           `json:"replaces,omitempty"` // the version that was live
-	Fields     []herb.Field     `json:"fields,omitempty"`
-	PrimaryKey []string         `json:"primary_key,omitempty"`
-	Changes    []library.Change `json:"changes,omitempty"`
-	Report     *herb.Report     `json:"report,omitempty"`
-	Requires   []herb.Consent   `json:"requires,omitempty"` // consents with which it would not be rejected
+	Dataset    string            `json:"dataset"`
+	Status     Status            `json:"status"`
+	Error      string            `json:"error,omitempty"`
+	Records    int               `json:"records"`
+	Version    string            `json:"version,omitempty"`
+	Published  time.Time         `json:"published_at,omitzero"`
+	Replaces   string            `json:"replaces,omitempty"` // the version that was live
+	Fields     []herb.Field      `json:"fields,omitempty"`
+	PrimaryKey []string          `json:"primary_key,omitempty"`
+	Changes    []versions.Change `json:"changes,omitempty"`
+	Report     *herb.Report      `json:"report,omitempty"`
+	Requires   []herb.Consent    `json:"requires,omitempty"` // consents with which it would not be rejected
 }
 
 // NewSummary returns the summary of a publish that has ended, or was only checked.
@@ -109,7 +109,7 @@ func StateOf(phase string) State {
 	switch phase {
 	case phaseRead, phaseInfer:
 		return StateReading
-	case library.PhaseChecking, library.PhaseUploading:
+	case versions.PhaseChecking, versions.PhaseUploading:
 		return StateVerifying
 	}
 	return StateBuilding

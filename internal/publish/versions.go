@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
 )
 
 // Rollback makes another version of a dataset live and returns it. An empty version means the one
 // before the live one. live is the version that must be live; empty means any. The error has
 // herb.CodePrecondition if another one is live.
 func (p *Publisher) Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error) {
-	version, err := p.Library.RollbackFrom(ctx, ref, live, version, allowExposure)
+	version, err := p.Versions.RollbackFrom(ctx, ref, live, version, allowExposure)
 	p.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 	return version, required(ref, live, err)
 }
@@ -19,7 +19,7 @@ func (p *Publisher) Rollback(ctx context.Context, ref herb.Ref, live, version st
 // Remove removes a dataset with all its versions. live is the version that must be live; empty
 // means any. The error has herb.CodePrecondition if another one is live.
 func (p *Publisher) Remove(ctx context.Context, ref herb.Ref, live string) error {
-	err := p.Library.Remove(ctx, ref, live)
+	err := p.Versions.Remove(ctx, ref, live)
 	p.AuditFailure(ctx, herb.AuditRemoved, ref, err)
 	return required(ref, live, err)
 }
@@ -27,7 +27,7 @@ func (p *Publisher) Remove(ctx context.Context, ref herb.Ref, live string) error
 // required gives the error of a concurrent change the code of a failed condition, if the version
 // live was required.
 func required(ref herb.Ref, live string, err error) error {
-	if live != "" && library.IsConcurrent(err) {
+	if live != "" && versions.IsConcurrent(err) {
 		return herb.Wrap(herb.CodePrecondition, err, "another version of %s went live in the meantime; nothing has changed", ref)
 	}
 	return err

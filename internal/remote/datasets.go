@@ -10,19 +10,19 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/publish"
+	"herbarium/internal/versions"
 )
 
 // History returns the kept versions of a dataset, newest first, and the name of the live one.
-func (c *Client) History(ctx context.Context, ref herb.Ref) (versions []library.VersionSummary, live string, err error) {
+func (c *Client) History(ctx context.Context, ref herb.Ref) (history []versions.Summary, live string, err error) {
 	var body struct {
-		Versions []library.VersionSummary `json:"versions"`
+		Versions []versions.Summary `json:"versions"`
 	}
 	if err := c.get(ctx, datasetPath(ref)+"/versions", nil, &body); err != nil {
 		return nil, "", err
 	}
-	i := slices.IndexFunc(body.Versions, func(v library.VersionSummary) bool { return v.Live })
+	i := slices.IndexFunc(body.Versions, func(v versions.Summary) bool { return v.Live })
 	if i < 0 {
 		return nil, "", herb.Errorf(herb.CodeInternal, "the server returned no live version of %s; is it Herbarium?", ref)
 	}

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/progress"
 	"herbarium/internal/publish"
+	"herbarium/internal/versions"
 )
 
 // File is a file to be published.
@@ -138,7 +138,7 @@ func resultOf(ref herb.Ref, got reply) (p publish.Result, err error) {
 		return p, err
 	}
 	s := body.Summary
-	p.Outcome = library.Outcome{Replaces: s.Replaces, Changes: s.Changes, Dataset: herb.Dataset{
+	p.Outcome = versions.Outcome{Replaces: s.Replaces, Changes: s.Changes, Dataset: herb.Dataset{
 		Ref: ref, Records: s.Records, Version: s.Version, Published: s.Published, Fields: s.Fields,
 		Details: herb.Details{Report: s.Report, PrimaryKey: s.PrimaryKey},
 	}}

@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
 	"herbarium/internal/text"
+	"herbarium/internal/versions"
 )
 
 // MaxCompared is the number of records of a version up to which records are compared: 32 bytes of
@@ -29,7 +30,7 @@ type digest struct {
 // compare compares the records of a table with those of the live version. The comparison is nil if
 // there is no live version or there are too many records. duplicates names the keys that several
 // records of the table have, also without a live version.
-func (s *Service) compare(ctx context.Context, t *ingest.Table, live herb.Dataset) (c *Comparison, duplicates []library.Change, err error) {
+func (s *Service) compare(ctx context.Context, t *ingest.Table, live herb.Dataset) (c *Comparison, duplicates []versions.Change, err error) {
 	if t.Dataset.Records > MaxCompared {
 		return nil, nil, nil
 	}
@@ -49,7 +50,7 @@ func (s *Service) compare(ctx context.Context, t *ingest.Table, live herb.Datase
 		}
 	}
 	if repeated > 0 {
-		duplicates = append(duplicates, library.DuplicateKeys(next.PrimaryKey, true, repeated))
+		duplicates = append(duplicates, versions.DuplicateKeys(next.PrimaryKey, true, repeated))
 	}
 	for _, key := range t.Source.UniqueKeys {
 		next.PrimaryKey = key
@@ -57,7 +58,7 @@ func (s *Service) compare(ctx context.Context, t *ingest.Table, live herb.Datase
 			return nil, nil, err
 		}
 		if repeated > 0 {
-			duplicates = append(duplicates, library.DuplicateKeys(key, false, repeated))
+			duplicates = append(duplicates, versions.DuplicateKeys(key, false, repeated))
 		}
 	}
 	return c, duplicates, nil

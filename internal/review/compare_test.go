@@ -11,10 +11,10 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"herbarium/internal/library"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/testseed"
+	"herbarium/internal/versions"
 )
 
 // table is a file with a header.
@@ -132,7 +132,7 @@ func TestReview_compare(t *testing.T) {
 			if diff := gocmp.Diff(want, r.Compared, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("key %v (-want +got):\n%s", key, diff)
 			}
-			isReported := slices.ContainsFunc(r.Changes, func(c library.Change) bool { return c.Kind == library.KeyNotUnique })
+			isReported := slices.ContainsFunc(r.Changes, func(c versions.Change) bool { return c.Kind == versions.KeyNotUnique })
 			if isReported != (want.Duplicates > 0) || isReported && !r.Breaking() {
 				t.Errorf("%d duplicates, and the changes are %+v", want.Duplicates, r.Changes)
 			}
@@ -199,7 +199,7 @@ func TestReview_uniqueKeys(t *testing.T) {
 			r := n.review(n.create("a.csv", tt.content))
 			var got []string
 			for _, c := range r.Changes {
-				if c.Kind == library.KeyNotUnique {
+				if c.Kind == versions.KeyNotUnique {
 					got = append(got, c.Message)
 				}
 			}

@@ -14,11 +14,11 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/store"
+	"herbarium/internal/versions"
 )
 
 // TestDraft_restart continues with a draft after a restart: the review is made again from the kept
@@ -163,7 +163,7 @@ func TestPublish_twice(t *testing.T) {
 	if r := n.publish(one, false, live); r.State != publish.StateLive {
 		t.Fatalf("the first: %+v", r)
 	}
-	if _, err := n.reviews.Publish(t.Context(), two, review.Consent{}, live, actor); !library.IsConcurrent(err) || herb.CodeOf(err) != herb.CodeRejected {
+	if _, err := n.reviews.Publish(t.Context(), two, review.Consent{}, live, actor); !versions.IsConcurrent(err) || herb.CodeOf(err) != herb.CodeRejected {
 		t.Errorf("the second, reviewed against what was live: %v", err)
 	}
 	r := n.review(two)
@@ -243,29 +243,29 @@ func (s failingStore) Draft(ctx context.Context, id string) (store.Draft, error)
 
 // failingDrafts fails at one of the calls about files.
 type failingDrafts struct {
-	review.Library
+	review.Versions
 	failingStore
 }
 
 func (l failingDrafts) SaveDraft(ctx context.Context, id string, content io.Reader) error {
 	if err := l.fail(); err != nil {
-		return errors.Join(err, l.Library.SaveDraft(ctx, id, io.LimitReader(content, 10))) // a part of it is there
+		return errors.Join(err, l.Versions.SaveDraft(ctx, id, io.LimitReader(content, 10))) // a part of it is there
 	}
-	return l.Library.SaveDraft(ctx, id, content)
+	return l.Versions.SaveDraft(ctx, id, content)
 }
 
 func (l failingDrafts) OpenDraft(ctx context.Context, id string) (io.ReadCloser, error) {
 	if err := l.fail(); err != nil {
 		return nil, err
 	}
-	return l.Library.OpenDraft(ctx, id)
+	return l.Versions.OpenDraft(ctx, id)
 }
 
 func (l failingDrafts) RemoveDraft(ctx context.Context, id string) error {
 	if err := l.fail(); err != nil {
 		return err
 	}
-	return l.Library.RemoveDraft(ctx, id)
+	return l.Versions.RemoveDraft(ctx, id)
 }
 
 // TestDraft_failures lets the database and the store of files fail at each of their calls. Whatever
@@ -280,7 +280,7 @@ func TestDraft_failures(t *testing.T) {
 		n := newNode(t, nodeOptions{
 			now:    func() time.Time { return now },
 			store:  func(s review.Store) review.Store { f := fail; f.Store = s; return f },
-			drafts: func(l review.Library) review.Library { return failingDrafts{l, fail} },
+			drafts: func(l review.Versions) review.Versions { return failingDrafts{l, fail} },
 		})
 		isCreated, err := n.tryAll()
 		if ids, failed := n.store.DraftIDs(t.Context(), time.Time{}); failed != nil || !isCreated && len(ids) > 0 {
@@ -356,7 +356,7 @@ func TestReview_readsOnce(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	counted := &countingJobs{Service: n.jobs}
-	n.reviews = review.New(review.Options{Jobs: counted, Library: n.library, Store: n.store})
+	n.reviews = review.New(review.Options{Jobs: counted, Library: n.library, Versions: n.library, Store: n.store})
 	t.Cleanup(n.reviews.Stop)
 	n.put(prices, "a.csv", plainTable(), "", func(r *jobs.Request) { r.Access, r.Reading = herb.AccessKey, map[string]string{"delimiter": ","} })
 	id := n.create("prices.csv", plainTable())
@@ -405,7 +405,7 @@ func TestReview_cancel(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	counted := &countingJobs{Service: n.jobs, begun: make(chan struct{}, 10)}
-	n.reviews = review.New(review.Options{Jobs: counted, Library: n.library, Store: n.store})
+	n.reviews = review.New(review.Options{Jobs: counted, Library: n.library, Versions: n.library, Store: n.store})
 	t.Cleanup(n.reviews.Stop)
 	id := n.create("prices.csv", priceList())
 	read := func(context string) {
@@ -440,7 +440,7 @@ func TestReview_unreadable(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	counted := &countingJobs{Service: n.jobs}
-	n.reviews = review.New(review.Options{Jobs: counted, Library: n.library, Store: n.store})
+	n.reviews = review.New(review.Options{Jobs: counted, Library: n.library, Versions: n.library, Store: n.store})
 	t.Cleanup(n.reviews.Stop)
 	for _, tt := range []struct {
 		name, content string

@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
 	"herbarium/internal/text"
+	"herbarium/internal/versions"
 )
 
 // result is what a review shows of a file that was read.
@@ -21,8 +21,8 @@ type result struct {
 	columns    []Column
 	warnings   []string
 	compared   *Comparison
-	duplicates []library.Change     // keys that are not unique
-	hidden     library.HiddenFields // fields with values that the live version hides
+	duplicates []versions.Change     // keys that are not unique
+	hidden     versions.HiddenFields // fields with values that the live version hides
 }
 
 // examine makes the result of a file that was read.
@@ -52,7 +52,7 @@ func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *rec
 		s.opts.Log.Warn("cannot compare the records of a draft with the live version", "dataset", r.Ref, "err", err)
 		out.warnings = append(out.warnings, "the records could not be compared with those of the live version; open the review again in a moment")
 	}
-	if out.hidden, err = library.FindHiddenValues(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx)); err != nil {
+	if out.hidden, err = versions.FindHiddenValues(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx)); err != nil {
 		return nil, err
 	}
 	report := t.Dataset.Report
@@ -199,9 +199,9 @@ func (x *exceptions) describe(columns []Column) {
 
 // changes returns what changes for users of the live version. The number of records is not among
 // them unless it is breaking, because the review compares the records.
-func (r *result) changes(live, next herb.Dataset) (changes []library.Change) {
-	for _, c := range library.Compare(live, next, r.hidden) {
-		if c.Kind != library.RecordsChanged || c.Breaking {
+func (r *result) changes(live, next herb.Dataset) (changes []versions.Change) {
+	for _, c := range versions.Compare(live, next, r.hidden) {
+		if c.Kind != versions.RecordsChanged || c.Breaking {
 			changes = append(changes, c)
 		}
 	}

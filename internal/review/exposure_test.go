@@ -45,7 +45,7 @@ func (n *node) ways() map[string]func(a attempt) error {
 		must.NoError(n.t, err)
 		return s
 	}
-	publisher := &publish.Publisher{Library: n.library, Store: n.store, Data: n.data, Log: slog.New(slog.DiscardHandler)}
+	publisher := &publish.Publisher{Versions: n.library.Service, Store: n.store, Data: n.data, Log: slog.New(slog.DiscardHandler)}
 	result := func(r jobs.Record) error {
 		if r.Code == "" {
 			return nil

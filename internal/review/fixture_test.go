@@ -13,12 +13,12 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions/versionstest"
 )
 
 // longWait is far longer than any reading of a test takes.
@@ -30,7 +30,7 @@ var actor = herb.Actor{Name: "key1", Origin: "192.0.2.1"}
 type node struct {
 	t       *testing.T
 	store   *sqlite.Store
-	library *library.Library
+	library *versionstest.Node
 	files   *upload.Receiver
 	jobs    *jobs.Service
 	reviews *review.Service
@@ -39,11 +39,11 @@ type node struct {
 }
 
 type nodeOptions struct {
-	data    string                              // of another node; empty: a new folder
-	now     func() time.Time                    // nil: time.Now
-	store   func(review.Store) review.Store     // nil: the store itself
-	drafts  func(review.Library) review.Library // nil: the library itself
-	library func(*library.Options)              // nil: one machine
+	data    string                                // of another node; empty: a new folder
+	now     func() time.Time                      // nil: time.Now
+	store   func(review.Store) review.Store       // nil: the store itself
+	drafts  func(review.Versions) review.Versions // nil: the library itself
+	library func(*versionstest.Options)           // nil: one machine
 }
 
 // newNode returns a server with its own data, or with that of another one.
@@ -59,26 +59,26 @@ func newNode(t *testing.T, o nodeOptions) *node {
 	db, err := sqlite.Open(t.Context(), filepath.Join(n.data, "test.db"), sqlite.Options{})
 	must.NoError(t, err)
 	must.CloseAfter(t, db)
-	opts := library.Options{Dir: n.data, Now: n.now}
+	opts := versionstest.Options{Dir: n.data, Now: n.now}
 	if o.library != nil {
 		o.library(&opts)
 	}
 	n.store = db
-	n.library, err = library.Open(db, opts)
+	n.library, err = versionstest.Open(db, opts)
 	must.NoError(t, err)
 	must.CloseAfter(t, n.library)
-	publisher := &publish.Publisher{Library: n.library, Store: db, Data: n.data}
+	publisher := &publish.Publisher{Versions: n.library.Service, Store: db, Data: n.data}
 	n.files = upload.New(upload.Options{Dir: n.data})
-	n.jobs = jobs.New(jobs.Options{Publisher: publisher, Library: n.library, Store: db, Files: n.files, Dir: n.data, Now: n.now})
+	n.jobs = jobs.New(jobs.Options{Publisher: publisher, Library: n.library, Versions: n.library, Store: db, Files: n.files, Dir: n.data, Now: n.now})
 	var records review.Store = db
 	if o.store != nil {
 		records = o.store(records)
 	}
-	var drafts review.Library = n.library
+	var drafts review.Versions = n.library
 	if o.drafts != nil {
 		drafts = o.drafts(drafts)
 	}
-	n.reviews = review.New(review.Options{Jobs: n.jobs, Library: drafts, Store: records, Now: n.now})
+	n.reviews = review.New(review.Options{Jobs: n.jobs, Library: n.library, Versions: drafts, Store: records, Now: n.now})
 	t.Cleanup(n.stop)
 	return n
 }

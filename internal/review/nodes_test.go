@@ -12,11 +12,11 @@ import (
 	"herbarium/internal/blobs"
 	"herbarium/internal/blobs/s3test"
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/store"
+	"herbarium/internal/versions/versionstest"
 )
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestDraft_nodes(t *testing.T) {
 	data := t.TempDir()
 	open := func() *node {
 		dir := t.TempDir()
-		return newNode(t, nodeOptions{data: data, library: func(o *library.Options) { o.Blobs, o.Dir = bucket, dir }})
+		return newNode(t, nodeOptions{data: data, library: func(o *versionstest.Options) { o.Blobs, o.Dir = bucket, dir }})
 	}
 	a, b := open(), open()
 	id := a.create("prices.csv", priceList())

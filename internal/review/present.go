@@ -18,7 +18,7 @@ func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Re
 	if err != nil {
 		return Review{}, err
 	}
-	live, err := s.opts.Library.LiveVersion(ctx, r.ref())
+	live, err := s.opts.Versions.LiveVersion(ctx, r.ref())
 	if err != nil {
 		return Review{}, err
 	}
@@ -94,7 +94,7 @@ func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	live, err := s.opts.Library.LiveVersion(ctx, r.ref())
+	live, err := s.opts.Versions.LiveVersion(ctx, r.ref())
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/publish"
+	"herbarium/internal/versions"
 )
 
 // Consent is what the publisher of a draft accepts, and whether it still may publish.
@@ -28,12 +28,12 @@ func (s *Service) Publish(ctx context.Context, id string, given Consent, live st
 	if err != nil {
 		return "", err
 	}
-	d, err := s.opts.Library.LiveVersion(ctx, r.ref())
+	d, err := s.opts.Versions.LiveVersion(ctx, r.ref())
 	switch {
 	case err != nil:
 		return "", err
 	case d.Version != live:
-		return "", library.ErrConcurrent(r.ref())
+		return "", versions.ErrConcurrent(r.ref())
 	}
 	p, err := s.readPlan(id, r, d)
 	if err == errUnknown { // a load balancer may have sent the review to another node

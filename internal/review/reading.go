@@ -263,7 +263,7 @@ func (s *Service) withoutEdits(
 
 // file returns the file of a draft.
 func (s *Service) file(id string, r *record) *upload.File {
-	return upload.Stored(r.Name, r.Size, r.SHA256, func(ctx context.Context) (io.ReadCloser, error) { return s.opts.Library.OpenDraft(ctx, id) })
+	return upload.Stored(r.Name, r.Size, r.SHA256, func(ctx context.Context) (io.ReadCloser, error) { return s.opts.Versions.OpenDraft(ctx, id) })
 }
 
 // isAboutFile reports whether an error is about the file or the settings, so that another attempt

@@ -9,7 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
 )
 
 // Draft is a file that was received and is not published.
@@ -65,22 +65,22 @@ type Review struct {
 	Unit     string // what the format calls a row: "line", "row" or "array"; empty: rows have no numbers
 	Rows     []Row  // the first and the last of the file, and some that need attention
 	Columns  []Column
-	LeftOut  int              // rows of the file that are not records, without the header
-	Warnings []string         // notes about the file
-	Changes  []library.Change // for users of the live version, except the number of records
-	Compared *Comparison      // with the records of the live version; nil if there is none or there are too many
+	LeftOut  int               // rows of the file that are not records, without the header
+	Warnings []string          // notes about the file
+	Changes  []versions.Change // for users of the live version, except the number of records
+	Compared *Comparison       // with the records of the live version; nil if there is none or there are too many
 }
 
 // Breaking reports whether a change requires the consent of the publisher because it may break
 // consumers.
 func (r *Review) Breaking() bool {
-	return slices.ContainsFunc(r.Changes, func(c library.Change) bool { return c.Breaking && !c.Exposure })
+	return slices.ContainsFunc(r.Changes, func(c versions.Change) bool { return c.Breaking && !c.Exposure })
 }
 
 // Exposing reports whether a change requires the consent of the publisher because something becomes
 // public.
 func (r *Review) Exposing() bool {
-	return slices.ContainsFunc(r.Changes, func(c library.Change) bool { return c.Exposure })
+	return slices.ContainsFunc(r.Changes, func(c versions.Change) bool { return c.Exposure })
 }
 
 // RowKind is what a row of a file is read as.

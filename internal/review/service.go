@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/library"
 	"herbarium/internal/store"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 )
 
 // Jobs reads and publishes files.
@@ -28,10 +29,14 @@ type Jobs interface {
 	Wait(ctx context.Context, id string, wait time.Duration) (jobs.Record, error)
 }
 
-// Library has the live versions, and stores the files of drafts for all nodes.
+// Library opens the versions of datasets.
 type Library interface {
-	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
+}
+
+// Versions describes the versions of datasets, and stores the files of drafts for all nodes.
+type Versions interface {
+	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 	SaveDraft(ctx context.Context, id string, content io.Reader) error
 	OpenDraft(ctx context.Context, id string) (io.ReadCloser, error)
 	RemoveDraft(ctx context.Context, id string) error
@@ -46,14 +51,15 @@ type Store interface {
 	Drafts(ctx context.Context, owner string, since time.Time) ([]store.Draft, error)
 }
 
-// Options configures a Service. Jobs, Library and Store are required.
+// Options configures a Service. Jobs, Library, Versions and Store are required.
 type Options struct {
-	Jobs    Jobs
-	Library Library
-	Store   Store
-	Access  herb.Access      // of datasets that do not state it; empty means herb.AccessOpen
-	Now     func() time.Time // nil means time.Now
-	Log     *slog.Logger     // nil disables logging
+	Jobs     Jobs
+	Library  Library
+	Versions Versions
+	Store    Store
+	Access   herb.Access      // of datasets that do not state it; empty means herb.AccessOpen
+	Now      func() time.Time // nil means time.Now
+	Log      *slog.Logger     // nil disables logging
 }
 
 // Limits of the number of drafts. Each has a file on the disk or in the object store.
@@ -127,7 +133,7 @@ func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, acto
 		return Draft{}, err
 	}
 	if err == nil {
-		err = s.opts.Library.SaveDraft(ctx, id, f.Content())
+		err = s.opts.Versions.SaveDraft(ctx, id, f.Content())
 	}
 	if err == nil {
 		d.Stored, d.Updated = true, s.next(d.Updated)
@@ -156,7 +162,7 @@ func checkCount(own, all int) error {
 }
 
 // expired returns the time before which drafts are removed that were not used since.
-func (s *Service) expired() time.Time { return s.opts.Now().Add(-library.DraftAge) }
+func (s *Service) expired() time.Time { return s.opts.Now().Add(-versions.DraftAge) }
 
 // Drafts returns the drafts of a key, newest first. owner is herb.Actor.Name.
 func (s *Service) Drafts(ctx context.Context, owner string) (drafts []Draft, err error) {
@@ -207,7 +213,7 @@ func (s *Service) Discard(ctx context.Context, id string) error {
 	if err := s.opts.Store.RemoveDraft(ctx, id); err != nil {
 		return err
 	}
-	if err := s.opts.Library.RemoveDraft(ctx, id); err != nil { // nothing refers to the file any more
+	if err := s.opts.Versions.RemoveDraft(ctx, id); err != nil { // nothing refers to the file any more
 		s.opts.Log.Warn("cannot remove the file of a draft; will retry", "draft", id, "err", err)
 	}
 	return nil

@@ -28,6 +28,11 @@ const (
 	SegmentSuffix = ".segment"
 	SourceSuffix  = ".source" // of the compressed source that is kept with a version
 	DraftSuffix   = ".draft"  // of the compressed file of a draft
+	// DescriptionSuffix is the extension of a node's copy of the description of a version.
+	DescriptionSuffix = ".description"
+	// CopySuffix is the extension of files that are moved to their name once they are complete:
+	// segments that a migration copies into a folder, and rebuilt ones.
+	CopySuffix = ".tmp"
 )
 
 // SourceFile returns the name of the file with the source of a version.

@@ -1,4 +1,4 @@
-package library
+package versions
 
 import (
 	"cmp"
@@ -190,11 +190,11 @@ func Reject(changes []Change, given ...herb.Consent) error {
 // findProtected returns an exposure for each protected dataset with the same source file as a
 // publication that is open by default. Without its descriptor, a file may be published under
 // another name.
-func (l *Library) findProtected(ctx context.Context, p Publication) (changes []Change, err error) {
+func (s *Service) findProtected(ctx context.Context, p Publication) (changes []Change, err error) {
 	if p.AccessSet || accessOf(p.Dataset) == herb.AccessKey || len(p.Origins) == 0 {
 		return nil, nil
 	}
-	protected, err := l.catalogue.Protected(ctx)
+	protected, err := s.catalogue.Protected(ctx)
 	if err != nil {
 		return nil, err
 	}

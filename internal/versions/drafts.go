@@ -1,4 +1,4 @@
-package library
+package versions
 
 import (
 	"context"
@@ -17,18 +17,18 @@ const DraftAge = 24 * time.Hour
 
 // SaveDraft stores the file of a draft, compressed, for all nodes. The draft must be in the
 // catalogue before: files of drafts that are not in it are garbage.
-func (l *Library) SaveDraft(ctx context.Context, id string, content io.Reader) error {
-	lock, err := store.LockVersions(l.opts.Dir)
+func (s *Service) SaveDraft(ctx context.Context, id string, content io.Reader) error {
+	lock, err := store.LockVersions(s.opts.Dir)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
 	name := store.DraftFile(id)
-	path := filepath.Join(l.opts.Dir, name)
-	err = l.writeCompressed(ctx, path, content)
-	if err == nil && l.shared() {
-		err = l.opts.Blobs.Put(ctx, name, path, nil)
-		if failed := l.opts.FS.RemoveAll(path); err == nil {
+	path := filepath.Join(s.opts.Dir, name)
+	err = s.writeCompressed(ctx, path, content)
+	if err == nil && s.shared() {
+		err = s.opts.Blobs.Put(ctx, name, path, nil)
+		if failed := s.opts.FS.RemoveAll(path); err == nil {
 			err = failed
 		}
 	}
@@ -40,22 +40,22 @@ func (l *Library) SaveDraft(ctx context.Context, id string, content io.Reader) e
 
 // OpenDraft returns the file of a draft. The error, or that of a read, has herb.CodeNotFound if
 // there is none. The caller closes the reader.
-func (l *Library) OpenDraft(ctx context.Context, id string) (io.ReadCloser, error) {
-	return l.openCompressed(ctx, store.DraftFile(id), herb.Errorf(herb.CodeNotFound, "the file of the draft is not kept any more; send it again"))
+func (s *Service) OpenDraft(ctx context.Context, id string) (io.ReadCloser, error) {
+	return s.openCompressed(ctx, store.DraftFile(id), herb.Errorf(herb.CodeNotFound, "the file of the draft is not kept any more; send it again"))
 }
 
 // RemoveDraft removes the file of a draft. Removing an unknown draft is not an error.
-func (l *Library) RemoveDraft(ctx context.Context, id string) error {
-	if l.shared() {
-		return l.opts.Blobs.Delete(ctx, store.DraftFile(id))
+func (s *Service) RemoveDraft(ctx context.Context, id string) error {
+	if s.shared() {
+		return s.opts.Blobs.Delete(ctx, store.DraftFile(id))
 	}
-	return l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, store.DraftFile(id)))
+	return s.opts.FS.RemoveAll(filepath.Join(s.opts.Dir, store.DraftFile(id)))
 }
 
 // collectDrafts removes the files of drafts that are not in the catalogue, or have expired. A draft
 // enters the catalogue before its file is stored, so that a file that was listed before is garbage
 // if its draft is not in the catalogue, however new it is.
-func (l *Library) collectDrafts(ctx context.Context, files []string) error {
+func (s *Service) collectDrafts(ctx context.Context, files []string) error {
 	var ids []string
 	for _, name := range files {
 		if id, ok := strings.CutSuffix(name, store.DraftSuffix); ok && store.IsDraftID(id) {
@@ -65,7 +65,7 @@ func (l *Library) collectDrafts(ctx context.Context, files []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	known, err := l.catalogue.DraftIDs(ctx, l.opts.Now().Add(-DraftAge))
+	known, err := s.catalogue.DraftIDs(ctx, s.opts.Now().Add(-DraftAge))
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,10 @@ func (l *Library) collectDrafts(ctx context.Context, files []string) error {
 		if inCatalogue[id] {
 			continue
 		}
-		if failed := l.RemoveDraft(ctx, id); failed != nil {
+		if failed := s.RemoveDraft(ctx, id); failed != nil {
 			err = failed
 		} else {
-			l.opts.Log.Info("removed draft", "draft", id)
+			s.opts.Log.Info("removed draft", "draft", id)
 		}
 	}
 	return err

@@ -1,4 +1,4 @@
-package library
+package versions
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 )
 
 // Exposures returns what becomes public when next replaces live. shared is the result of
@@ -222,7 +223,7 @@ type HiddenFields map[string][]string
 // still has the values that it has in the live version, such as two columns of country codes, or if
 // the column has one or two values only, such as yes and no, and is still hidden.
 func FindHiddenValues(
-	ctx context.Context, acquire func(context.Context, herb.Ref, string) (View, error), live, next herb.Dataset, records iter.Seq2[herb.Record, error],
+	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live, next herb.Dataset, records iter.Seq2[herb.Record, error],
 ) (HiddenFields, error) {
 	return findHiddenValues(ctx, acquire, live, next, records, hasHalf)
 }
@@ -231,7 +232,7 @@ func FindHiddenValues(
 // columns that it hides. The merged version alone does not show this: it has the values that each
 // field had before.
 func RejectChanges(
-	ctx context.Context, acquire func(context.Context, herb.Ref, string) (View, error), live, changes herb.Dataset, records iter.Seq2[herb.Record, error],
+	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live, changes herb.Dataset, records iter.Seq2[herb.Record, error],
 ) error {
 	never := func(map[uint32]bool, []uint32) bool { return false }
 	shared, err := findHiddenValues(ctx, acquire, live, changes, records, never)
@@ -246,7 +247,7 @@ func RejectChanges(
 // findHiddenValues is FindHiddenValues; isKnown reports whether a field still has the values of the
 // live version. Values that the field has in the live version are no evidence.
 func findHiddenValues(
-	ctx context.Context, acquire func(context.Context, herb.Ref, string) (View, error), live, next herb.Dataset, records iter.Seq2[herb.Record, error],
+	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live, next herb.Dataset, records iter.Seq2[herb.Record, error],
 	isKnown func(seen map[uint32]bool, values []uint32) bool,
 ) (HiddenFields, error) {
 	if live.Version == "" {
@@ -337,7 +338,7 @@ func countFunc(values []uint32, f func(uint32) bool) (n int) {
 // knownValues returns hashes of some values of fields of the live version. ok is false if it cannot
 // be read.
 func knownValues(
-	ctx context.Context, acquire func(context.Context, herb.Ref, string) (View, error), live herb.Dataset, fields map[string]bool,
+	ctx context.Context, acquire func(context.Context, herb.Ref, string) (library.View, error), live herb.Dataset, fields map[string]bool,
 ) (known map[string][]uint32, ok bool) {
 	known = map[string][]uint32{}
 	view, err := acquire(ctx, live.Ref, live.Version)

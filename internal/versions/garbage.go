@@ -1,4 +1,4 @@
-package library
+package versions
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
@@ -30,43 +31,39 @@ const (
 	rebuiltAge = 30 * 24 * time.Hour
 )
 
-// copySuffix is the extension of files that are moved to their name once they are complete:
-// segments that a migration copies into a folder, and rebuilt ones.
-const copySuffix = ".tmp"
-
 // Collect deletes objects that no node needs, and unfinished uploads. Several nodes may run it
 // concurrently. If there are no Blobs, Sweep does the same for the files in Dir.
-func (l *Library) Collect(ctx context.Context) error {
-	if !l.shared() {
+func (s *Service) Collect(ctx context.Context) error {
+	if !s.shared() {
 		return nil
 	}
-	stored, err := l.objects(ctx)
+	stored, err := s.objects(ctx)
 	if err != nil {
 		return fmt.Errorf("listing objects: %w", err)
 	}
-	versions, err := l.catalogue.Versions(ctx)
+	versions, err := s.catalogue.Versions(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.opts.Blobs.Abort(ctx, orphanAge), l.collectDrafts(ctx, stored.drafts), l.collect(ctx, newSet(versions), garbage{
-		stored: stored.versions, orphanAge: orphanAge, retention: l.opts.Retention, margin: retiredMargin,
+	return errors.Join(s.opts.Blobs.Abort(ctx, orphanAge), s.collectDrafts(ctx, stored.drafts), s.collect(ctx, newSet(versions), garbage{
+		stored: stored.versions, orphanAge: orphanAge, retention: s.opts.Retention, margin: retiredMargin,
 		remove: func(version string) error {
-			err := l.deleteObjects(ctx, version)
+			err := s.deleteObjects(ctx, version)
 			for _, b := range stored.rebuilt[version] {
-				err = errors.Join(err, l.opts.Blobs.Delete(ctx, b.Name))
+				err = errors.Join(err, s.opts.Blobs.Delete(ctx, b.Name))
 			}
 			return err
 		},
-	}), l.collectRebuilt(ctx, stored.rebuilt))
+	}), s.collectRebuilt(ctx, stored.rebuilt))
 }
 
 // collectRebuilt deletes the indexes that other releases have rebuilt and that are so old that
 // these releases are unlikely to run.
-func (l *Library) collectRebuilt(ctx context.Context, rebuilt map[string][]herb.Blob) (err error) {
+func (s *Service) collectRebuilt(ctx context.Context, rebuilt map[string][]herb.Blob) (err error) {
 	for version, objects := range rebuilt {
 		for _, b := range objects {
-			if b.Name != rebuiltName(version) && l.opts.Now().Sub(b.Modified) >= rebuiltAge {
-				err = errors.Join(err, l.opts.Blobs.Delete(ctx, b.Name))
+			if b.Name != library.RebuiltName(version) && s.opts.Now().Sub(b.Modified) >= rebuiltAge {
+				err = errors.Join(err, s.opts.Blobs.Delete(ctx, b.Name))
 			}
 		}
 	}
@@ -88,12 +85,12 @@ type garbage struct {
 // A retired version never enters the catalogue again, which the catalogue enforces in one
 // transaction: if the last statement of a publish is still in flight, retiring its version waits
 // for it or makes it fail. So no second check is needed.
-func (l *Library) collect(ctx context.Context, inCatalogue map[string]bool, g garbage) error {
-	retired, err := l.catalogue.Retired(ctx)
+func (s *Service) collect(ctx context.Context, inCatalogue map[string]bool, g garbage) error {
+	retired, err := s.catalogue.Retired(ctx)
 	if err != nil {
 		return err
 	}
-	now, known, removed := l.opts.Now(), map[string]bool{}, 0
+	now, known, removed := s.opts.Now(), map[string]bool{}, 0
 	for _, r := range retired {
 		known[r.Version] = true
 	}
@@ -102,7 +99,7 @@ func (l *Library) collect(ctx context.Context, inCatalogue map[string]bool, g ga
 		if inCatalogue[version] || known[version] || now.Sub(modified) < g.orphanAge {
 			continue
 		}
-		is, err := l.catalogue.RetireVersion(ctx, version, now)
+		is, err := s.catalogue.RetireVersion(ctx, version, now)
 		if errs = append(errs, err); is {
 			retired = append(retired, store.Retired{Version: version, Since: now})
 		}
@@ -123,10 +120,10 @@ func (l *Library) collect(ctx context.Context, inCatalogue map[string]bool, g ga
 		}
 	}
 	if len(forget) > 0 {
-		errs = append(errs, l.catalogue.ForgetRetired(ctx, forget))
+		errs = append(errs, s.catalogue.ForgetRetired(ctx, forget))
 	}
 	if removed > 0 {
-		l.opts.Log.Info("deleted unreferenced files", "files", removed)
+		s.opts.Log.Info("deleted unreferenced files", "files", removed)
 	}
 	return errors.Join(errs...)
 }
@@ -139,58 +136,62 @@ type storedObjects struct {
 }
 
 // objects lists the objects in Blobs and records the segments in the cache.
-func (l *Library) objects(ctx context.Context) (o storedObjects, err error) {
+func (s *Service) objects(ctx context.Context) (o storedObjects, err error) {
 	o = storedObjects{versions: map[string]time.Time{}, rebuilt: map[string][]herb.Blob{}}
 	segments := map[string]bool{}
-	for b, err := range l.opts.Blobs.List(ctx) {
+	for b, err := range s.opts.Blobs.List(ctx) {
 		if err != nil {
 			return o, err
 		}
 		if strings.HasSuffix(b.Name, store.DraftSuffix) {
 			o.drafts = append(o.drafts, b.Name)
 		}
-		if version, index, ok := store.ParseSegmentFile(b.Name); ok && isVersion(version) {
+		if version, index, ok := store.ParseSegmentFile(b.Name); ok && herb.IsVersion(version) {
 			if segments[b.Name] = true; index != "" {
 				o.rebuilt[version] = append(o.rebuilt[version], b)
 			}
 			o.versions[version] = b.Modified
 		}
-		if version, ok := strings.CutSuffix(b.Name, store.SourceSuffix); ok && isVersion(version) && o.versions[version].IsZero() {
+		if version, ok := strings.CutSuffix(b.Name, store.SourceSuffix); ok && herb.IsVersion(version) && o.versions[version].IsZero() {
 			o.versions[version] = b.Modified // its segment may be missing if its publish was killed
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.cache.stored = segments
+	s.library.SetStored(segments)
 	return o, nil
 }
 
-// cleanUp collects garbage locally and in Blobs until ctx is done. If Dir has all files, it does
-// not start with it: reading the names of thousands of files would double the processor time of a
+// Run collects garbage locally and in Blobs until ctx is done. If Dir has all files, it does not
+// start with it: reading the names of thousands of files would double the processor time of a
 // start. It logs when it starts to fail, not each time.
-func (l *Library) cleanUp(ctx context.Context) {
+func (s *Service) Run(ctx context.Context) error {
 	failing := false
 	do := func() {
 		limited, cancel := context.WithTimeout(ctx, collectEvery)
 		defer cancel()
-		err := errors.Join(l.Collect(limited), l.Sweep(limited))
-		if l.shared() {
-			err = errors.Join(err, l.scanCache())
-			l.refresh.Lock()
-			l.saveCatalogueCopy() // the description of the plants may have changed
-			l.refresh.Unlock()
+		err := errors.Join(s.Collect(limited), s.Sweep(limited))
+		if s.shared() {
+			err = errors.Join(err, s.library.RescanCache())
 		}
 		if ctx.Err() != nil || (err != nil) == failing {
 			return
 		}
 		if failing = err != nil; failing {
-			l.opts.Log.Warn("garbage collection failed; will retry", "err", err)
+			s.opts.Log.Warn("garbage collection failed; will retry", "err", err)
 		}
 	}
-	if l.shared() { // eviction needs to know which files are stored
+	if s.shared() { // eviction needs to know which files are stored
 		do()
 	}
-	every(ctx, collectEvery, do)
+	tick := time.NewTicker(collectEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			do()
+		}
+	}
 }
 
 // abandonedAge is the age at which a file that may belong to a running process counts as abandoned.
@@ -203,8 +204,8 @@ const abandonedAge = time.Hour
 // while there is one in any process; the next Sweep after it has ended or was killed removes its
 // leftovers. On a file system without locks, files are removed when they are older than
 // abandonedAge.
-func (l *Library) Sweep(ctx context.Context) error {
-	lock, err := os.Open(l.notifier.file.Name())
+func (s *Service) Sweep(ctx context.Context) error {
+	lock, err := os.Open(filepath.Join(s.opts.Dir, store.ChangedFile))
 	if err != nil {
 		return err
 	}
@@ -215,11 +216,11 @@ func (l *Library) Sweep(ctx context.Context) error {
 	} else if err != nil {
 		minAge = abandonedAge
 	}
-	files, err := l.opts.FS.ReadDir(l.opts.Dir)
+	files, err := s.opts.FS.ReadDir(s.opts.Dir)
 	if err != nil {
 		return err
 	}
-	versions, err := l.catalogue.Versions(ctx)
+	versions, err := s.catalogue.Versions(ctx)
 	if err != nil {
 		return err
 	}
@@ -228,13 +229,13 @@ func (l *Library) Sweep(ctx context.Context) error {
 	for _, f := range files {
 		ext := filepath.Ext(f.Name())
 		version, index, _ := strings.Cut(strings.TrimSuffix(f.Name(), ext), ".")
-		if ext == store.DraftSuffix && !l.shared() {
+		if ext == store.DraftSuffix && !s.shared() {
 			drafts = append(drafts, f.Name())
 			continue
 		}
-		ours := []string{store.SegmentSuffix, store.SourceSuffix, store.DraftSuffix, descriptionSuffix, segment.PartSuffix, copySuffix}
+		ours := []string{store.SegmentSuffix, store.SourceSuffix, store.DraftSuffix, store.DescriptionSuffix, segment.PartSuffix, store.CopySuffix}
 		rebuilt := ext == store.SegmentSuffix && index != ""
-		if inCatalogue[version] && (index == "" || f.Name() == rebuiltName(version)) || !slices.Contains(ours, ext) {
+		if inCatalogue[version] && (index == "" || f.Name() == library.RebuiltName(version)) || !slices.Contains(ours, ext) {
 			continue // needed, or not ours
 		}
 		info, failed := f.Info()
@@ -242,19 +243,19 @@ func (l *Library) Sweep(ctx context.Context) error {
 		case errors.Is(failed, os.ErrNotExist):
 		case failed != nil:
 			err = errors.Join(err, failed)
-		case l.opts.Now().Sub(info.ModTime()) < minAge, rebuilt && inCatalogue[version] && l.opts.Now().Sub(info.ModTime()) < rebuiltAge:
-		case (ext == store.SegmentSuffix || ext == store.SourceSuffix) && !inCatalogue[version] && !l.shared(): // with an object store, the file is not needed even if its version goes live
+		case s.opts.Now().Sub(info.ModTime()) < minAge, rebuilt && inCatalogue[version] && s.opts.Now().Sub(info.ModTime()) < rebuiltAge:
+		case (ext == store.SegmentSuffix || ext == store.SourceSuffix) && !inCatalogue[version] && !s.shared(): // with an object store, the file is not needed even if its version goes live
 			unused[version] = info.ModTime()
 		default:
-			if failed := l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name())); failed != nil {
+			if failed := s.opts.FS.RemoveAll(filepath.Join(s.opts.Dir, f.Name())); failed != nil {
 				err = errors.Join(err, failed)
 			} else {
-				l.opts.Log.Info("removed leftover file", "file", f.Name())
+				s.opts.Log.Info("removed leftover file", "file", f.Name())
 			}
 		}
 	}
-	if !l.shared() {
-		err = errors.Join(err, l.collectDrafts(ctx, drafts), l.collect(ctx, inCatalogue, garbage{stored: unused, remove: l.removeFile}))
+	if !s.shared() {
+		err = errors.Join(err, s.collectDrafts(ctx, drafts), s.collect(ctx, inCatalogue, garbage{stored: unused, remove: s.removeFile}))
 	}
 	return err
 }
@@ -270,13 +271,13 @@ func newSet[T comparable](items []T) map[T]bool {
 // removeRetired removes the files of versions that have left the catalogue. A process that is
 // killed meanwhile leaves the record of their retirement, by which Sweep removes them; with an
 // object store, Collect needs that record.
-func (l *Library) removeRetired(ctx context.Context, versions []string) error {
+func (s *Service) removeRetired(ctx context.Context, versions []string) error {
 	var err error
 	for _, v := range versions {
-		err = errors.Join(err, l.removeFile(v))
+		err = errors.Join(err, s.removeFile(v))
 	}
-	if err != nil || l.shared() || len(versions) == 0 {
+	if err != nil || s.shared() || len(versions) == 0 {
 		return err
 	}
-	return l.catalogue.ForgetRetired(ctx, versions)
+	return s.catalogue.ForgetRetired(ctx, versions)
 }

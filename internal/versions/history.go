@@ -1,4 +1,4 @@
-package library
+package versions
 
 import (
 	"context"
@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 )
 
-// VersionInfo describes a version in the history of a dataset.
-type VersionInfo struct {
+// Version describes a version in the history of a dataset.
+type Version struct {
 	herb.Dataset
 	Live    bool
 	First   bool     // no earlier version is kept, so its changes are unknown
@@ -20,21 +21,21 @@ type VersionInfo struct {
 
 // WithoutValues returns the description of a version for readers who may not see its report: its
 // changes quote no values.
-func (v VersionInfo) WithoutValues() VersionInfo {
+func (v Version) WithoutValues() Version {
 	v.Dataset, v.previous = v.Dataset.WithoutValues(), v.previous.WithoutValues()
 	v.Changes = Compare(v.previous, v.Dataset, nil)
 	return v
 }
 
 // History returns the kept versions of a dataset, newest first. A mutable dataset has one.
-func (l *Library) History(ctx context.Context, ref herb.Ref) (history []VersionInfo, err error) {
-	if l.isPlants(ref) {
-		d, err := l.opts.Plants.Describe(ctx)
-		return []VersionInfo{{Dataset: d, Live: true, First: true}}, err
+func (s *Service) History(ctx context.Context, ref herb.Ref) (history []Version, err error) {
+	if s.library.IsMutable(ref) {
+		d, err := s.Version(ctx, ref, "")
+		return []Version{{Dataset: d, Live: true, First: true}}, err
 	}
-	kept, err := l.catalogue.History(ctx, ref)
+	kept, err := s.catalogue.History(ctx, ref)
 	for i, v := range slices.Backward(kept.Versions) {
-		info := VersionInfo{Dataset: v, Live: v.Version == kept.Live, First: i == 0}
+		info := Version{Dataset: v, Live: v.Version == kept.Live, First: i == 0}
 		if !info.First {
 			info.previous = kept.Versions[i-1]
 			info.Changes = Compare(info.previous, v, nil)
@@ -44,9 +45,29 @@ func (l *Library) History(ctx context.Context, ref herb.Ref) (history []VersionI
 	return history, err
 }
 
-// VersionSummary is a version in the history of a dataset in JSON: a line of 'datasets history
+// VisibleHistory is History in a private catalogue for the reader of a context: without the
+// versions that the reader must not know of, and without what changed since one of these.
+func (s *Service) VisibleHistory(ctx context.Context, ref herb.Ref) (visible []Version, err error) {
+	catalogue := library.Private{Library: s.library}
+	if err := catalogue.Check(ctx, ref); err != nil {
+		return nil, err
+	}
+	history, err := s.History(ctx, ref)
+	for i, v := range history { // newest first
+		if !library.IsVisible(ctx, v.Dataset) {
+			continue
+		}
+		if i+1 < len(history) && !library.IsVisible(ctx, history[i+1].Dataset) {
+			v.First, v.Changes, v.previous = true, nil, herb.Dataset{}
+		}
+		visible = append(visible, v)
+	}
+	return visible, catalogue.Hide(ctx, ref, err)
+}
+
+// Summary is a version in the history of a dataset in JSON: a line of 'datasets history
 // --json' and an element of the list that the API returns.
-type VersionSummary struct {
+type Summary struct {
 	herb.Ref
 	Version   string     `json:"version"`
 	Published time.Time  `json:"published_at,omitzero"` // zero if the dataset is mutable
@@ -59,8 +80,8 @@ type VersionSummary struct {
 }
 
 // Summary returns the summary of a version.
-func (v VersionInfo) Summary() VersionSummary {
-	s := VersionSummary{Ref: v.Ref, Version: v.Version, Published: v.Published, Records: v.Records, Live: v.Live}
+func (v Version) Summary() Summary {
+	s := Summary{Ref: v.Ref, Version: v.Version, Published: v.Published, Records: v.Records, Live: v.Live}
 	if v.Report != nil {
 		s.Bytes = v.Report.Bytes
 	}
@@ -74,8 +95,8 @@ func (v VersionInfo) Summary() VersionSummary {
 }
 
 // Summaries returns the summaries of a history.
-func Summaries(history []VersionInfo) []VersionSummary {
-	all := make([]VersionSummary, len(history))
+func Summaries(history []Version) []Summary {
+	all := make([]Summary, len(history))
 	for i, v := range history {
 		all[i] = v.Summary()
 	}

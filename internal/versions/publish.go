@@ -1,18 +1,15 @@
-package library
+package versions
 
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"herbarium/internal/contenthash"
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
 	"herbarium/internal/segment"
@@ -48,9 +45,9 @@ const (
 )
 
 // Phases returns the phases of a publish.
-func (l *Library) Phases() []string {
+func (s *Service) Phases() []string {
 	phases := []string{PhaseIndexing, segment.PhaseSorting, PhaseChecking}
-	if l.shared() {
+	if s.shared() {
 		phases = append(phases, PhaseUploading)
 	}
 	return phases
@@ -79,58 +76,55 @@ type Outcome struct {
 // serialized: each is compared with the version that it actually replaces.
 //
 // A panic becomes a *herb.PanicError: publishes run in servers, and no source may crash one.
-func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err error) {
+func (s *Service) Publish(ctx context.Context, p Publication) (out Outcome, err error) {
 	defer herb.Recover(&err)
 	d := p.Dataset
-	if l.isPlants(d.Ref) {
+	if s.library.IsMutable(d.Ref) {
 		return Outcome{Dataset: d}, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
 	}
 	if err := checkCharts(p.Charts, d.Fields); err != nil {
 		return Outcome{Dataset: d}, err
 	}
-	d.Published = l.opts.Now().UTC().Truncate(time.Millisecond)
-	d.Version = newVersion(d.Published)
+	d.Published = s.opts.Now().UTC().Truncate(time.Millisecond)
+	d.Version = herb.NewVersion(d.Published)
 	if accessOf(d) == herb.AccessKey {
 		d.Origins = p.Origins
 	}
-	lock, err := store.LockVersions(l.opts.Dir)
+	lock, err := store.LockVersions(s.opts.Dir)
 	if err != nil {
 		return Outcome{Dataset: d}, err
 	}
 	defer lock.Close()
-	cells := newCellHash(d.Fields)
-	n, err := segment.Create(ctx, l.file(d.Version), d.Fields, withHash(p.Records, cells), segment.Options{
+	cells := contenthash.New(d.Fields)
+	n, err := segment.Create(ctx, s.file(d.Version), d.Fields, cells.Of(p.Records), segment.Options{
 		Progress: p.reportBuild,
-		Memory:   l.opts.Memory,
-		FS:       l.opts.FS,
-		Program:  l.opts.Program,
+		Memory:   s.opts.Memory,
+		FS:       s.opts.FS,
+		Program:  s.opts.Program,
 	})
 	if err != nil {
 		return Outcome{Dataset: d}, err
 	}
 	d.Records = n
 	if p.Source != nil && !p.Check {
-		if err := l.keepSource(ctx, &d, *p.Source); err != nil {
-			return Outcome{Dataset: d}, errors.Join(err, l.removeFile(d.Version))
+		if err := s.keepSource(ctx, &d, *p.Source); err != nil {
+			return Outcome{Dataset: d}, errors.Join(err, s.removeFile(d.Version))
 		}
 	}
-	out, dropped, err := l.activate(ctx, p, d, cells)
+	out, dropped, err := s.activate(ctx, p, d, cells)
 	if err != nil || p.Check {
 		out.Dataset.Version = ""
 		if !errors.Is(err, errUncertain) {
-			err = errors.Join(err, l.removeFile(d.Version))
+			err = errors.Join(err, s.removeFile(d.Version))
 		}
 		return out, err
 	}
-	l.notifyChange()
-	if err := l.removeRetired(ctx, dropped); err != nil { // the new version is live regardless; Sweep removes the files later
-		l.opts.Log.Warn("cannot remove old versions; will retry", "dataset", d.Ref.String(), "err", err)
+	s.library.NotifyChange()
+	if err := s.removeRetired(ctx, dropped); err != nil { // the new version is live regardless; Sweep removes the files later
+		s.opts.Log.Warn("cannot remove old versions; will retry", "dataset", d.Ref.String(), "err", err)
 	}
-	if l.shared() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		name := store.SegmentFile(d.Version)
-		l.cache.files[name], l.cache.stored[name] = out.Dataset.File.Size, true
+	if s.shared() {
+		s.library.AddFile(store.SegmentFile(d.Version), out.Dataset.File.Size)
 	}
 	return out, nil
 }
@@ -139,27 +133,27 @@ func (l *Library) Publish(ctx context.Context, p Publication) (out Outcome, err 
 // unless it is rejected. If another version went live in the meantime, the catalogue does not
 // switch; activate then compares with that one and tries again. It returns the versions that left
 // the catalogue.
-func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, cells *cellHash) (out Outcome, dropped []string, err error) {
-	problems, err := l.checkVersion(ctx, p, &d, cells)
+func (s *Service) activate(ctx context.Context, p Publication, d herb.Dataset, cells *contenthash.Hash) (out Outcome, dropped []string, err error) {
+	problems, err := s.checkVersion(ctx, p, &d, cells)
 	if err != nil {
 		return Outcome{Dataset: d}, nil, err
 	}
 	defer func() {
 		if d.File != nil && err != nil && !errors.Is(err, errUncertain) {
-			l.deleteUpload(ctx, d)
+			s.deleteUpload(ctx, d)
 		}
 	}()
 	live := p.Live
 	for {
 		if live == nil {
-			read, err := l.LiveVersion(ctx, d.Ref)
+			read, err := s.LiveVersion(ctx, d.Ref)
 			if err != nil {
 				return Outcome{Dataset: d, Changes: problems}, nil, err
 			}
 			live = &read
 		}
 		var shared HiddenFields
-		out, shared, err = l.gate(ctx, p, d, *live, problems)
+		out, shared, err = s.gate(ctx, p, d, *live, problems)
 		if herb.CodeOf(err) == herb.CodeRejected && live == p.Live && !p.Exclusive {
 			live = nil // it may have been replaced while the version was built
 			continue
@@ -167,8 +161,8 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 		if err != nil || p.Check {
 			return out, nil, err
 		}
-		if l.shared() && d.File == nil {
-			if d.File, err = l.upload(ctx, d, p.Progress.Bytes(PhaseUploading)); err != nil {
+		if s.shared() && d.File == nil {
+			if d.File, err = s.upload(ctx, d, p.Progress.Bytes(PhaseUploading)); err != nil {
 				return out, nil, err
 			}
 			out.Dataset = d
@@ -180,7 +174,7 @@ func (l *Library) activate(ctx context.Context, p Publication, d herb.Dataset, c
 		}
 		next := d
 		rememberHidden(*live, &next, shared)
-		dropped, err = l.addVersion(ctx, next, live.Version)
+		dropped, err = s.addVersion(ctx, next, live.Version)
 		if !errors.Is(err, store.ErrSuperseded) {
 			return out, dropped, err
 		}
@@ -202,13 +196,13 @@ func IsConcurrent(err error) bool { return errors.Is(err, store.ErrSuperseded) }
 
 // gate compares a version with the live one and with protected datasets. The error has
 // herb.CodeRejected if it must not go live.
-func (l *Library) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Outcome, HiddenFields, error) {
+func (s *Service) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Outcome, HiddenFields, error) {
 	out := Outcome{Dataset: d, Replaces: live.Version}
-	shared, err := l.findHiddenValues(ctx, live, d)
+	shared, err := s.findHiddenValues(ctx, live, d)
 	if err != nil {
 		return out, nil, err
 	}
-	exposed, err := l.findProtected(ctx, p)
+	exposed, err := s.findProtected(ctx, p)
 	out.Changes = slices.Concat(Compare(live, d, shared), problems, exposed)
 	return out, shared, cmp.Or(err, Reject(out.Changes, p.consents()...))
 }
@@ -226,27 +220,27 @@ func (p Publication) consents() (given []herb.Consent) {
 
 // findHiddenValues searches a version, whose file is on this machine, for values that the live
 // version hides.
-func (l *Library) findHiddenValues(ctx context.Context, live, d herb.Dataset) (_ HiddenFields, err error) {
+func (s *Service) findHiddenValues(ctx context.Context, live, d herb.Dataset) (_ HiddenFields, err error) {
 	if live.Version == "" || len(hidingOf(live).Columns) == 0 {
 		return nil, nil
 	}
-	r, err := segment.Open(l.file(d.Version))
+	r, err := segment.Open(s.file(d.Version))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read back the written segment: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Release()) }()
-	return FindHiddenValues(ctx, l.AcquireVersion, live, d, r.Records(ctx))
+	return FindHiddenValues(ctx, s.library.AcquireVersion, live, d, r.Records(ctx))
 }
 
 // checkVersion opens a version that is not live yet, verifies that its content is that of the
 // source, and returns the problems that do not depend on the live version.
-func (l *Library) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells *cellHash) (problems []Change, err error) {
+func (s *Service) checkVersion(ctx context.Context, p Publication, d *herb.Dataset, cells *contenthash.Hash) (problems []Change, err error) {
 	defer herb.Recover(&err) // so that the file is removed, as after any other error
 	report := func(records int) {
 		p.Progress.Update(PhaseChecking, func(s *progress.Progress) { s.Done, s.Total = int64(records), int64(d.Records) })
 	}
 	report(0)
-	r, err := segment.Open(l.file(d.Version))
+	r, err := segment.Open(s.file(d.Version))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read back the written segment: %w", err)
 	}
@@ -278,120 +272,21 @@ var errUncertain = errors.New("unknown whether the version was published")
 
 // addVersion adds a version, whose file is complete, to the catalogue in place of the version
 // replaces, and returns the versions that left the catalogue, as far as they are known.
-func (l *Library) addVersion(ctx context.Context, d herb.Dataset, replaces string) ([]string, error) {
-	dropped, failed := l.catalogue.AddVersion(ctx, d, replaces, l.opts.Keep, l.opts.Now())
+func (s *Service) addVersion(ctx context.Context, d herb.Dataset, replaces string) ([]string, error) {
+	dropped, failed := s.catalogue.AddVersion(ctx, d, replaces, s.opts.Keep, s.opts.Now())
 	if failed == nil || errors.Is(failed, store.ErrSuperseded) {
 		return dropped, failed
 	}
 	// The error may have occurred after the commit, in which case the file is needed. A read is not
 	// enough: the transaction may still be in flight. Retiring the version waits for it or makes it
 	// fail.
-	retired, err := l.catalogue.RetireVersion(context.WithoutCancel(ctx), d.Version, l.opts.Now())
+	retired, err := s.catalogue.RetireVersion(context.WithoutCancel(ctx), d.Version, s.opts.Now())
 	switch {
 	case err != nil:
 		return nil, errors.Join(failed, err, errUncertain)
 	case !retired:
-		l.opts.Log.Warn("catalogue returned an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
+		s.opts.Log.Warn("catalogue returned an error but has the version", "dataset", d.Ref.String(), "version", d.Version, "err", failed)
 		return nil, nil
 	}
 	return nil, failed
-}
-
-// notifyChange signals other processes that the catalogue changed.
-func (l *Library) notifyChange() {
-	if err := l.notifier.notify(); err != nil {
-		l.opts.Log.Warn("cannot signal catalogue change; nodes will see it at the next poll", "err", err)
-	}
-}
-
-// newVersion returns a unique name that sorts by time.
-func newVersion(now time.Time) string {
-	return now.Format(versionTime) + "-" + strings.ToLower(rand.Text()[:10])
-}
-
-const versionTime = "20060102T150405Z"
-
-// isVersion reports whether a name has the format of newVersion.
-func isVersion(name string) bool {
-	at, random, ok := strings.Cut(name, "-")
-	if _, err := time.Parse(versionTime, at); err != nil || !ok || len(random) != 10 {
-		return false
-	}
-	return strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == ""
-}
-
-// checkVersionName fails with herb.CodeInvalid if a text cannot be the name of a version of a
-// dataset.
-func (l *Library) checkVersionName(ref herb.Ref, version string) error {
-	if l.isPlants(ref) {
-		return herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
-	}
-	if !isVersion(version) {
-		return herb.Invalidf("malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij", clip(version))
-	}
-	return nil
-}
-
-// removeFile removes the files of a version, including the indexes that any release has rebuilt.
-func (l *Library) removeFile(version string) error {
-	rebuilt, err := filepath.Glob(filepath.Join(l.opts.Dir, store.RebuiltFile(version, "*")))
-	for _, path := range append(rebuilt, l.file(version), l.sourceFile(version)) {
-		err = errors.Join(err, l.opts.FS.RemoveAll(path))
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	maps.DeleteFunc(l.cache.files, func(name string, _ int64) bool { return strings.HasPrefix(name, version+".") })
-	return err
-}
-
-// Version describes a version of a dataset; an empty name means the live one.
-func (l *Library) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
-	if version != "" {
-		if err := l.checkVersionName(ref, version); err != nil {
-			return herb.Dataset{}, err
-		}
-	}
-	if l.isPlants(ref) {
-		return l.opts.Plants.Describe(ctx)
-	}
-	return l.catalogue.Version(ctx, ref, version)
-}
-
-// LiveVersion describes the live version of a dataset. If there is none, the result has no Version
-// and there is no error.
-func (l *Library) LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
-	d, err := l.Version(ctx, ref, "")
-	if herb.CodeOf(err) == herb.CodeNotFound {
-		return herb.Dataset{}, nil
-	}
-	return d, err
-}
-
-// Describe describes the live version of a dataset without opening it. The error for an unknown
-// dataset has a suggestion.
-func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
-	d, err := l.Version(ctx, ref, "")
-	if herb.CodeOf(err) == herb.CodeNotFound {
-		if err = l.updateEntries(ctx); err == nil {
-			err = l.unknownDataset(ref)
-		}
-	}
-	return d, err
-}
-
-// Remove removes a dataset with all its versions. If live is not empty, that must be the live
-// version; otherwise the error is that of a concurrent change.
-func (l *Library) Remove(ctx context.Context, ref herb.Ref, live string) error {
-	if l.isPlants(ref) {
-		return herb.Invalidf("%q is the plant store and cannot be removed", ref)
-	}
-	versions, err := l.catalogue.RemoveDataset(ctx, ref, live, l.opts.Now())
-	if errors.Is(err, store.ErrSuperseded) {
-		return ErrConcurrent(ref)
-	}
-	if err != nil {
-		return err
-	}
-	l.notifyChange()
-	return l.removeRetired(ctx, versions)
 }

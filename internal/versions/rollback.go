@@ -1,4 +1,4 @@
-package library
+package versions
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 // Rollback makes an earlier version live. An empty version means the one before the live one. The
 // error has herb.CodeRejected if something would become public that the live version hides, unless
 // allowExposure, or if another version goes live concurrently.
-func (l *Library) Rollback(ctx context.Context, ref herb.Ref, version string, allowExposure bool) (string, error) {
-	return l.RollbackFrom(ctx, ref, "", version, allowExposure)
+func (s *Service) Rollback(ctx context.Context, ref herb.Ref, version string, allowExposure bool) (string, error) {
+	return s.RollbackFrom(ctx, ref, "", version, allowExposure)
 }
 
 // RollbackFrom is Rollback that requires a version to be live. An empty one means any.
-func (l *Library) RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error) {
-	kept, err := l.catalogue.History(ctx, ref)
+func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error) {
+	kept, err := s.catalogue.History(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -27,7 +27,7 @@ func (l *Library) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 		return "", ErrConcurrent(ref)
 	}
 	if version != "" {
-		if err := l.checkVersionName(ref, version); err != nil {
+		if err := s.library.CheckVersionName(ref, version); err != nil {
 			return "", err
 		}
 	}
@@ -45,11 +45,11 @@ func (l *Library) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 	}
 	next := named(version)
 	if next >= 0 && !allowExposure {
-		if err := l.rejectExposure(ctx, kept.Versions[i], kept.Versions[next]); err != nil {
+		if err := s.rejectExposure(ctx, kept.Versions[i], kept.Versions[next]); err != nil {
 			return "", err
 		}
 	}
-	err = l.catalogue.SetLive(ctx, ref, version, kept.Live)
+	err = s.catalogue.SetLive(ctx, ref, version, kept.Live)
 	if errors.Is(err, store.ErrSuperseded) && live != "" {
 		return "", ErrConcurrent(ref)
 	}
@@ -60,20 +60,20 @@ func (l *Library) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 	if err != nil {
 		return "", err
 	}
-	l.notifyChange()
+	s.library.NotifyChange()
 	return version, nil
 }
 
 // rejectExposure fails if something becomes public when a kept version replaces the live one.
-func (l *Library) rejectExposure(ctx context.Context, live, next herb.Dataset) error {
+func (s *Service) rejectExposure(ctx context.Context, live, next herb.Dataset) error {
 	var shared HiddenFields
 	if len(hidingOf(live).Columns) > 0 {
-		view, err := l.AcquireVersion(ctx, next.Ref, next.Version)
+		view, err := s.library.AcquireVersion(ctx, next.Ref, next.Version)
 		if err != nil {
 			return err
 		}
 		defer view.Release()
-		if shared, err = FindHiddenValues(ctx, l.AcquireVersion, live, next, view.Reader.Records(ctx)); err != nil {
+		if shared, err = FindHiddenValues(ctx, s.library.AcquireVersion, live, next, view.Reader.Records(ctx)); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package library
+package versions
 
 import (
 	"context"
@@ -22,29 +22,29 @@ type KeptSource struct {
 	Merged  bool   // the file was made from records, so that its columns are the fields
 }
 
-func (l *Library) sourceFile(version string) string {
-	return filepath.Join(l.opts.Dir, store.SourceFile(version))
+func (s *Service) sourceFile(version string) string {
+	return filepath.Join(s.opts.Dir, store.SourceFile(version))
 }
 
 // keepSource writes the compressed source of a version beside its segment and describes it.
-func (l *Library) keepSource(ctx context.Context, d *herb.Dataset, s KeptSource) error {
-	kept := herb.Kept{Name: s.Name, Size: s.Content.Size(), SHA256: s.SHA256, Merged: s.Merged}
+func (s *Service) keepSource(ctx context.Context, d *herb.Dataset, source KeptSource) error {
+	kept := herb.Kept{Name: source.Name, Size: source.Content.Size(), SHA256: source.SHA256, Merged: source.Merged}
 	settings := herb.Settings{}
 	if d.Settings != nil {
 		settings = *d.Settings
 	}
 	settings.Kept = &kept
 	d.Settings = &settings
-	if err := l.writeCompressed(ctx, l.sourceFile(d.Version), s.Content); err != nil {
+	if err := s.writeCompressed(ctx, s.sourceFile(d.Version), source.Content); err != nil {
 		return fmt.Errorf("keeping the source: %w", err)
 	}
 	return nil
 }
 
 // writeCompressed writes a compressed file in Dir. The caller holds the lock of the folder.
-func (l *Library) writeCompressed(ctx context.Context, path string, content io.Reader) error {
+func (s *Service) writeCompressed(ctx context.Context, path string, content io.Reader) error {
 	part := path + segment.PartSuffix
-	if err := filesystem.WriteFile(l.opts.FS, part, path, 0o600, func(file io.Writer) error {
+	if err := filesystem.WriteFile(s.opts.FS, part, path, 0o600, func(file io.Writer) error {
 		w, err := store.NewSourceWriter(completeWriter{file})
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func (l *Library) writeCompressed(ctx context.Context, path string, content io.R
 		}))
 		return errors.Join(err, w.Close())
 	}); err != nil {
-		return errors.Join(err, l.opts.FS.RemoveAll(part))
+		return errors.Join(err, s.opts.FS.RemoveAll(part))
 	}
 	return nil
 }
@@ -74,32 +74,27 @@ func (w completeWriter) Write(p []byte) (int, error) {
 }
 
 // uploadSource stores the source of a version for all nodes, instead of in the folder of this one.
-func (l *Library) uploadSource(ctx context.Context, d herb.Dataset) error {
+func (s *Service) uploadSource(ctx context.Context, d herb.Dataset) error {
 	if d.Settings == nil || d.Settings.Kept == nil {
 		return nil
 	}
-	if err := l.opts.Blobs.Put(ctx, store.SourceFile(d.Version), l.sourceFile(d.Version), nil); err != nil {
+	if err := s.opts.Blobs.Put(ctx, store.SourceFile(d.Version), s.sourceFile(d.Version), nil); err != nil {
 		return fmt.Errorf("uploading the source: %w", err)
 	}
-	return l.opts.FS.RemoveAll(l.sourceFile(d.Version))
-}
-
-// deleteObjects deletes the objects of a version.
-func (l *Library) deleteObjects(ctx context.Context, version string) error {
-	return errors.Join(l.opts.Blobs.Delete(ctx, store.SegmentFile(version)), l.opts.Blobs.Delete(ctx, store.SourceFile(version)))
+	return s.opts.FS.RemoveAll(s.sourceFile(d.Version))
 }
 
 // OpenSource returns the source that is kept with a version of a dataset; an empty version means
 // the live one. The error has herb.CodeNotFound if none is kept. The caller closes the reader.
-func (l *Library) OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error) {
-	d, err := l.Version(ctx, ref, version)
+func (s *Service) OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error) {
+	d, err := s.Version(ctx, ref, version)
 	if err != nil {
 		return nil, d, err
 	}
 	if d.Settings == nil || d.Settings.Kept == nil {
 		return nil, d, noSource(d)
 	}
-	r, err := l.openCompressed(ctx, store.SourceFile(d.Version), noSource(d)) // removed meanwhile, or copied without it
+	r, err := s.openCompressed(ctx, store.SourceFile(d.Version), noSource(d)) // removed meanwhile, or copied without it
 	return r, d, err
 }
 
@@ -109,8 +104,8 @@ func noSource(d herb.Dataset) error {
 
 // openCompressed opens a compressed file that is stored for all nodes. If there is none, it or the
 // first read fails with the error missing.
-func (l *Library) openCompressed(ctx context.Context, name string, missing error) (io.ReadCloser, error) {
-	stored, err := l.openStored(ctx, name, missing)
+func (s *Service) openCompressed(ctx context.Context, name string, missing error) (io.ReadCloser, error) {
+	stored, err := s.openStored(ctx, name, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -121,9 +116,9 @@ func (l *Library) openCompressed(ctx context.Context, name string, missing error
 	return keptReader{r, stored}, nil
 }
 
-func (l *Library) openStored(ctx context.Context, name string, missing error) (io.ReadCloser, error) {
-	if !l.shared() {
-		f, err := os.Open(filepath.Join(l.opts.Dir, name))
+func (s *Service) openStored(ctx context.Context, name string, missing error) (io.ReadCloser, error) {
+	if !s.shared() {
+		f, err := os.Open(filepath.Join(s.opts.Dir, name))
 		if errors.Is(err, os.ErrNotExist) {
 			err = missing
 		}
@@ -131,7 +126,7 @@ func (l *Library) openStored(ctx context.Context, name string, missing error) (i
 	}
 	r, w := io.Pipe()
 	go func() {
-		err := l.opts.Blobs.Get(ctx, name, w)
+		err := s.opts.Blobs.Get(ctx, name, w)
 		if herb.CodeOf(err) == herb.CodeNotFound {
 			err = missing
 		}

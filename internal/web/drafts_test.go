@@ -9,10 +9,10 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
 
@@ -136,7 +136,7 @@ func newPublishingSite(t testing.TB) *publishingSite {
 		l.put(d, records)
 		older := d
 		older.Report, older.Access = &herb.Report{Format: "older csv"}, herb.AccessKey // visitors do not see its report
-		l.versions[d.Ref] = []library.VersionInfo{{Dataset: l.datasets[len(l.datasets)-2], Live: true}}
+		l.versions[d.Ref] = []versions.Version{{Dataset: l.datasets[len(l.datasets)-2], Live: true}}
 		l.addVersion(older, "v0", records[:5])
 	})
 	return &publishingSite{s, f}
@@ -155,9 +155,9 @@ func stockReview() *review.Review {
 		Live: "v1", Title: "What we sell", License: "CC-BY-4.0", Access: herb.AccessOpen, Key: []string{"code"}, Format: "xlsx, sheet Prices",
 		Records: 4812, Unit: "row", LeftOut: 3,
 		Warnings: []string{"3 values of sold_since are missing"},
-		Changes: []library.Change{
-			{Kind: library.TypeChanged, Field: "price", Breaking: true, Message: `field "price" is a text instead of a number`},
-			{Kind: library.FieldAdded, Field: "weight", Message: `field "weight" is added, a number`},
+		Changes: []versions.Change{
+			{Kind: versions.TypeChanged, Field: "price", Breaking: true, Message: `field "price" is a text instead of a number`},
+			{Kind: versions.FieldAdded, Field: "weight", Message: `field "weight" is added, a number`},
 		},
 		Compared: &review.Comparison{New: 1204, Gone: 12, Changed: 38, Same: 3570, Fields: []review.FieldChange{{Field: "price", Count: 35}, {Field: "where", Count: 4}}},
 	}

@@ -25,6 +25,7 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 	"herbarium/internal/text"
+	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
 
@@ -56,7 +57,7 @@ func (noPlants) Create(context.Context, store.Creation) (store.Outcome, error) {
 type fakeLibrary struct {
 	sets     map[herb.Ref]query.Source
 	datasets []herb.Dataset
-	versions map[herb.Ref][]library.VersionInfo
+	versions map[herb.Ref][]versions.Version
 	kept     []library.View // earlier versions
 	err      error          // returned by every method, if set
 }
@@ -140,10 +141,10 @@ func (l *fakeLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, version 
 func (l *fakeLibrary) addVersion(d herb.Dataset, version string, records []herb.Record) {
 	d.Version, d.Records, d.Published = version, len(records), time.Date(2025, 1, 2, 8, 30, 0, 0, time.UTC)
 	l.kept = append(l.kept, library.View{Dataset: d, Source: listtest.NewOracle(d.Fields, records)})
-	l.versions[d.Ref] = append(l.versions[d.Ref], library.VersionInfo{Dataset: d, First: true})
+	l.versions[d.Ref] = append(l.versions[d.Ref], versions.Version{Dataset: d, First: true})
 }
 
-func (l *fakeLibrary) History(_ context.Context, ref herb.Ref) ([]library.VersionInfo, error) {
+func (l *fakeLibrary) History(_ context.Context, ref herb.Ref) ([]versions.Version, error) {
 	return l.versions[ref], nil
 }
 
@@ -246,7 +247,7 @@ type site struct {
 
 func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 	t.Helper()
-	lib := &fakeLibrary{sets: map[herb.Ref]query.Source{}, versions: map[herb.Ref][]library.VersionInfo{}}
+	lib := &fakeLibrary{sets: map[herb.Ref]query.Source{}, versions: map[herb.Ref][]versions.Version{}}
 	lib.put(garden())
 	lib.put(staff())
 	lib.put(evil())
@@ -256,7 +257,7 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 		if d.Namespace == "wide" {
 			d.Report = &herb.Report{Columns: make([]herb.ColumnReport, len(d.Fields))}
 		}
-		lib.versions[d.Ref] = []library.VersionInfo{{Dataset: d, Live: true}}
+		lib.versions[d.Ref] = []versions.Version{{Dataset: d, Live: true}}
 	}
 	opts := web.Options{
 		Site:    httpapi.Site{Library: lib, Version: "test", SearchBudget: time.Hour},

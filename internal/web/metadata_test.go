@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
 
@@ -292,8 +292,8 @@ func TestVersions(t *testing.T) {
 		d.Version, d.Records = "20260320T083000Z-new", 60
 		old := d
 		old.Version, old.Records = "20260101T000000Z-old", 40
-		l.versions[d.Ref] = []library.VersionInfo{
-			{Dataset: d, Live: true, Changes: []library.Change{{Message: `field "x" is removed`, Breaking: true}, {Message: "there are 60 records instead of 40"}}},
+		l.versions[d.Ref] = []versions.Version{
+			{Dataset: d, Live: true, Changes: []versions.Change{{Message: `field "x" is removed`, Breaking: true}, {Message: "there are 60 records instead of 40"}}},
 			{Dataset: old, First: true},
 		}
 	})

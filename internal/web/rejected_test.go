@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
 
@@ -30,7 +30,7 @@ func withRejections(o *web.Options, l *fakeLibrary) {
 		was := d
 		was.Version, was.Access = "v0", herb.AccessKey
 		was.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "title", Min: "quoted protected"}}}
-		l.versions[d.Ref] = []library.VersionInfo{{Dataset: l.datasets[i], Live: true}, {Dataset: was, First: true}}
+		l.versions[d.Ref] = []versions.Version{{Dataset: l.datasets[i], Live: true}, {Dataset: was, First: true}}
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
+	"herbarium/internal/versions"
 )
 
 const draftPath = "/publish/" + draftID
@@ -115,14 +115,14 @@ func TestReview_states(t *testing.T) {
 		{"settings do not fit", func(r *review.Review) { r.Error, r.Draft.Edits.Drop = "no records are left", []int{4} },
 			[]string{"These settings do not fit", "no records are left", "Undo all changes"}, []string{"Publish 4,812"}, ""},
 		{"renamed", func(r *review.Review) {
-			r.Changes = []library.Change{{Kind: library.FieldRenamed, Field: "mass", Breaking: true, Message: `field "mass" appears to be renamed to "weight", a number in the same position`}}
+			r.Changes = []versions.Change{{Kind: versions.FieldRenamed, Field: "mass", Breaking: true, Message: `field "mass" appears to be renamed to "weight", a number in the same position`}}
 		}, []string{"Call it mass"}, nil, `value="name 5 mass"`},
 		{"hidden", func(r *review.Review) {
 			r.Columns[1].Field, r.Columns[1].Edit = "", review.ColumnEdit{Hidden: true, Name: "name"}
-			r.Changes = []library.Change{{Kind: library.FieldRemoved, Field: "name", Breaking: true, Message: `field "name" is removed`}}
+			r.Changes = []versions.Change{{Kind: versions.FieldRemoved, Field: "name", Breaking: true, Message: `field "name" is removed`}}
 		}, []string{"− 1 column: name", "Publish the column", "not published"}, nil, `value="show 1"`},
 		{"opened", func(r *review.Review) {
-			r.Changes = []library.Change{{Kind: library.AccessChanged, Breaking: true, Exposure: true, Message: "would become public"}}
+			r.Changes = []versions.Change{{Kind: versions.AccessChanged, Breaking: true, Exposure: true, Message: "would become public"}}
 		}, []string{"everyone could read it", "Require a key"}, nil, `value="access key"`},
 		{"edited rows", func(r *review.Review) {
 			r.Rows[0] = review.Row{Kind: review.RowRecord, Number: 1, Edited: true, Cells: []string{"Price list", "", "", "", "", ""}}
@@ -173,7 +173,7 @@ func TestReview_hostile(t *testing.T) {
 		r.Rows[i].Reason, r.Rows[i].Text = attack, attack
 	}
 	r.Rows = append(r.Rows, review.Row{Kind: review.RowRecord, Number: 5000, Cells: hostile()[:6]})
-	r.Changes = []library.Change{{Kind: library.FieldRenamed, Field: attack, Breaking: true, Message: attack}, {Kind: library.FieldAdded, Field: attack}}
+	r.Changes = []versions.Change{{Kind: versions.FieldRenamed, Field: attack, Breaking: true, Message: attack}, {Kind: versions.FieldAdded, Field: attack}}
 	a := s.get(t, draftPath, as(sellsKey)...)
 	page := parse(t, a.body)
 	for _, script := range all(page, tag("script", "")) {
@@ -422,7 +422,7 @@ func TestDone_unreadable(t *testing.T) {
 	for i := range s.library.datasets {
 		if d := &s.library.datasets[i]; d.Ref == stock {
 			d.Access = herb.AccessKey
-			s.library.versions[stock] = []library.VersionInfo{{Dataset: *d, Live: true}, s.library.versions[stock][1]}
+			s.library.versions[stock] = []versions.Version{{Dataset: *d, Live: true}, s.library.versions[stock][1]}
 		}
 	}
 	if a := s.get(t, path, as(sellsKey)...); a.header.Get("Location") != "/datasets/nursery/stock" {

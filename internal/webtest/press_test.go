@@ -45,8 +45,8 @@ func (p *pressLibrary) prepare(ctx context.Context) error {
 		return err
 	}
 	p.files = upload.New(upload.Options{Dir: p.folder})
-	p.jobs = jobs.New(jobs.Options{Publisher: p.data.Publisher, Library: p.data.Library, Store: p.data.Store, Files: p.files, Dir: p.folder})
-	p.drafts = review.New(review.Options{Jobs: p.jobs, Library: p.data.Library, Store: p.data.Store})
+	p.jobs = jobs.New(jobs.Options{Publisher: p.data.Publisher, Library: p.data.Library, Versions: p.data.Versions, Store: p.data.Store, Files: p.files, Dir: p.folder})
+	p.drafts = review.New(review.Options{Jobs: p.jobs, Library: p.data.Library, Versions: p.data.Versions, Store: p.data.Store})
 	secret, key := access.Mint("publisher", []herb.Scope{herb.ScopePublish, herb.ScopeDataRead}, time.Now(), time.Time{})
 	p.publisher = secret
 	return p.data.Store.AddKey(ctx, key)

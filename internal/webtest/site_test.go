@@ -166,11 +166,11 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
 	common := httpapi.Site{Library: l.data.Library, PublicURL: publicURL, Version: "1.0"}
-	options := web.Options{Site: common, History: l.data.Library.History, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors}
+	options := web.Options{Site: common, History: l.data.Versions.History, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors}
 	var services *publishing.Services
 	if l.jobs != nil {
-		services = &publishing.Services{Files: l.files, Jobs: l.jobs, Versions: l.data.Library, Publisher: l.data.Publisher}
-		options.Files, options.Drafts, options.Versions, options.Publisher = l.files, l.drafts, l.data.Library, l.data.Publisher
+		services = &publishing.Services{Files: l.files, Jobs: l.jobs, Versions: l.data.Versions, Publisher: l.data.Publisher}
+		options.Files, options.Drafts, options.Versions, options.Publisher = l.files, l.drafts, l.data.Versions, l.data.Publisher
 	}
 	pages, err := web.New(options)
 	must.NoError(t, err)

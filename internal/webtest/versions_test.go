@@ -10,7 +10,7 @@ import (
 // olderVersion returns the version of the catalogue before the live one.
 func (s *site) olderVersion(t testing.TB) string {
 	t.Helper()
-	versions, err := s.data.Library.History(t.Context(), herb.Ref{Namespace: "garden", Name: "catalog"})
+	versions, err := s.data.Versions.History(t.Context(), herb.Ref{Namespace: "garden", Name: "catalog"})
 	if err != nil || len(versions) < 2 {
 		t.Fatalf("%d versions, %v", len(versions), err)
 	}

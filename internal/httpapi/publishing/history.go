@@ -6,9 +6,9 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/publish"
 	"herbarium/internal/query"
+	"herbarium/internal/versions"
 )
 
 // Versions handles the kept versions of a dataset, newest first. Clients that may publish the
@@ -27,8 +27,8 @@ func (h *Handlers) Versions(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	return w.SendJSON(r, struct {
-		Versions []library.VersionSummary `json:"versions"`
-	}{library.Summaries(history)})
+		Versions []versions.Summary `json:"versions"`
+	}{versions.Summaries(history)})
 }
 
 // Report handles the import report of a version, the live one unless the request names another.
@@ -39,7 +39,7 @@ func (h *Handlers) Report(w *response.Writer, r *http.Request) error {
 	}
 	d, _, access, err := h.describeVersion(w, r)
 	if err == nil {
-		err = library.CheckReport(d)
+		err = versions.CheckReport(d)
 	}
 	if err != nil {
 		return err

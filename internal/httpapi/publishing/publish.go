@@ -16,8 +16,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
+	"herbarium/internal/versions"
 )
 
 // Services is what publishing over HTTP needs.
@@ -51,7 +51,7 @@ type Versions interface {
 	// Version describes a version; empty means the live one.
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	// History returns the kept versions, newest first.
-	History(ctx context.Context, ref herb.Ref) ([]library.VersionInfo, error)
+	History(ctx context.Context, ref herb.Ref) ([]versions.Version, error)
 	// OpenSource returns the source that is kept with a version; empty means the live one.
 	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
 }

@@ -7,8 +7,8 @@ import (
 
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/gate"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
+	"herbarium/internal/versions"
 	"herbarium/internal/web/publishing"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/columns"
@@ -49,12 +49,12 @@ func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab 
 	h := datasets.NewHead(v.columns, p.DatasetPath(v.Ref), v.Pinned, tab)
 	h.Unlocked = h.Locked && v.Denied == nil
 	if v.Version != v.Live {
-		versions, err := p.history(r.Context(), v.Ref)
+		history, err := p.history(r.Context(), v.Ref)
 		if err != nil {
 			return h, err
 		}
-		at := slices.IndexFunc(versions, func(i library.VersionInfo) bool { return i.Version == v.Version })
-		h.Older = fmt.Sprintf("Version %d of %d", len(versions)-at, len(versions))
+		at := slices.IndexFunc(history, func(i versions.Version) bool { return i.Version == v.Version })
+		h.Older = fmt.Sprintf("Version %d of %d", len(history)-at, len(history))
 	}
 	if p.publishing.MaySeePublish(r, v.Ref) {
 		h.Publish = state.Join(p.Base+site.PathPublish, query.Params{{Name: publishing.FieldNamespace, Value: v.Ref.Namespace}, {Name: publishing.FieldDataset, Value: v.Ref.Name}}.Encode())

@@ -8,7 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
 	"herbarium/internal/web/publishing"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/columns"
@@ -17,15 +17,15 @@ import (
 
 // Options are what the pages of datasets need besides the site. All are required.
 type Options struct {
-	History func(context.Context, herb.Ref) ([]library.VersionInfo, error) // the kept versions of a dataset, newest first
-	Folder  func(herb.Ref) string                                          // of the file that a dataset was published from, whose images pages show; "" if there is none
+	History func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions of a dataset, newest first
+	Folder  func(herb.Ref) string                                       // of the file that a dataset was published from, whose images pages show; "" if there is none
 }
 
 // Pages serves the catalogue and the pages of datasets. It is safe for concurrent use.
 type Pages struct {
 	*site.Site
 	publishing *publishing.Pages // what visitors may publish, and what they have just published
-	history    func(context.Context, herb.Ref) ([]library.VersionInfo, error)
+	history    func(context.Context, herb.Ref) ([]versions.Version, error)
 	folder     func(herb.Ref) string
 	columns    columns.Cache
 	// The first map reads them.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"herbarium/internal/httpapi"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
 	"herbarium/internal/web/publishing"
 	"herbarium/internal/web/view/datasets"
 )
@@ -12,14 +12,14 @@ import (
 // versionsPage lists the versions of a dataset.
 type versionsPage struct {
 	Head     datasets.Head
-	Versions []library.VersionInfo
+	Versions []versions.Version
 	Hidden   bool   // publish reports are not shown, because they quote values and the browser has no valid key
 	Live     string // the live version
-	versions []library.VersionInfo
+	versions []versions.Version
 }
 
 // Exposes returns what becomes public if a version goes live.
-func (page *versionsPage) Exposes(v library.VersionInfo) []string {
+func (page *versionsPage) Exposes(v versions.Version) []string {
 	return publishing.Exposures(page.versions, page.Live, v.Version)
 }
 

@@ -2,7 +2,7 @@ package publishing
 
 import (
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
+	"herbarium/internal/versions"
 )
 
 // difference is a line about what changes for the users of a dataset.
@@ -20,9 +20,9 @@ func (page *reviewPage) Differences() (all []difference) {
 	all = page.recordDifferences()
 	for _, c := range page.Changes {
 		switch {
-		case c.Kind == library.FieldAdded:
+		case c.Kind == versions.FieldAdded:
 			add("added", "+ 1", "column: "+c.Field)
-		case c.Kind == library.FieldRemoved:
+		case c.Kind == versions.FieldRemoved:
 			add("removed", "− 1", "column: "+c.Field)
 		case !c.Breaking:
 			add("", "", c.Message)

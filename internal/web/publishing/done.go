@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/library"
+	"herbarium/internal/versions"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/datasets"
 )
@@ -163,14 +164,14 @@ func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Exposures returns what becomes public if a version replaces the live one.
-func Exposures(versions []library.VersionInfo, live, version string) (messages []string) {
+func Exposures(history []versions.Version, live, version string) (messages []string) {
 	named := func(name string) (d herb.Dataset) {
-		if i := slices.IndexFunc(versions, func(v library.VersionInfo) bool { return v.Version == name }); i >= 0 {
-			d = versions[i].Dataset
+		if i := slices.IndexFunc(history, func(v versions.Version) bool { return v.Version == name }); i >= 0 {
+			d = history[i].Dataset
 		}
 		return d
 	}
-	for _, c := range library.Exposures(named(live), named(version), nil) {
+	for _, c := range versions.Exposures(named(live), named(version), nil) {
 		messages = append(messages, c.Message)
 	}
 	return messages

@@ -13,9 +13,9 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/format"
 )
@@ -60,7 +60,7 @@ type Options struct {
 	Drafts    Drafts
 	Versions  Versions
 	Publisher Publisher
-	History   func(context.Context, herb.Ref) ([]library.VersionInfo, error) // the kept versions of a dataset, newest first
+	History   func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions of a dataset, newest first
 }
 
 // Pages serves the pages for publishing files. It is safe for concurrent use.

@@ -13,8 +13,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
-	"herbarium/internal/library"
 	"herbarium/internal/review"
+	"herbarium/internal/versions"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/format"
@@ -303,10 +303,10 @@ type breakingChange struct {
 	Remedies        []remedy
 }
 
-func (page *reviewPage) newBreakingChange(change library.Change) breakingChange {
+func (page *reviewPage) newBreakingChange(change versions.Change) breakingChange {
 	b := breakingChange{Heading: change.Message}
 	switch change.Kind {
-	case library.TypeChanged:
+	case versions.TypeChanged:
 		i := slices.IndexFunc(page.Columns, func(c review.Column) bool { return c.Field == change.Field })
 		if i < 0 {
 			break
@@ -317,22 +317,22 @@ func (page *reviewPage) newBreakingChange(change library.Change) breakingChange 
 		if c.Almost != "" && len(c.Others) > 0 {
 			b.Detail = exceptions(c)
 		}
-	case library.FieldRenamed:
+	case versions.FieldRenamed:
 		for _, c := range page.Columns {
 			if c.Added && strings.Contains(change.Message, "renamed to "+strconv.Quote(c.Field)) {
 				b.Remedies = []remedy{{Label: "Call it " + change.Field, Do: action(doName, c.Position) + " " + change.Field}}
 			}
 		}
-	case library.FieldRemoved:
+	case versions.FieldRemoved:
 		for _, c := range page.Columns {
 			if c.Edit.Hidden && (c.Source == change.Field || c.Edit.Name == change.Field) {
 				b.Remedies = []remedy{{Label: "Publish the column", Do: action(doShow, c.Position)}}
 			}
 		}
-	case library.AccessChanged:
+	case versions.AccessChanged:
 		b.Heading = "everyone could read it; the live version requires a key"
 		b.Remedies = []remedy{{Label: "Require a key", Do: doAccess + " " + string(herb.AccessKey)}}
-	case library.ColumnExposed, library.FieldRefilled:
+	case versions.ColumnExposed, versions.FieldRefilled:
 		if i := slices.IndexFunc(page.Columns, func(c review.Column) bool { return c.Field == change.Field }); i >= 0 {
 			b.Remedies = []remedy{{Label: "Hide the column", Do: action(doHide, page.Columns[i].Position)}}
 		}
