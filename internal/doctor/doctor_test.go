@@ -135,9 +135,9 @@ func TestCheckSpace(t *testing.T) {
 		}
 	}
 	runCases(t, func(d *doctor) { d.checkSpace(t.Context()) }, map[string]testCase{
-		"enough":  {nil, []string{"ok 10.0 GiB of 20.0 GiB free"}},
-		"low":     {free(812<<20, true), []string{"warn 812.0 MiB of 20.0 GiB free; a publish needs several times the size of its file"}},
-		"none":    {free(63<<20, true), []string{"fail 63.0 MiB of 20.0 GiB free; writes will fail"}},
+		"enough":  {nil, []string{"ok 10 GiB of 20 GiB free"}},
+		"low":     {free(812<<20, true), []string{"warn 812 MiB of 20 GiB free; a publish needs several times the size of its file"}},
+		"none":    {free(63<<20, true), []string{"fail 63 MiB of 20 GiB free; writes will fail"}},
 		"unknown": {free(0, false), []string{"warn the free space is unknown"}},
 	})
 }

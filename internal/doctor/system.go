@@ -30,7 +30,7 @@ const (
 func (d *doctor) checkSpace(context.Context) {
 	const remedy = "free space, or move the data folder to a larger disk"
 	free, total, ok := d.diskSpace(d.Config.Data)
-	detail := fmt.Sprintf("%s of %s free", formatBytes(free), formatBytes(total))
+	detail := fmt.Sprintf("%s of %s free", herb.FormatBytes(int64(free)), herb.FormatBytes(int64(total)))
 	switch {
 	case !ok:
 		d.warn("check it with the tools of the system", "the free space is unknown")
@@ -41,13 +41,6 @@ func (d *doctor) checkSpace(context.Context) {
 	default:
 		d.ok("%s", detail)
 	}
-}
-
-func formatBytes(n uint64) string {
-	if n >= 1<<30 {
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
 // checkAddress checks that the address of the server is free, or that a Herbarium server answers

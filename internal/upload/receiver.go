@@ -126,8 +126,8 @@ func fill(body io.Reader, buf []byte) (n int, err error) {
 }
 
 func (r *Receiver) tooLarge() error {
-	return herb.Errorf(herb.CodeTooLarge, "the file is larger than %d bytes, the limit of this server (max_upload); "+
-		"compress it with gzip or zstd, or publish it with the command on the server", r.opts.MaxSize)
+	return herb.Errorf(herb.CodeTooLarge, "the file is larger than %s, the limit of this server (max_upload); "+
+		"compress it with gzip or zstd, or publish it with the command on the server", herb.FormatBytes(r.opts.MaxSize))
 }
 
 // checkSpace fails with herb.CodeNoSpace if size bytes leave less than spareSpace. Files that are

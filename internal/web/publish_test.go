@@ -155,7 +155,7 @@ func TestPublish_form(t *testing.T) {
 	if options := all(one(t, page, byID("datasets")), tag("option", "")); len(options) != 1 || attr(options[0], "value") != "stock" {
 		t.Errorf("there are %d datasets to choose", len(options))
 	}
-	if got := words(one(t, page, tag("section", "drafts"))); got != "Files that wait for you autumn-2026.xlsx for nursery/stock, 500 KB, 5 minutes ago Discard autumn-2026.xlsx" {
+	if got := words(one(t, page, tag("section", "drafts"))); got != "Files that wait for you autumn-2026.xlsx for nursery/stock, 500 KiB, 5 minutes ago Discard autumn-2026.xlsx" {
 		t.Errorf("the drafts are %q", got)
 	}
 	page = parse(t, s.get(t, "/publish?namespace=nursery&dataset=stock", as(sellsKey)...).body)

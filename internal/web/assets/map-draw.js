@@ -56,12 +56,9 @@ function cellRect(place, cells, column, row) {
   return { x0: Math.round(x0), y0: Math.round(y0), x1: Math.round(x1), y1: Math.round(y1) };
 }
 
-// The opacities of the levels of cells, as in the style sheet; the highest level has a color of its own.
-const opacities = [0.28, 0.45, 0.62, 0.8, 1];
-
-// levelsOf groups cells by their counts, on a logarithmic scale, as the server does: the level of each cell, and the least and the
-// greatest count of each level.
-export function levelsOf(cells) {
+// levelsOf groups cells by their counts into levels of the opacities that the server sets, on a logarithmic scale: the level of
+// each cell, and the least and the greatest count of each level.
+export function levelsOf(cells, opacities) {
   const highest = cells.data.reduce((most, cell) => Math.max(most, cell[2]), 1);
   const ranges = opacities.map(() => [Infinity, 0]);
   const levels = cells.data.map(([, , count]) => {
@@ -72,9 +69,9 @@ export function levelsOf(cells) {
   return { levels, ranges };
 }
 
-// drawCells draws cells in the colors of their levels.
-export function drawCells(g, place, cells, colors) {
-  const { levels } = levelsOf(cells);
+// drawCells draws cells in the colors of their levels; the highest level has a color of its own.
+export function drawCells(g, place, cells, colors, opacities) {
+  const { levels } = levelsOf(cells, opacities);
   cells.data.forEach(([column, row], i) => {
     const r = cellRect(place, cells, column, row);
     g.fillStyle = levels[i] === opacities.length - 1 ? colors.hot : colors.dot;

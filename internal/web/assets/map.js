@@ -116,7 +116,7 @@ function draw() {
   }
   map.classList.toggle("drawn", Boolean(points || cells));
   if (points) drawPoints(g, at, points, colors, Number(map.dataset.open));
-  else if (cells) drawCells(g, at, cells, colors);
+  else if (cells) drawCells(g, at, cells, colors, opacities());
   if (points || cells) {
     map.dataset.names = drawPlaces(g, at, places, world.x, colors, getComputedStyle(map).fontFamily);
     describeView(at);
@@ -126,6 +126,9 @@ function draw() {
 
 const plural = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
+// opacities returns how opaque the levels of cells are.
+const opacities = () => map.dataset.opacities.split(" ").map(Number);
+
 // describeView says how many rows are in view, and what the colors mean.
 function describeView(at) {
   const count = points ? countInView(at, points) : cells.inside;
@@ -134,8 +137,8 @@ function describeView(at) {
   const text = `<strong>${plural(count, "point", "points")}</strong> in view${count === total ? "" : ` <span class="mut">of ${plural(total, "row", "rows")}</span>`}`;
   if (note.innerHTML !== text) note.innerHTML = text;
   const key = (shape, words) => `<li><svg width="10" height="10" aria-hidden="true">${shape}</svg> ${words}</li>`;
-  const items = points ? [key('<circle class="l4" cx="5" cy="5" r="3"/>', "one row")] : levelsOf(cells).ranges.flatMap(([least, most], i) =>
-    most ? [key(`<rect class="l${i + 1}" width="10" height="10"/>`, least.toLocaleString("en") + (most > least ? ` – ${most.toLocaleString("en")}` : ""))] : []);
+  const items = points ? [key('<circle opacity="0.8" cx="5" cy="5" r="3"/>', "one row")] : levelsOf(cells, opacities()).ranges.flatMap(([least, most], i) =>
+    most ? [key(`<rect class="l${i + 1}" opacity="${opacities()[i]}" width="10" height="10"/>`, least.toLocaleString("en") + (most > least ? ` – ${most.toLocaleString("en")}` : ""))] : []);
   const legend = map.querySelector(".legend");
   if (legend.innerHTML !== items.join("")) legend.innerHTML = items.join("");
 }

@@ -38,8 +38,8 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) erro
 		return v.Denied
 	}
 	folder, name := p.imageFolder(v), r.PathValue("path")
-	missing := herb.Errorf(herb.CodeNotFound, "no such image %q; images that rows name are served from the folder of the dataset's source file, up to %d MiB",
-		name, maxImage>>20)
+	missing := herb.Errorf(herb.CodeNotFound, "no such image %q; images that rows name are served from the folder of the dataset's source file, up to %s",
+		name, herb.FormatBytes(maxImage))
 	if folder == "" || !columns.IsImagePath(name) {
 		return missing
 	}

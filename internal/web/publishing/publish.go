@@ -17,7 +17,6 @@ import (
 	"herbarium/internal/upload"
 	"herbarium/internal/versions"
 	"herbarium/internal/web/site"
-	"herbarium/internal/web/view/format"
 )
 
 // Files receives files.
@@ -167,7 +166,7 @@ func (p *Pages) publishForm(w http.ResponseWriter, r *http.Request) error {
 func (p *Pages) renderPublish(w http.ResponseWriter, r *http.Request, fields url.Values, rejection error) error {
 	page := publishPage{
 		Head: publishHead{Step: 1}, Path: p.Base + site.PathPublish, Namespace: fields.Get(FieldNamespace), Dataset: fields.Get(FieldDataset),
-		Table: fields.Get(fieldTable), MaxSize: format.FileSize(p.opts.Files.MaxSize()),
+		Table: fields.Get(fieldTable), MaxSize: herb.FormatBytes(p.opts.Files.MaxSize()),
 	}
 	var err error
 	if rejection != nil {

@@ -54,7 +54,7 @@ const shownColumns = 60
 func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
 	page := &reviewPage{
 		Review: r, Path: p.draftPath(r.Draft.ID), Start: p.Base + site.PathPublish, Dataset: p.DatasetPath(r.Draft.Ref), Progress: newProgressView(r.Progress),
-		Head: publishHead{Step: 2, Line: cmp.Or(r.Draft.Name, "pasted table") + " · " + format.FileSize(r.Draft.Size)},
+		Head: publishHead{Step: 2, Line: cmp.Or(r.Draft.Name, "pasted table") + " · " + herb.FormatBytes(r.Draft.Size)},
 	}
 	if _, table, ok := strings.Cut(r.Format, ", "); ok {
 		page.Head.Line += " · " + table

@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/web/view/plot"
@@ -73,12 +74,6 @@ var (
 	dim    = color.NRGBA{0x2b, 0x5b, 0x43, 0xff}
 	line   = color.NRGBA{0x2c, 0x35, 0x30, 0xff}
 )
-
-// series are the colors of the series of a chart; the first is that of all others.
-var series = []color.NRGBA{
-	{0x8a, 0x95, 0x8d, 0xff}, green, {0xf0, 0xa5, 0x6b, 0xff}, {0x7f, 0xb2, 0xee, 0xff}, {0xcc, 0x9a, 0xe0, 0xff},
-	{0xd9, 0xbf, 0x6a, 0xff}, {0x6a, 0xcf, 0xdc, 0xff}, {0xf0, 0x8f, 0xb0, 0xff}, {0xa9, 0xb4, 0xbf, 0xff},
-}
 
 const (
 	margin  = 64
@@ -241,10 +236,19 @@ func colorOf(classes string) (col color.NRGBA, opacity float64) {
 		case class == "soft":
 			col = dim
 		case len(class) == 2 && class[0] == 's' && class[1] >= '0' && class[1] <= '8':
-			col = series[class[1]-'0']
+			col = parseColor(plot.Palette()[class[1]-'0'].Dark)
 		case len(class) == 2 && class[0] == 'h' && class[1] >= '1' && class[1] <= '6':
-			opacity = []float64{.16, .3, .45, .6, .78, 1}[class[1]-'1']
+			opacity = plot.HeatOpacities()[class[1]-'1']
 		}
 	}
 	return col, opacity
+}
+
+// parseColor returns an opaque color that is written as in style sheets, such as #5fd39a.
+func parseColor(s string) color.NRGBA {
+	n, err := strconv.ParseUint(strings.TrimPrefix(s, "#"), 16, 32)
+	if err != nil {
+		panic(err) // it is a constant
+	}
+	return color.NRGBA{uint8(n >> 16), uint8(n >> 8), uint8(n), 0xff}
 }

@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/web/view/plot"
 )
 
 // assets are the files that pages refer to. Their folder is named by a hash of them and the
@@ -57,6 +58,9 @@ func newAssets(files fs.FS, base string) *assets {
 		}
 		return err
 	})
+	colors := []byte(plot.PageStyle())
+	all.Write(colors)
+	plain["chart.css"] = append(plain["chart.css"], colors...)
 	if err = errors.Join(err, bundle(plain, "app.js")); err != nil {
 		panic(err)
 	}

@@ -16,26 +16,29 @@ type Level struct {
 	Least, Greatest int // rows of a cell
 }
 
-// Opacity returns how opaque the cells of the level are in an image without a style sheet.
-func (l Level) Opacity() float64 { return []float64{.3, .5, .7, .85, 1}[l.Number-1] }
+// opacities returns how opaque the cells of the levels are.
+func opacities() []float64 { return []float64{.28, .45, .62, .8, 1} }
 
-// mapLevels is the number of colors of cells.
-const mapLevels = 5
+// Opacity returns how opaque the cells of the level are.
+func (l Level) Opacity() float64 { return opacities()[l.Number-1] }
+
+// Opacities returns how opaque the cells of all levels are, for the script.
+func (m *Map) Opacities() string { return formatNumbers(" ", opacities()...) }
 
 // newLevels groups cells by their counts, on a logarithmic scale.
 func newLevels(cells []query.Cell) (levels []Level) {
-	highest := 1
+	highest, count := 1, len(opacities())
 	for _, c := range cells {
 		highest = max(highest, c.Count)
 	}
-	paths := make([]strings.Builder, mapLevels)
-	for i := range mapLevels {
+	paths := make([]strings.Builder, count)
+	for i := range count {
 		levels = append(levels, Level{Number: i + 1, Least: highest})
 	}
 	for _, c := range cells {
 		i := 0
 		if highest > 1 {
-			i = min(int(mapLevels*math.Log(float64(c.Count))/math.Log(float64(highest))), mapLevels-1)
+			i = min(int(float64(count)*math.Log(float64(c.Count))/math.Log(float64(highest))), count-1)
 		}
 		fmt.Fprintf(&paths[i], "M%d %dh1v1h-1z", c.Column, c.Row)
 		levels[i].Path, levels[i].Least, levels[i].Greatest = paths[i].String(), min(levels[i].Least, c.Count), max(levels[i].Greatest, c.Count)

@@ -1,16 +1,16 @@
-package format
+package herb
 
 import (
 	"fmt"
 	"strconv"
 )
 
-// FileSize formats a number of bytes as file managers do: 512 KB, 1.5 MB, of 1,024 bytes each.
-func FileSize(n int64) string {
+// FormatBytes formats a number of bytes in units of 1,024, as settings are written: 512 KiB, 1.5 MiB.
+func FormatBytes(n int64) string {
 	if n < 1024 {
 		return strconv.FormatInt(n, 10) + " bytes"
 	}
-	size, units := float64(n)/1024, []string{"KB", "MB", "GB", "TB"}
+	size, units := float64(n)/1024, []string{"KiB", "MiB", "GiB", "TiB"}
 	i := 0
 	for ; size >= 1023.5 && i < len(units)-1; i++ {
 		size /= 1024
