@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// FormatBytes formats a number of bytes in units of 1,024, as settings are written: 512 KiB, 1.5 MiB.
+// FormatBytes formats a number of bytes in units of 1,024, as settings do: 512 KiB, 1.5 MiB.
 func FormatBytes(n int64) string {
 	if n < 1024 {
 		return strconv.FormatInt(n, 10) + " bytes"

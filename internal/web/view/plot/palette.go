@@ -45,8 +45,8 @@ func FileStyle() string {
 	return b.String()
 }
 
-// DarkFileStyle returns the style sheet that replaces the color of the first series in a file by that
-// of the dark theme.
+// DarkFileStyle returns the style sheet that gives the first series in a file its color in the
+// dark theme.
 func DarkFileStyle() string {
 	dark := Palette()[1].Dark
 	return fmt.Sprintf(".s1,.h1,.h2,.h3,.h4,.h5,.h6{fill:%s}.curve.s1{stroke:%s}", dark, dark)
