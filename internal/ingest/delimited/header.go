@@ -81,11 +81,11 @@ func (r *reader) detectLayout(s sample) (best reading, above []layout.Row) {
 	d := r.d
 	d.Comment = cmp.Or(d.Comment, r.comment)
 	best = s.detect(d)
+	best.dialect.Comment = r.d.Comment // a record may begin like the comments
 	isComment := best.layout.First == 0 && r.comment != "" && isHeader(last, best)
 	if s.options.Explain != nil {
 		s.explain(s.options.Explain, best, isComment)
 	}
-	best.dialect.Comment = r.d.Comment // a record may begin like the comments
 	switch l := best.layout; {
 	case l.First > 0:
 		lines = best.records[l.First].Line - from

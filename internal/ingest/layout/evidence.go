@@ -35,11 +35,11 @@ const (
 	identifierLike = 0.3 // for words joined by underscores
 
 	// Bonuses.
-	firstRow  = 0.35 // for the first complete row of a file that promises a table
-	firstLine = -0.2 // instead of firstRow in another file: its first line is often a value of a list
-	grouped   = 0.05 // for each row that is joined because groups show that it belongs to the header
+	firstRow = 0.35 // for the first complete row
+	grouped  = 0.05 // for each row that is joined because groups show that it belongs to the header
 
 	// Costs.
+	maybeList    = 0.55 // of the first complete row of a file that promises no table: it is often a value of a list
 	repeated     = 0.8  // of names that occur twice, by their share
 	maxRepeated  = 0.4  // of all of them
 	leftOut      = 0.6  // of a row above the header, by the square of its share of the width
@@ -145,11 +145,10 @@ func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 		return l, false // rows are not left out for a header without records; one value is a title
 	}
 	l.add("names differ from the values below", e.headerScore(names, l.Names, below))
-	switch isFirst := e.isFirstComplete(first, width); {
-	case isFirst && e.Tabular:
-		l.add("first complete row", firstRow)
-	case isFirst:
-		l.add("first line of a text that may be a list", firstLine)
+	if e.isFirstComplete(first, width) {
+		if l.add("first complete row", firstRow); !e.Tabular {
+			l.add("the file does not promise a table", -maybeList)
+		}
 	}
 	l.add("names that occur twice", -repetition(names, l.Names))
 	l.add("rows above are left out", -e.titleCost(first, width, below))
