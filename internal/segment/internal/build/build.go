@@ -93,7 +93,7 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 		if err := b.build(records); err != nil {
 			return err
 		}
-		if err := b.w.Finish(b.meta()); err != nil {
+		if err := errors.Join(b.w.Finish(b.meta()), b.tmp.err()); err != nil {
 			return err
 		}
 		if err := opts.FS.Rename(filepath.Join(dir, segmentFile), path); err != nil {
