@@ -47,8 +47,8 @@ func workbookParts() [][2]string {
 	}
 }
 
-// checkSheet returns an error with herb.CodeInvalid if a sheet cannot contain a stream. It reads the
-// stream only if some record may have a value that is too long for a cell.
+// checkSheet returns an error with herb.CodeInvalid if a sheet cannot contain a stream. It reads
+// the stream only if some record may have a value that is too long for a cell.
 func checkSheet(fields []herb.Field, s query.Stream) error {
 	const remedy = "; export CSV or NDJSON, or narrow the query down"
 	if s.Total >= maxSheetRows {
