@@ -12,24 +12,11 @@ import (
 	"time"
 
 	"herbarium/internal/httpapi/connection"
-	"herbarium/internal/httpapi/gate"
-	"herbarium/internal/httpapi/publishing"
-	"herbarium/internal/httpapi/response"
 
-	"herbarium/internal/access"
-	"herbarium/internal/admission"
 	"herbarium/internal/herb"
-	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/source"
-	"herbarium/internal/jobs"
-	"herbarium/internal/library"
-	"herbarium/internal/plants"
 	"herbarium/internal/publish"
-	"herbarium/internal/review"
-	"herbarium/internal/upload"
-	"herbarium/internal/versions"
-	"herbarium/internal/web"
 )
 
 // ServeOptions configures a server in addition to Config.
@@ -94,125 +81,49 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 // prepared, only probes and metrics are served. Background tasks are stopped after the last
 // request.
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, watcher *publish.Watcher) error {
-	gc := relaxGC(c.memory()) // publishing many small sources allocates much with a small heap
-	defer gc.stop()
-	starting := newStartup(d.concealed)
-	observed := d.observe(c, opts.Version, starting, watcher)
-	verifier := countedKeys{access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log}), observed.KeyRejected}
-	budget := admission.NewBudget(admission.DefaultBudget(c.memory()), func() { observed.Rejected("buffers", string(admission.ReasonFull)) })
-	observed.Buffered(budget.Limit(), budget.Used)
-	lanes, err := admission.New(admission.Options{
-		Limits:   c.limits(),
-		Budget:   budget,
-		Rejected: func(l admission.Lane, r admission.Reason) { observed.Rejected(l.String(), string(r)) },
-		Waited:   func(l admission.Lane, took time.Duration) { observed.Waited(l.String(), took) },
-	})
+	defer relaxGC()()
+	parts, err := d.assemble(c, opts, watcher)
 	if err != nil {
 		return err
 	}
-	slots := map[string]int{}
-	for _, l := range admission.Lanes() {
-		slots[l.String()] = lanes.Slots(l)
-		observed.Lane(l.String(), lanes.Slots(l), func() int { return lanes.InFlight(l) })
-		observed.Rejections(l.String(), words(admission.Reasons())...)
-	}
-	opts.Log.Debug("limits", "lanes", slots, "memory", formatSize(c.memory()), "connections", maxConnections(MaxDescriptors(), c.memory()))
-	health := d.monitor(opts.Log, starting, observed.Part)
-	served, history := d.served(c)
-	site := httpapi.Site{Library: served, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Version: opts.Version}
-	tasks := map[string]func(context.Context) error{
-		"keys": verifier.Run, "library": d.Library.Run, "garbage collection": d.Versions.Run,
-	}
-	if watcher != nil {
-		tasks["watch"] = watcher.Run
-	}
-	var creator httpapi.Plants // nil without a plant store
-	if d.Plants != nil {
-		creation := plants.Options{}
-		if d.shared != nil {
-			creation.Available = d.shared.Available
-		}
-		service := plants.New(d.Store, creation)
-		creator, tasks["plants"], tasks["plants index"] = service, service.Run, d.Plants.Run
-	}
-	var services *publishing.Services // nil if publishing over HTTP is off
-	paged := web.Options{Site: site, History: history, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}
-	stopJobs := func() {}
-	if c.MaxUpload > 0 {
-		files := upload.New(upload.Options{Dir: c.Data, MaxSize: c.MaxUpload})
-		service := jobs.New(jobs.Options{
-			Publisher: d.Publisher, Library: d.Library, Versions: d.Versions, Store: d.Store, Files: files, Dir: c.Data, Log: opts.Log, Admission: lanes,
-			Observe: func(s publish.Status, took time.Duration) {
-				observed.Published(string(publish.WayHTTP), string(s), took)
-			},
-		})
-		observed.Publishes(string(publish.WayHTTP), words(publish.Statuses()), service.Waiting)
-		reviews := review.New(review.Options{Jobs: service, Library: d.Library, Versions: d.Versions, Store: d.Store, Access: c.Access, Log: opts.Log})
-		stopJobs = func() {
-			service.Stop()
-			reviews.Stop()
-		}
-		defer stopJobs() // after the last request, and before the data is closed
-		services = &publishing.Services{Files: files, Jobs: service, Versions: d.Versions, Publisher: d.Publisher}
-		tasks["jobs"] = service.Run
-		paged.Files, paged.Drafts, paged.Versions, paged.Publisher = files, reviews, d.Versions, d.Publisher
-	}
-	pages, err := web.New(paged)
-	if err != nil {
-		return err
-	}
-	api, err := httpapi.New(httpapi.Options{
-		Site:           site,
-		Publishing:     services,
-		Plants:         creator,
-		Keys:           verifier,
-		Pages:          pages,
-		TrustedProxies: c.TrustedProxies,
-		Health:         health.Health,
-		Starting:       starting.await,
-		Admission:      lanes,
-		RequestTimeout: c.RequestTimeout,
-		Log:            opts.Log,
-		Observe: func(o response.Observation) {
-			gc.requests.Add(1)
-			observed.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took)
-		},
-	})
-	if err != nil {
-		return err
-	}
-	stopAdmin, err := serveAdmin(ctx, c.AdminAddr, observed.Handler(), opts.Log)
+	defer parts.stopJobs() // after the last request, and before the data is closed
+	stopAdmin, err := serveAdmin(ctx, c.AdminAddr, parts.metrics, opts.Log)
 	if err != nil {
 		return err
 	}
 	defer stopAdmin()
-	parts, stopParts := context.WithCancel(context.WithoutCancel(ctx))
+	return parts.run(ctx, listener)
+}
+
+// run serves requests until ctx is done, and background tasks until the last request has ended.
+func (p *components) run(ctx context.Context, listener net.Listener) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	run := func(name string, task func(context.Context) error) {
+	start := func(name string, task func(context.Context) error) {
 		running.Go(func() {
-			if err := task(parts); err != nil {
-				opts.Log.Error("background task failed", "part", name, "err", err)
+			if err := task(background); err != nil {
+				p.opts.Log.Error("background task failed", "part", name, "err", err)
 			}
 		})
 	}
 	defer running.Wait()
-	defer stopParts()
-	run("health", health.Run)
+	defer stop()
+	start("health", p.health.Run)
 
-	server := connection.NewServer(api, opts.Log)
-	limited := connection.Listener(listener, maxConnections(MaxDescriptors(), c.memory()))
+	server := connection.NewServer(p.api, p.opts.Log)
+	limited := connection.Listener(listener, maxConnections(MaxDescriptors(), p.config.memory()))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limited) }()
-	switch err := d.prepare(ctx, opts, starting); {
+	switch err := p.data.prepare(ctx, p.opts, p.starting); {
 	case ctx.Err() != nil: // probes may have been accepted already
 	case err != nil:
 		return errors.Join(err, server.Close())
 	default:
-		for name, task := range tasks {
-			run(name, task)
+		for name, task := range p.tasks {
+			start(name, task)
 		}
-		starting.end()
-		if err := d.announce(ctx, listener.Addr(), opts); err != nil {
+		p.starting.end()
+		if err := p.data.announce(ctx, listener.Addr(), p.opts); err != nil {
 			return errors.Join(err, server.Close())
 		}
 	}
@@ -221,34 +132,27 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 		return fmt.Errorf("serving: %w", err)
 	case <-ctx.Done():
 	}
-	opts.Log.Info("stopping; finishing accepted requests", "cause", context.Cause(ctx))
-	notify(context.WithoutCancel(ctx), opts, "STOPPING=1")
-	health.stop()
+	return p.shutDown(ctx, server, failed)
+}
+
+// shutDown finishes accepted requests. failed receives the error of a server that stops by itself.
+func (p *components) shutDown(ctx context.Context, server *http.Server, failed <-chan error) error {
+	p.opts.Log.Info("stopping; finishing accepted requests", "cause", context.Cause(ctx))
+	notify(context.WithoutCancel(ctx), p.opts, "STOPPING=1")
+	p.health.stop()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serving: %w", err)
-	case <-time.After(c.Drain): // load balancers notice that the server is not ready
+	case <-time.After(p.config.Drain): // load balancers notice that the server is not ready
 	}
-	stopJobs() // clients that wait for the result of a publish are told
-	stopBy, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown)
+	p.stopJobs() // clients that wait for the result of a publish are told
+	stopBy, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.config.Shutdown)
 	defer cancel()
 	if err := server.Shutdown(stopBy); err != nil {
-		opts.Log.Warn("requests aborted; they took longer than shutdown", "shutdown", c.Shutdown.String(), "err", err)
+		p.opts.Log.Warn("requests aborted; they took longer than shutdown", "shutdown", p.config.Shutdown.String(), "err", err)
 		return server.Close()
 	}
 	return nil
-}
-
-// hasPrivateCatalog reports whether names, titles, fields and counts of datasets that require a key
-// are visible to key holders only.
-func (c Config) hasPrivateCatalog() bool { return c.Catalog == herb.AccessKey }
-
-// served returns the library and the history of datasets as clients see them.
-func (d *Data) served(c Config) (gate.Library, func(context.Context, herb.Ref) ([]versions.Version, error)) {
-	if c.hasPrivateCatalog() {
-		return library.Private{Library: d.Library}, d.Versions.VisibleHistory
-	}
-	return d.Library, d.Versions.History
 }
 
 // serveAdmin serves metrics and profiles on their own address, unless it is empty. It returns a
