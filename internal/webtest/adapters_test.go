@@ -41,18 +41,18 @@ func TestAdapters(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := open(t, s, tabOptions{also: files})
-			b.visitAddress(files + "/" + tt.name + ".html?server=" + url.QueryEscape(s.url))
-			b.wait("rows are shown", func() bool { return b.count(tt.rows) > 0 })
+			b := open(t, s, tabOptions{Also: files})
+			b.VisitAddress(files + "/" + tt.name + ".html?server=" + url.QueryEscape(s.url))
+			b.Wait("rows are shown", func() bool { return b.Count(tt.rows) > 0 })
 			eval[any](b, "Promise.resolve("+tt.act+").then(() => null)")
 			want := s.titles(t, tt.query)
 			var got []string
-			b.wait("the rows of "+tt.query, func() bool {
-				got = b.texts(tt.rows)
+			b.Wait("the rows of "+tt.query, func() bool {
+				got = b.Texts(tt.rows)
 				return len(got) > 0 && len(got) <= len(want) && slices.Equal(got, want[:len(got)])
 			})
-			if tt.name == "react-admin" && b.text("#record") != "Rose 'Madame Alfred Carrière'" {
-				t.Errorf("the record is %q", b.text("#record"))
+			if tt.name == "react-admin" && b.Text("#record") != "Rose 'Madame Alfred Carrière'" {
+				t.Errorf("the record is %q", b.Text("#record"))
 			}
 		})
 	}

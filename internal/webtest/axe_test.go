@@ -67,37 +67,37 @@ func TestAccessibility(t *testing.T) {
 	for half := range 2 { // one tab each, so that they run in parallel
 		t.Run(fmt.Sprint("half ", half), func(t *testing.T) {
 			t.Parallel()
-			b := open(t, s, tabOptions{fails: []int{400, 401, 404}})
+			b := open(t, s, tabOptions{Fails: []int{400, 401, 404}})
 			for i, view := range views {
 				if i%2 != half {
 					continue
 				}
-				b.visit(view.path)
+				b.Visit(view.path)
 				b.settled()
 				if view.name == "docs" {
-					b.until("document.querySelector('#swagger .opblock')")
+					b.Until("document.querySelector('#swagger .opblock')")
 				}
 				if view.then != "" {
 					eval[bool](b, view.then)
 				}
 				if view.name == "docs" {
-					b.until("document.querySelector('.opblock.is-open .responses-table')")
+					b.Until("document.querySelector('.opblock.is-open .responses-table')")
 				}
 				eval[bool](b, script)
 				b.axe(view.name+", light", allRules)
-				b.dark(true)
+				b.Dark(true)
 				b.axe(view.name+", dark", colorRules)
 				if view.name == "docs" { // also with the dark theme selected on a light system
-					b.dark(false)
-					b.click("[data-theme-toggle]")
+					b.Dark(false)
+					b.Click("[data-theme-toggle]")
 					b.axe(view.name+", chosen dark", `{ runOnly: ["color-contrast"], resultTypes: ["violations"] }`)
 				}
-				b.dark(false)
+				b.Dark(false)
 				if view.name == "data" || view.name == "record" || view.name == "catalogue" {
-					b.screen(tabOptions{phone: true})
+					b.Screen(tabOptions{Phone: true})
 					b.axe(view.name+", phone", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } },
 						resultTypes: ["violations"] }`)
-					b.screen(tabOptions{})
+					b.Screen(tabOptions{})
 				}
 			}
 		})
@@ -112,7 +112,7 @@ func TestAccessibility_more(t *testing.T) {
 	script := axeScript(t)
 	s := newSite(t, nil)
 	older := s.olderVersion(t)
-	b := open(t, s, tabOptions{fails: []int{400, 401, 404}})
+	b := open(t, s, tabOptions{Fails: []int{400, 401, 404}})
 	for _, view := range []struct{ name, path, then string }{
 		{"keyword", "/?keyword=plants", ""},
 		{"older version", catalog + "?per_page=3&_version=" + older, ""},
@@ -131,16 +131,16 @@ func TestAccessibility_more(t *testing.T) {
 		{"invalid chart", catalog + "/chart?_by=nothing", ""},
 		{"pinned charts", wide + "/about", ""},
 	} {
-		b.visit(view.path)
+		b.Visit(view.path)
 		b.settled()
 		if view.then != "" {
 			eval[bool](b, view.then)
 		}
 		eval[bool](b, script)
 		b.axe(view.name+", light", allRules)
-		b.dark(true)
+		b.Dark(true)
 		b.axe(view.name+", dark", colorRules)
-		b.dark(false)
+		b.Dark(false)
 	}
 }
 

@@ -23,7 +23,7 @@ func eachWay(t *testing.T, test func(b *tab, script bool)) {
 	for _, script := range []bool{true, false} {
 		t.Run(fmt.Sprintf("script=%v", script), func(t *testing.T) {
 			t.Parallel()
-			test(open(t, newSite(t, nil), tabOptions{noScript: !script}), script)
+			test(open(t, newSite(t, nil), tabOptions{NoScript: !script}), script)
 		})
 	}
 }
@@ -63,8 +63,8 @@ func (b *tab) agree() listing {
 	if diff := cmp.Diff(ids, b.column("id")); diff != "" {
 		b.Errorf("%s and the page differ (-API +page):\n%s", address, diff)
 	}
-	if want := herb.Count(l.Meta.Total) + " row"; !strings.HasPrefix(b.texts(".found")[0], want) {
-		b.Errorf("the page says %q, the API %d", b.text(".found"), l.Meta.Total)
+	if want := herb.Count(l.Meta.Total) + " row"; !strings.HasPrefix(b.Texts(".found")[0], want) {
+		b.Errorf("the page says %q, the API %d", b.Text(".found"), l.Meta.Total)
 	}
 	return l
 }
@@ -79,25 +79,25 @@ func (b *tab) wantQuery(want string) {
 
 func TestSearch(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		b.visit(catalog)
+		b.Visit(catalog)
 		b.settled()
 		if script {
 			eval[bool](b, "window.same = true")
-			b.next(func() { b.fill("#search", "rose") })
-			b.until(`location.search === "?search=rose*"`)
+			b.next(func() { b.Fill("#search", "rose") })
+			b.Until(`location.search === "?search=rose*"`)
 			b.settled()
 			if !eval[bool](b, "window.same") || eval[string](b, "document.activeElement.id") != "search" {
 				b.Error("typing has loaded another page, or replaced the search box")
 			}
-			if said := b.text("#status"); !strings.HasPrefix(said, b.texts(".found strong")[0]) {
+			if said := b.Text("#status"); !strings.HasPrefix(said, b.Texts(".found strong")[0]) {
 				b.Errorf("screen readers announce %q", said)
 			}
 		} else {
-			b.next(func() { b.fill("#search", "rose"+kb.Enter) })
+			b.next(func() { b.Fill("#search", "rose"+kb.Enter) })
 			b.wantQuery("search=rose")
 		}
-		if l := b.agree(); l.Meta.Total == 0 || l.Meta.Total > 100 || b.text("#order summary") != "Best matches" {
-			b.Errorf("found %d: %s", l.Meta.Total, b.text("#order summary"))
+		if l := b.agree(); l.Meta.Total == 0 || l.Meta.Total > 100 || b.Text("#order summary") != "Best matches" {
+			b.Errorf("found %d: %s", l.Meta.Total, b.Text("#order summary"))
 		}
 		if got := eval[string](b, "document.getElementById('search').value"); got != "rose" && script {
 			b.Errorf("the search box has %q", got)
@@ -107,7 +107,7 @@ func TestSearch(t *testing.T) {
 
 func TestSort(t *testing.T) {
 	eachWay(t, func(b *tab, _ bool) {
-		b.visit(catalog)
+		b.Visit(catalog)
 		b.settled()
 		for _, want := range []string{"ascending", "descending"} {
 			b.follow("#grid th[data-field=price] .col-name")
@@ -117,11 +117,11 @@ func TestSort(t *testing.T) {
 			b.agree()
 		}
 		b.wantQuery("order=desc&sort=price")
-		b.click("#order summary")
+		b.Click("#order summary")
 		b.follow("#order .key a")
 		b.wantQuery("sort=price")
-		b.click("#grid th[data-field=date] summary")
-		b.follow(b.pick("#grid th[data-field=date] .fields a", "Sort descending"))
+		b.Click("#grid th[data-field=date] summary")
+		b.follow(b.Pick("#grid th[data-field=date] .fields a", "Sort descending"))
 		b.wantQuery("order=desc&sort=date")
 		b.agree()
 	})
@@ -130,7 +130,7 @@ func TestSort(t *testing.T) {
 // apply changes an open form and, without a script, submits it.
 func (b *tab) apply(form string, choose func()) {
 	b.Helper()
-	if b.noScript {
+	if b.NoScript {
 		choose()
 		b.follow(form + " .actions button")
 	} else {
@@ -140,7 +140,7 @@ func (b *tab) apply(form string, choose func()) {
 
 func TestFilter(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		b.visit(catalog)
+		b.Visit(catalog)
 		b.settled()
 		if !script {
 			b.follow("#grid a[href*=_distributions]")
@@ -152,34 +152,34 @@ func TestFilter(t *testing.T) {
 		}
 		// The values of a field ignore its own filter.
 		chip := `details[data-facet="category"] `
-		b.click(chip + "summary")
+		b.Click(chip + "summary")
 		if !script {
 			b.follow(chip + "button.nojs")
 		}
 		b.settled()
-		if current := b.texts(chip + ".values label:has(:checked)"); len(current) != 1 || current[0] != fmt.Sprintf("herb %d", l.Meta.Total) {
+		if current := b.Texts(chip + ".values label:has(:checked)"); len(current) != 1 || current[0] != fmt.Sprintf("herb %d", l.Meta.Total) {
 			b.Errorf("chosen are %q of %d", current, l.Meta.Total)
 		}
-		b.apply(chip, func() { b.click(chip + "input[value=tree]") })
-		if got := b.text(".chip summary"); got != "category is any of tree, herb" {
+		b.apply(chip, func() { b.Click(chip + "input[value=tree]") })
+		if got := b.Text(".chip summary"); got != "category is any of tree, herb" {
 			b.Errorf("the chip says %q", got)
 		}
-		if script && b.count(chip+"[open]") == 0 && !eval[bool](b, `document.querySelector('details[data-facet="category"]').open`) {
+		if script && b.Count(chip+"[open]") == 0 && !eval[bool](b, `document.querySelector('details[data-facet="category"]').open`) {
 			b.Error("the form closes while one chooses")
 		}
 		b.agree()
 		if !script {
-			b.click(chip + "summary")
+			b.Click(chip + "summary")
 		}
-		b.apply(chip, func() { b.click(chip + "input[value=herb]") })
+		b.apply(chip, func() { b.Click(chip + "input[value=herb]") })
 		if l := b.agree(); l.Meta.Total == 0 || slices.Contains(b.column("category"), "herb") {
 			b.Errorf("after herb was removed: %v", b.query())
 		}
-		b.visit(catalog + "?category=tree&status=published")
+		b.Visit(catalog + "?category=tree&status=published")
 		b.settled()
 		b.follow(".chip .x")
 		b.wantQuery("status=published")
-		b.visit(catalog + "?category=tree&status=published&sort=title")
+		b.Visit(catalog + "?category=tree&status=published&sort=title")
 		b.follow(".clear")
 		b.wantQuery("sort=title")
 		b.agree()
@@ -188,24 +188,24 @@ func TestFilter(t *testing.T) {
 
 func TestRange(t *testing.T) {
 	eachWay(t, func(b *tab, _ bool) {
-		b.visit(catalog)
+		b.Visit(catalog)
 		b.settled()
-		b.click("#add-filter summary")
+		b.Click("#add-filter summary")
 		b.follow("#add-filter button[value=price]")
 		form := `details[data-facet="price"] `
-		b.apply(form, func() { b.fill(`[name="price[gte]"]`, "10") })
-		if b.noScript {
-			b.click(form + "summary")
+		b.apply(form, func() { b.Fill(`[name="price[gte]"]`, "10") })
+		if b.NoScript {
+			b.Click(form + "summary")
 		}
-		b.until(`new URLSearchParams(location.search).get("price[gte]") === "10"`)
+		b.Until(`new URLSearchParams(location.search).get("price[gte]") === "10"`)
 		b.settled()
-		b.apply(form, func() { b.fill(`[name="price[lte]"]`, "20,000") }) // as the page prints numbers
-		b.until(`new URLSearchParams(location.search).get("price[lte]") === "20000"`)
+		b.apply(form, func() { b.Fill(`[name="price[lte]"]`, "20,000") }) // as the page prints numbers
+		b.Until(`new URLSearchParams(location.search).get("price[lte]") === "20000"`)
 		b.settled()
 		if l := b.agree(); l.Meta.Total == 0 || b.query().Get("price[gte]") != "10" {
 			b.Errorf("%d records for %v", l.Meta.Total, b.query())
 		}
-		if got := b.text(".chip summary"); got != "price between 10 – 20,000" {
+		if got := b.Text(".chip summary"); got != "price between 10 – 20,000" {
 			b.Errorf("the chip says %q", got)
 		}
 		b.follow(".chip .x")
@@ -215,12 +215,12 @@ func TestRange(t *testing.T) {
 
 func TestPaging(t *testing.T) {
 	eachWay(t, func(b *tab, _ bool) {
-		b.visit(catalog + "?sort=title&per_page=10")
+		b.Visit(catalog + "?sort=title&per_page=10")
 		b.settled()
 		page := func(want int) {
 			b.Helper()
-			if l := b.agree(); l.Meta.Page != want || !strings.HasPrefix(b.text("#pages summary"), fmt.Sprintf("%d–", 10*want-9)) {
-				b.Errorf("on page %d (%q), want %d", l.Meta.Page, b.text("#pages summary"), want)
+			if l := b.agree(); l.Meta.Page != want || !strings.HasPrefix(b.Text("#pages summary"), fmt.Sprintf("%d–", 10*want-9)) {
+				b.Errorf("on page %d (%q), want %d", l.Meta.Page, b.Text("#pages summary"), want)
 			}
 		}
 		page(1)
@@ -230,11 +230,11 @@ func TestPaging(t *testing.T) {
 		page(3)
 		b.follow(".pages a[rel=prev]")
 		page(2)
-		b.click("#pages summary")
-		b.next(func() { b.fill(".jump input[name=page]", "20"+kb.Enter) })
+		b.Click("#pages summary")
+		b.next(func() { b.Fill(".jump input[name=page]", "20"+kb.Enter) })
 		page(20)
 		eval[bool](b, `document.getElementById("pages").open = true`)
-		b.follow(b.pick(".sizes a", "100"))
+		b.follow(b.Pick(".sizes a", "100"))
 		if l := b.agree(); l.Meta.PerPage != 100 || b.query().Get("per_page") != "100" {
 			b.Errorf("%d records on a page, %v", l.Meta.PerPage, b.query())
 		}
@@ -243,9 +243,9 @@ func TestPaging(t *testing.T) {
 
 func TestColumns(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		b.visit(catalog + "?sort=price")
+		b.Visit(catalog + "?sort=price")
 		b.settled()
-		b.click("#columns summary")
+		b.Click("#columns summary")
 		for _, c := range []string{"description", "url", "image", "author"} {
 			box := fmt.Sprintf("#columns input[value=%q]", c)
 			if script {
@@ -254,14 +254,14 @@ func TestColumns(t *testing.T) {
 					b.Errorf("the focus has left the box of %s", c)
 				}
 			} else {
-				b.click(box)
+				b.Click(box)
 			}
 		}
 		if !script {
 			b.follow("#columns .actions button")
 		}
 		want := []string{"title", "id", "category", "status", "date", "price", "tags"}
-		if got := b.texts("#grid th .col-name bdi"); !cmp.Equal(got, want) {
+		if got := b.Texts("#grid th .col-name bdi"); !cmp.Equal(got, want) {
 			b.Errorf("the columns are %q", got)
 		}
 		if script && !eval[bool](b, `document.getElementById("columns").open`) {
@@ -276,14 +276,14 @@ func TestColumns(t *testing.T) {
 			if !script && step.choice != "Pin" {
 				continue
 			}
-			b.press(kb.Escape)
-			b.click(menu + "summary")
-			b.follow(b.pick(menu+".fields :is(a, button)", step.choice))
-			if got := strings.Join(b.texts("#grid th .col-name bdi"), ","); got != step.want {
+			b.Press(kb.Escape)
+			b.Click(menu + "summary")
+			b.follow(b.Pick(menu+".fields :is(a, button)", step.choice))
+			if got := strings.Join(b.Texts("#grid th .col-name bdi"), ","); got != step.want {
 				b.Errorf("%s: the columns are %s, want %s", step.choice, got, step.want)
 			}
 		}
-		b.visit(catalog + "?_column=id&_column=title")
+		b.Visit(catalog + "?_column=id&_column=title")
 		if got := b.query().Get("_fields"); got != "id,title" {
 			b.Errorf("the former parameter leads to %q", got)
 		}
@@ -292,7 +292,7 @@ func TestColumns(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		b.visit(catalog + "?sort=title&per_page=10")
+		b.Visit(catalog + "?sort=title&per_page=10")
 		b.settled()
 		l := b.agree()
 		check := func(r map[string]string) {
@@ -307,7 +307,7 @@ func TestRecord(t *testing.T) {
 		}
 		b.follow("#grid tbody tr:nth-child(9) th a")
 		check(l.Data[8])
-		if got := b.text("#record h2"); got != l.Data[8]["title"] {
+		if got := b.Text("#record h2"); got != l.Data[8]["title"] {
 			b.Errorf("the title is %q", got)
 		}
 		if script && eval[string](b, "document.activeElement.id") != "record" {
@@ -319,24 +319,24 @@ func TestRecord(t *testing.T) {
 		check(get(b.T, b.url+"/api/v1/garden/catalog/data?sort=title&per_page=10&page=2").Data[0])
 		b.follow("[data-record=prev]")
 		check(l.Data[9])
-		b.click("#record details summary")
+		b.Click("#record details summary")
 		var shown map[string]string
 		decode(b.T, eval[string](b, `document.querySelector("#record pre").textContent`), &shown)
 		if !cmp.Equal(shown, l.Data[9]) {
 			b.Errorf("the JSON of the record is %v", shown)
 		}
 		b.follow("[data-record=close]")
-		if b.count("#record") != 0 {
+		if b.Count("#record") != 0 {
 			b.Error("the record does not close")
 		}
 		b.follow("#grid tbody tr:nth-child(1) th a")
-		b.follow(b.pick("#record .same", "category"))
+		b.follow(b.Pick("#record .same", "category"))
 		if got := b.query().Get("category"); got != l.Data[0]["category"] {
 			b.Errorf("records with the same category as %v are those of %q", l.Data[0], got)
 		}
-		b.visit(catalog + "?sort=title&per_page=10&_record=3")
+		b.Visit(catalog + "?sort=title&per_page=10&_record=3")
 		b.settled()
-		b.follow(b.pick("#record a", "Permalink"))
+		b.follow(b.Pick("#record a", "Permalink"))
 		check(l.Data[2])
 		b.wantQuery("_record=1&id=" + l.Data[2]["id"])
 	})
@@ -348,10 +348,10 @@ func TestLink(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	b := open(t, s, tabOptions{})
-	b.visit(catalog)
+	b.Visit(catalog)
 	b.settled()
-	b.next(func() { b.fill("#search", "garden ") })
-	b.until("location.search.includes('search=garden')")
+	b.next(func() { b.Fill("#search", "garden ") })
+	b.Until("location.search.includes('search=garden')")
 	b.settled()
 	b.follow("#grid .part[data-value=published]")
 	b.follow("#grid th[data-field=price] .col-name")
@@ -360,8 +360,8 @@ func TestLink(t *testing.T) {
 		t.Fatalf("the address says only %v", q)
 	}
 	for _, noScript := range []bool{false, true} {
-		other := open(t, s, tabOptions{noScript: noScript})
-		if status := other.visitAddress(eval[string](b, "location.href")); status != 200 {
+		other := open(t, s, tabOptions{NoScript: noScript})
+		if status := other.VisitAddress(eval[string](b, "location.href")); status != 200 {
 			t.Fatalf("the link gives %d", status)
 		}
 		other.settled()
@@ -379,7 +379,7 @@ func TestLink(t *testing.T) {
 // TestHistory goes back and forward through the history and expects each view unchanged.
 func TestHistory(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		b.visit(catalog)
+		b.Visit(catalog)
 		b.settled()
 		var views, addresses []string
 		keep := func() {
@@ -389,23 +389,23 @@ func TestHistory(t *testing.T) {
 		keep()
 		if script {
 			// Typing a word creates one history entry.
-			b.next(func() { b.fill("#search", "r") })
-			b.until(`location.search === "?search=r*"`)
-			b.next(func() { b.press("ose") })
-			b.until(`location.search === "?search=rose*"`)
+			b.next(func() { b.Fill("#search", "r") })
+			b.Until(`location.search === "?search=r*"`)
+			b.next(func() { b.Press("ose") })
+			b.Until(`location.search === "?search=rose*"`)
 			b.settled()
 			keep()
 		} else {
-			step(func() { b.fill("#search", "rose"+kb.Enter) })
+			step(func() { b.Fill("#search", "rose"+kb.Enter) })
 		}
-		step(func() { b.click("#grid th[data-field=price] .col-name") })
-		step(func() { b.click("#grid tbody tr:nth-child(3) th a") })
-		step(func() { b.click("[data-record=close]") })
+		step(func() { b.Click("#grid th[data-field=price] .col-name") })
+		step(func() { b.Click("#grid tbody tr:nth-child(3) th a") })
+		step(func() { b.Click("[data-record=close]") })
 		at := len(views) - 1
 		move := func(by int) {
 			b.Helper()
-			b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("history.go(%d)", by)))
-			b.until(fmt.Sprintf("location.href === %q && document.readyState === 'complete'", addresses[at+by]))
+			b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("history.go(%d)", by)))
+			b.Until(fmt.Sprintf("location.href === %q && document.readyState === 'complete'", addresses[at+by]))
 			eval[bool](b, "delete document.getElementById('swap').dataset.was") // the browser may restore the page with the mark
 			b.settled()
 			at += by

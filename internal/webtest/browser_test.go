@@ -1,85 +1,48 @@
-// Package webtest_test tests the pages in a real browser: headless Chromium, driven over the
-// DevTools protocol. All tests share one browser process; each has its own profile.
+// Package webtest_test tests the pages in a real browser. All tests share one browser process; each
+// has its own profile.
 package webtest_test
 
 import (
-	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"os"
-	"os/exec"
-	"slices"
-	"sync"
 	"testing"
 
-	"github.com/chromedp/chromedp"
+	"github.com/chromedp/cdproto/cdp"
 
-	"herbarium/internal/programtest"
+	"herbarium/internal/browsertest"
 )
 
 var update = flag.Bool("update", false, "write the pictures of the documentation")
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	chromium.stop()
+	chromium.Stop()
 	shared.stop()
 	press.stop()
 	os.Exit(code)
 }
 
 // chromium is the browser that all tests share.
-var chromium browserProcess
+var chromium browsertest.Browser
 
-// browserProcess is a browser that is started on first use and stopped after the tests.
-type browserProcess struct {
-	start  sync.Once
-	ctx    context.Context
-	cancel context.CancelFunc
-	err    error
+type tabOptions = browsertest.Options
+
+// tab is a tab that shows the pages of a site.
+type tab struct {
+	*browsertest.Tab
+	*site
 }
 
-// errMissing reports that no browser is installed.
-var errMissing = errors.New("no Chromium is installed; run `make parts` or `apt-get install chromium`")
-
-// in returns the context of the running browser. Without a browser it skips the test, or fails it
-// if a browser is required.
-func (b *browserProcess) in(t testing.TB) context.Context {
+func open(t *testing.T, s *site, opts tabOptions) *tab {
 	t.Helper()
-	b.start.Do(func() { b.err = b.run() })
-	if errors.Is(b.err, errMissing) {
-		programtest.SkipWithout(t, "chromium", b.err.Error())
-	}
-	if b.err != nil {
-		t.Fatal(b.err)
-	}
-	return b.ctx
+	return &tab{Tab: browsertest.Open(t, &chromium, s.url, opts), site: s}
 }
 
-func (b *browserProcess) run() error {
-	names := []string{"chromium", "chromium-browser", "google-chrome"}
-	at := slices.IndexFunc(names, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
-	if at < 0 {
-		return errMissing
-	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(names[at]), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true), chromedp.WindowSize(1280, 900),
-		// Spare renderer processes cost more than they save: each tab would have several.
-		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // no request leaves this machine
-	)
-	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, stop := chromedp.NewContext(allocator)
-	b.ctx, b.cancel = ctx, func() { stop(); stopAllocator() }
-	if err := chromedp.Do(ctx); err != nil {
-		return fmt.Errorf("starting %s: %w", names[at], err)
-	}
-	return nil
-}
+// eval evaluates a JavaScript expression in the page.
+func eval[V any](b *tab, js string) V { b.Helper(); return browsertest.Eval[V](b.Tab, js) }
 
-func (b *browserProcess) stop() {
-	if b.cancel != nil {
-		b.cancel()
-	}
+// call sends a DevTools command for the tab.
+func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
+	b.Helper()
+	return browsertest.Call(b.Tab, command, params)
 }

@@ -12,10 +12,10 @@ func TestCards(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for _, noScript := range []bool{false, true} {
-		b := open(t, s, tabOptions{phone: true, noScript: noScript})
-		b.visit(catalog)
+		b := open(t, s, tabOptions{Phone: true, NoScript: noScript})
+		b.Visit(catalog)
 		b.settled()
-		card := b.text("#grid tbody tr")
+		card := b.Text("#grid tbody tr")
 		first := get(t, s.url+"/api/v1/garden/catalog/data?per_page=1").Data[0]
 		if !strings.Contains(card, first["title"]) || !strings.Contains(card, first["category"]) || strings.Contains(card, first["url"]) {
 			t.Errorf("script %v: the first card is %q", !noScript, card)
@@ -26,17 +26,17 @@ func TestCards(t *testing.T) {
 		if got := b.visibleRows(); got < 7 {
 			t.Errorf("script %v: %d cards are in view", !noScript, got)
 		}
-		b.click("#order summary")
+		b.Click("#order summary")
 		if got := eval[[]bool](b, `[".bar1 .share", "#order img"].map((s) => document.querySelector(s).checkVisibility())`); got[0] || !got[1] {
 			t.Errorf("script %v: share in the bar and in the menu: %v", !noScript, got)
 		}
-		b.follow(b.pick("#order button", "price"))
+		b.follow(b.Pick("#order button", "price"))
 		b.wantQuery("sort=price")
 		if !noScript {
-			b.press(kb.Escape) // the menu stays open for the next choice
+			b.Press(kb.Escape) // the menu stays open for the next choice
 		}
 		b.follow("#grid tbody tr:nth-child(2) th a")
-		if b.count("#record") != 1 {
+		if b.Count("#record") != 1 {
 			t.Errorf("script %v: a card does not open its record", !noScript)
 		}
 		b.follow("#record [data-record=close]")

@@ -10,7 +10,7 @@ import (
 // clipboard returns the text on the clipboard once it is not what it was.
 func (b *tab) clipboard(before string) (text string) {
 	b.Helper()
-	b.wait("something is copied", func() bool { text = eval[string](b, "navigator.clipboard.readText()"); return text != before })
+	b.Wait("something is copied", func() bool { text = eval[string](b, "navigator.clipboard.readText()"); return text != before })
 	return text
 }
 
@@ -18,15 +18,15 @@ func (b *tab) clipboard(before string) (text string) {
 func TestCells(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.allowClipboard()
-	b.visit(catalog + "?_fields=title,category,price,description&sort=id")
+	b.AllowClipboard()
+	b.Visit(catalog + "?_fields=title,category,price,description&sort=id")
 	b.settled()
 	l := get(t, eval[string](b, `document.querySelector("#call code").dataset.url`))
 	eval[bool](b, `(document.querySelector("#grid tbody tr:nth-child(2) td").focus(), true)`)
 	b.pressWith(8, "ArrowRight", "ArrowRight")
 	b.pressWith(8, "ArrowRight", "ArrowRight")
 	b.pressWith(8, "ArrowDown", "ArrowDown")
-	if got := b.count("#grid td.chosen[aria-selected=true]"); got != 6 || b.position() != [2]int{3, 3} {
+	if got := b.Count("#grid td.chosen[aria-selected=true]"); got != 6 || b.position() != [2]int{3, 3} {
 		t.Errorf("%d cells are selected, the focus is at %v", got, b.position())
 	}
 	b.pressWith(2, "c", "KeyC")
@@ -37,27 +37,27 @@ func TestCells(t *testing.T) {
 	if got := b.clipboard(""); got != strings.TrimSpace(want) {
 		t.Errorf("copied %q, want %q", got, strings.TrimSpace(want))
 	}
-	b.press(kb.ArrowUp)
-	if got := b.count("#grid td.chosen"); got != 0 {
+	b.Press(kb.ArrowUp)
+	if got := b.Count("#grid td.chosen"); got != 0 {
 		t.Errorf("%d cells stay selected", got)
 	}
 
 	eval[bool](b, `(document.querySelector("#grid tbody tr:nth-child(1) td:nth-child(5)").focus(), true)`)
 	before := b.clipboard("")
-	b.press(" ")
-	b.until(`document.querySelector(".whole:popover-open")?.contains(document.activeElement)`)
-	if got := b.text(".whole p"); got != l.Data[0]["description"] {
+	b.Press(" ")
+	b.Until(`document.querySelector(".whole:popover-open")?.contains(document.activeElement)`)
+	if got := b.Text(".whole p"); got != l.Data[0]["description"] {
 		t.Errorf("Space shows %q", got)
 	}
-	b.press(kb.Enter) // Copy
+	b.Press(kb.Enter) // Copy
 	if got := b.clipboard(before); got != l.Data[0]["description"] {
 		t.Errorf("copied %q", got)
 	}
-	b.until(`!document.querySelector(".whole") && document.activeElement.matches("#grid td:nth-child(5)")`)
-	b.press(" ")
-	b.until(`document.querySelector(".whole:popover-open")?.contains(document.activeElement)`)
-	b.press(kb.Escape)
-	b.until(`!document.querySelector(".whole") && document.activeElement.matches("#grid td:nth-child(5)")`)
+	b.Until(`!document.querySelector(".whole") && document.activeElement.matches("#grid td:nth-child(5)")`)
+	b.Press(" ")
+	b.Until(`document.querySelector(".whole:popover-open")?.contains(document.activeElement)`)
+	b.Press(kb.Escape)
+	b.Until(`!document.querySelector(".whole") && document.activeElement.matches("#grid td:nth-child(5)")`)
 }
 
 // TestFilterMenu finds a part of a text, and leaves out the selected values instead of showing
@@ -73,30 +73,30 @@ func TestFilterMenu(t *testing.T) {
 			act()
 			b.follow(selector + " .actions button")
 		}
-		b.visit(catalog + "?_facet=title")
+		b.Visit(catalog + "?_facet=title")
 		b.settled()
 		const title = "[data-facet=title]"
-		apply(title, func() { b.fill(title+" input[name='title[contains]']", "osa") })
-		b.until(`location.search.includes("contains")`)
+		apply(title, func() { b.Fill(title+" input[name='title[contains]']", "osa") })
+		b.Until(`location.search.includes("contains")`)
 		b.settled()
 		if l := b.agree(); b.query().Get("title[contains]") != "osa" || l.Meta.Total == 0 || !strings.Contains(strings.ToLower(l.Data[0]["title"]), "osa") {
 			b.Errorf("the query %q finds %d rows", b.query().Encode(), l.Meta.Total)
 		}
 
-		b.visit(catalog + "?category=shrub&category=tree&_facet=category")
+		b.Visit(catalog + "?category=shrub&category=tree&_facet=category")
 		b.settled()
 		total := b.agree().Meta.Total
 		const category = "[data-facet=category]"
 		apply(category, func() {
 			eval[bool](b, `(document.querySelector("`+category+` [name=_not][value=category]").click(), true)`)
 		})
-		b.until(`location.search.includes("ne")`)
+		b.Until(`location.search.includes("ne")`)
 		b.settled()
 		all := get(b.T, b.url+"/api/v1/garden/catalog/data").Meta.Total
 		if l := b.agree(); len(b.query()["category[ne]"]) != 2 || l.Meta.Total != all-total {
 			b.Errorf("the query %q finds %d of %d rows, want all but %d", b.query().Encode(), l.Meta.Total, all, total)
 		}
-		if got := b.text(".chip summary"); !strings.HasPrefix(got, "category is none of ") {
+		if got := b.Text(".chip summary"); !strings.HasPrefix(got, "category is none of ") {
 			b.Errorf("the filter says %q", got)
 		}
 	})

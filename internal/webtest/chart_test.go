@@ -17,8 +17,8 @@ func (b *tab) sentence() string {
 // choose selects an item of a menu of the sentence.
 func (b *tab) choose(menu, item string) {
 	b.Helper()
-	b.click("#word-" + menu + " > summary")
-	b.follow(b.pick("#word-"+menu+" li a", item))
+	b.Click("#word-" + menu + " > summary")
+	b.follow(b.Pick("#word-"+menu+" li a", item))
 }
 
 // TestChart changes the chart with the menus, the search and a filter, and follows a bar to its
@@ -26,10 +26,10 @@ func (b *tab) choose(menu, item string) {
 func TestChart(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(catalog + "?status=published")
+	b.Visit(catalog + "?status=published")
 	b.settled()
-	b.click(b.pick(".tabs a", "Chart"))
-	b.until(`location.pathname.endsWith("/chart")`)
+	b.Click(b.Pick(".tabs a", "Chart"))
+	b.Until(`location.pathname.endsWith("/chart")`)
 	b.settled()
 	if got := b.sentence(); !strings.HasPrefix(got, "Rows by date per ") {
 		t.Errorf("the first chart is %q", got)
@@ -46,23 +46,23 @@ func TestChart(t *testing.T) {
 	if title := eval[string](b, "document.title"); !strings.HasPrefix(title, b.sentence()) {
 		t.Errorf("the title is %q", title)
 	}
-	if n := b.count(".plot.wide .curve"); n != 3 {
+	if n := b.Count(".plot.wide .curve"); n != 3 {
 		t.Errorf("%d lines", n)
 	}
 	b.choose("by", "category")
 	b.choose("split", "No split")
 	b.choose("measure", "number of rows")
 	b.wantQuery("_by=category&status=published")
-	before := b.texts(".groups tbody tr")
-	b.next(func() { b.fill("#search", "garden") })
-	b.until(`new URLSearchParams(location.search).get("search") === "garden*"`)
+	before := b.Texts(".groups tbody tr")
+	b.next(func() { b.Fill("#search", "garden") })
+	b.Until(`new URLSearchParams(location.search).get("search") === "garden*"`)
 	b.settled()
-	if after := b.texts(".groups tbody tr"); len(after) == 0 || strings.Join(after, " ") == strings.Join(before, " ") {
+	if after := b.Texts(".groups tbody tr"); len(after) == 0 || strings.Join(after, " ") == strings.Join(before, " ") {
 		t.Errorf("typing does not change the chart: %v", after)
 	}
 	want := eval[string](b, `document.querySelector(".plot.wide .hits a").getAttribute("aria-label")`) // such as "herb: 12"
-	b.click(".plot.wide .hits a")
-	b.until(`!location.pathname.endsWith("/chart")`)
+	b.Click(".plot.wide .hits a")
+	b.Until(`!location.pathname.endsWith("/chart")`)
 	b.settled()
 	label, count, _ := strings.Cut(want, ": ")
 	if l := b.agree(); fmt.Sprint(l.Meta.Total) != count || b.query().Get("category") != label || b.query().Get("search") != "garden*" {
@@ -75,21 +75,21 @@ func TestChart(t *testing.T) {
 func TestChart_keyboard(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(catalog + "/chart?_by=date:year&_by=category&_measure=sum:price")
+	b.Visit(catalog + "/chart?_by=date:year&_by=category&_measure=sum:price")
 	b.settled()
-	b.until(`document.querySelector(".plot.wide .hits a[tabindex='0']")`)
-	if n := b.count(".plot.wide .hits a[tabindex='0']"); n != 1 {
+	b.Until(`document.querySelector(".plot.wide .hits a[tabindex='0']")`)
+	if n := b.Count(".plot.wide .hits a[tabindex='0']"); n != 1 {
 		t.Errorf("the chart has %d tab stops", n)
 	}
 	eval[bool](b, `(document.querySelector(".answer").focus(), true)`)
 	for range 20 { // menus, then the chart
-		if b.press(kb.Tab); eval[bool](b, `document.activeElement.closest(".hits") !== null`) {
+		if b.Press(kb.Tab); eval[bool](b, `document.activeElement.closest(".hits") !== null`) {
 			break
 		}
 	}
 	first := eval[string](b, `document.activeElement.getAttribute("aria-label")`)
-	b.until(`document.querySelector(".tip")`)
-	b.press(kb.ArrowRight)
+	b.Until(`document.querySelector(".tip")`)
+	b.Press(kb.ArrowRight)
 	second := eval[string](b, `document.activeElement.getAttribute("aria-label")`)
 	if first == second || !strings.HasPrefix(second, "2017\n") {
 		t.Errorf("the arrow leads from %q to %q", first, second)
@@ -97,8 +97,8 @@ func TestChart_keyboard(t *testing.T) {
 	if got := eval[string](b, `document.querySelector(".tip").textContent`); got != second {
 		t.Errorf("the tip is %q, the label %q", got, second)
 	}
-	b.press(kb.Enter)
-	b.until(`!location.pathname.endsWith("/chart")`)
+	b.Press(kb.Enter)
+	b.Until(`!location.pathname.endsWith("/chart")`)
 	b.settled()
 	if b.agree(); b.query().Get("date[gte]") != "2017-01-01" || b.query().Get("date[lt]") != "2018-01-01" {
 		t.Errorf("Enter leads to %v", b.query())
@@ -109,11 +109,11 @@ func TestChart_keyboard(t *testing.T) {
 func TestChart_png(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(catalog + "/chart?_by=category")
+	b.Visit(catalog + "/chart?_by=category")
 	b.settled()
 	eval[bool](b, `(URL.createObjectURL = (blob) => (window.blob = blob, "#")) && (HTMLAnchorElement.prototype.click = function () { window.saved = this; }) && true`)
-	b.click("[data-png]")
-	b.until(`window.saved`)
+	b.Click("[data-png]")
+	b.Until(`window.saved`)
 	got := eval[string](b, `createImageBitmap(window.blob).then((i) => [window.saved.download, window.blob.type, i.width].join())`)
 	if got != "Rows by category.png,image/png,2080" {
 		t.Errorf("the saved file is %s", got)
@@ -123,20 +123,20 @@ func TestChart_png(t *testing.T) {
 // TestChart_noScript changes a chart without a script.
 func TestChart_noScript(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{noScript: true})
-	b.visit(catalog + "/chart?_by=category")
-	b.click("#word-by > summary")
-	b.click(b.pick("#word-by li a", "status"))
-	b.until(`location.search === "?_by=status" && document.querySelectorAll(".groups tbody th").length`)
-	if rows := b.texts(".groups tbody th"); len(rows) != 3 {
+	b := open(t, newSite(t, nil), tabOptions{NoScript: true})
+	b.Visit(catalog + "/chart?_by=category")
+	b.Click("#word-by > summary")
+	b.Click(b.Pick("#word-by li a", "status"))
+	b.Until(`location.search === "?_by=status" && document.querySelectorAll(".groups tbody th").length`)
+	if rows := b.Texts(".groups tbody th"); len(rows) != 3 {
 		t.Errorf("the values are %v", rows)
 	}
-	b.click(".suggestions li:nth-child(4) a")
-	b.until(`location.search.includes("mean%3Aprice") && document.querySelectorAll(".suggestions img").length === 5`)
-	if got := b.text(".big"); !strings.HasPrefix(got, "26.8") {
+	b.Click(".suggestions li:nth-child(4) a")
+	b.Until(`location.search.includes("mean%3Aprice") && document.querySelectorAll(".suggestions img").length === 5`)
+	if got := b.Text(".big"); !strings.HasPrefix(got, "26.8") {
 		t.Errorf("the mean is %q", got)
 	}
-	if b.count(".suggestions img") != 5 || b.count("[data-png]:not([hidden])") != 0 {
+	if b.Count(".suggestions img") != 5 || b.Count("[data-png]:not([hidden])") != 0 {
 		t.Error("the page offers what needs a script, or no suggestions")
 	}
 }
@@ -147,13 +147,13 @@ func TestChart_screens(t *testing.T) {
 	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	for _, opts := range []tabOptions{{}, {phone: true}, {width: 1920, height: 1080}, {width: 800, height: 600}} {
-		b.screen(opts)
+	for _, opts := range []tabOptions{{}, {Phone: true}, {Width: 1920, Height: 1080}, {Width: 800, Height: 600}} {
+		b.Screen(opts)
 		for _, query := range []string{
 			"", "?_by=category", "?_by=date:month&_by=category&_measure=sum:price", "?_by=category&_by=status", "?_by=author&_by=category&_kind=grouped",
 			"?_by=date:year&_by=category&_kind=heat", "?_by=price:10", "?_measure=mean:price", "?_by=date:year&_by=category&_kind=table",
 		} {
-			b.visit(catalog + "/chart" + query)
+			b.Visit(catalog + "/chart" + query)
 			b.settled()
 			wrong := eval[[]string](b, `(() => {
 				const wrong = [];

@@ -15,8 +15,8 @@ func TestChips(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
 	for _, width := range []int64{1280, 768} {
-		b.screen(tabOptions{width: width})
-		b.visit(catalog + manyFilters)
+		b.Screen(tabOptions{Width: width})
+		b.Visit(catalog + manyFilters)
 		b.settled()
 		// A value is in view as a whole, or its chip is out of view.
 		const state = `(() => {
@@ -32,15 +32,15 @@ func TestChips(t *testing.T) {
 		if got[0] != 6 || got[1] < 1 || got[2] != got[0]-got[1] || got[2] == 0 || got[3] > 0 {
 			t.Errorf("%d pixels: of %d filters, %d are in view, +%d; %d values are cut", width, got[0], got[1], got[2], got[3])
 		}
-		b.click(".more-chips")
+		b.Click(".more-chips")
 		if got := eval[[]int](b, state); got[1] != got[0] || got[3] > 0 {
 			t.Errorf("%d pixels: the list has %d of %d filters, %d cut", width, got[1], got[0], got[3])
 		}
-		b.click(b.pick(".chip summary", "price"))
-		b.until(`document.querySelector(".chip details[open] input:not([type=hidden])")?.checkVisibility()`)
-		b.press(kb.Escape + kb.Escape)
+		b.Click(b.Pick(".chip summary", "price"))
+		b.Until(`document.querySelector(".chip details[open] input:not([type=hidden])")?.checkVisibility()`)
+		b.Press(kb.Escape + kb.Escape)
 		b.wantFocus("Esc in the list", ".more-chips")
-		if b.count(".chips.all") > 0 {
+		if b.Count(".chips.all") > 0 {
 			t.Error("Esc leaves the list open")
 		}
 	}
@@ -50,14 +50,14 @@ func TestChips(t *testing.T) {
 func TestViewsKeepFilters(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(catalog + "?category=shrub&sort=price&_fields=id,title,price")
+	b.Visit(catalog + "?category=shrub&sort=price&_fields=id,title,price")
 	b.settled()
-	l, query, download := b.agree(), b.query().Encode(), b.text("#download summary")
+	l, query, download := b.agree(), b.query().Encode(), b.Text("#download summary")
 	for _, name := range []string{"Chart", "About", "API", "Versions"} {
-		b.click(b.pick(".tabs a", name))
-		b.until(fmt.Sprintf("document.readyState === 'complete' && document.querySelector('.tabs [aria-current]').textContent === %q", name))
+		b.Click(b.Pick(".tabs a", name))
+		b.Until(fmt.Sprintf("document.readyState === 'complete' && document.querySelector('.tabs [aria-current]').textContent === %q", name))
 		b.wantQuery(query)
-		if got := b.text("#download summary"); got != download {
+		if got := b.Text("#download summary"); got != download {
 			t.Errorf("%s offers %q, want %q", name, got, download)
 		}
 		if name == "API" {
@@ -67,8 +67,8 @@ func TestViewsKeepFilters(t *testing.T) {
 			}
 		}
 	}
-	b.click(b.pick(".versions a", "Show rows"))
-	b.until("document.getElementById('grid')")
+	b.Click(b.Pick(".versions a", "Show rows"))
+	b.Until("document.getElementById('grid')")
 	b.settled()
 	b.wantQuery(query)
 	b.agree()
@@ -77,11 +77,11 @@ func TestViewsKeepFilters(t *testing.T) {
 // TestPhoneMenus opens the menus of the bar on a phone: they are above everything else.
 func TestPhoneMenus(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{phone: true})
-	b.visit(catalog)
+	b := open(t, newSite(t, nil), tabOptions{Phone: true})
+	b.Visit(catalog)
 	b.settled()
-	b.click("#download summary")
+	b.Click("#download summary")
 	for i := range 3 {
-		b.center(fmt.Sprintf("#download .files li:nth-child(%d) a", i+1)) // fails if it is covered
+		b.Center(fmt.Sprintf("#download .files li:nth-child(%d) a", i+1)) // fails if it is covered
 	}
 }

@@ -33,36 +33,36 @@ func oddColumnsCSV() string {
 // typed values with a link to the others, the lengths of texts, and frequent words that filter.
 func TestReportedDistributions(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{width: 1600})
-	b.visit(oddColumns)
+	b := open(t, newSite(t, nil), tabOptions{Width: 1600})
+	b.Visit(oddColumns)
 	b.settled()
 	const price, name, note = "#grid th[data-field=price] ", "#grid th[data-field=name] ", "#grid th[data-field=note] "
-	if got := b.text(price + ".misfits"); got != "3 not numbers" || b.text(price+".lab") != "0 200" || b.count(price+".hist.fixed .bar") < 5 {
-		t.Errorf("the chart of the price has %d bars and says %q", b.count(price+".bar"), got)
+	if got := b.Text(price + ".misfits"); got != "3 not numbers" || b.Text(price+".lab") != "0 200" || b.Count(price+".hist.fixed .bar") < 5 {
+		t.Errorf("the chart of the price has %d bars and says %q", b.Count(price+".bar"), got)
 	}
-	if got := b.text(name + ".lab"); got != "unique 7–29 characters" {
+	if got := b.Text(name + ".lab"); got != "unique 7–29 characters" {
 		t.Errorf("the lengths of names: %q", got)
 	}
-	b.mouse(input.DispatchMouseEventTypeMouseMoved, b.center(name+".hist"), input.MouseButtonNone)
-	b.until(`document.querySelector(".tip")`)
-	if got := b.text(".tip"); !strings.Contains(got, " characters: ") {
+	b.Mouse(input.DispatchMouseEventTypeMouseMoved, b.Center(name+".hist"), input.MouseButtonNone)
+	b.Until(`document.querySelector(".tip")`)
+	if got := b.Text(".tip"); !strings.Contains(got, " characters: ") {
 		t.Errorf("the tip of a length is %q", got)
 	}
-	b.click(price + ".col-menu summary")
-	if got := b.text(price + ".evidence"); !strings.Contains(got, "197 of 200 are numbers; not numbers: “on request” (3)") {
+	b.Click(price + ".col-menu summary")
+	if got := b.Text(price + ".evidence"); !strings.Contains(got, "197 of 200 are numbers; not numbers: “on request” (3)") {
 		t.Errorf("the menu says %q", got)
 	}
 	b.follow(price + ".misfits")
 	if l := b.agree(); l.Meta.Total != 3 || b.query().Get("price") != "on request" {
 		t.Errorf("%d rows, %v", l.Meta.Total, b.query())
 	}
-	b.visit(oddColumns)
+	b.Visit(oddColumns)
 	b.settled()
-	if got := b.texts(note + ".distribution .words a"); !slices.Equal(got, []string{"garden", "leaves", "oak", "beech", "beside", "grows", "stands"}) {
+	if got := b.Texts(note + ".distribution .words a"); !slices.Equal(got, []string{"garden", "leaves", "oak", "beech", "beside", "grows", "stands"}) {
 		t.Errorf("the frequent words are %q", got)
 	}
-	b.click(note + ".col-menu summary")
-	b.follow(b.pick(note+".popover .words a", "beech"))
+	b.Click(note + ".col-menu summary")
+	b.follow(b.Pick(note+".popover .words a", "beech"))
 	if l := b.agree(); l.Meta.Total != 100 || b.query().Get("note[match]") != "beech" {
 		t.Errorf("%d rows, %v", l.Meta.Total, b.query())
 	}
@@ -75,8 +75,8 @@ func TestReportedDistributions(t *testing.T) {
 // digits of keys, years and codes are not grouped; and that a value of a record with many is found.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{width: 1600})
-	b.visit(oddColumns + "?_record=2")
+	b := open(t, newSite(t, nil), tabOptions{Width: 1600})
+	b.Visit(oddColumns + "?_record=2")
 	for field, want := range map[string][]string{
 		"mass": {"1.8630", "19.2460", "7.0000", "0.5000"}, "id": {"1000", "1003"}, "year": {"1850", "1851"}, "postal": {"10115", "10122"}, "population": {"999", "4,999"},
 	} {
@@ -84,14 +84,14 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", field, got[:len(want)], want)
 		}
 	}
-	values := func() []string { return b.texts("#record dl > div:not([hidden]) dt") }
+	values := func() []string { return b.Texts("#record dl > div:not([hidden]) dt") }
 	for text, want := range map[string][]string{"POP": {"population"}, "secret1": {"f"}, "nothing": nil} {
-		b.fill(".find-value", text)
+		b.Fill(".find-value", text)
 		if got := values(); !slices.Equal(got, want) {
 			t.Errorf("%q finds %q, want %q", text, got, want)
 		}
 	}
-	b.fill(".find-value", "popul")
+	b.Fill(".find-value", "popul")
 	b.follow("#record [data-record=next]")
 	if got := values(); !slices.Equal(got, []string{"population"}) {
 		t.Errorf("of the next record, %q are shown", got)

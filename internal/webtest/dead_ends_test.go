@@ -9,37 +9,37 @@ import (
 // paths, invalid parameters, and a search that matches rows but no dataset.
 func TestDeadEnds(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{fails: []int{400, 404}})
-	b.visit("/garden/catalog?category=herb")
+	b := open(t, newSite(t, nil), tabOptions{Fails: []int{400, 404}})
+	b.Visit("/garden/catalog?category=herb")
 	b.settled()
 	if got := eval[string](b, "location.pathname + location.search"); got != catalog+"?category=herb" {
 		t.Errorf("the short path of a dataset leads to %s", got)
 	}
 
-	b.visit("/datasets/garden/catalogue")
-	if got := b.text("main"); !strings.Contains(got, "There is no dataset garden/catalogue") || strings.Contains(got, "/api/v1") {
+	b.Visit("/datasets/garden/catalogue")
+	if got := b.Text("main"); !strings.Contains(got, "There is no dataset garden/catalogue") || strings.Contains(got, "/api/v1") {
 		t.Errorf("the page says %q", got)
 	}
-	b.click(b.pick(".near a", "Garden catalogue"))
-	b.until(`location.pathname === ` + quote(catalog))
+	b.Click(b.Pick(".near a", "Garden catalogue"))
+	b.Until(`location.pathname === ` + quote(catalog))
 
-	b.visit(catalog + "?sort=prize&category=herb")
+	b.Visit(catalog + "?sort=prize&category=herb")
 	b.settled()
 	b.follow(".toast [aria-label=Dismiss]")
 	b.wantQuery("category=herb")
-	if n := b.count(".toast"); n != 0 {
+	if n := b.Count(".toast"); n != 0 {
 		t.Error("the notice stays")
 	}
 
-	b.visit("/?search=noisette")
+	b.Visit("/?search=noisette")
 	b.settled()
-	if got := b.text(".found"); strings.Contains(got, "0 datasets") || b.count(".matches") != 1 {
+	if got := b.Text(".found"); strings.Contains(got, "0 datasets") || b.Count(".matches") != 1 {
 		t.Errorf("a search that matches rows only says %q", got)
 	}
-	name := b.text(".hits li a b, .hits li a")
-	b.click(".hits li a")
-	b.until(`document.getElementById("record-title")`)
-	if got := b.text("#record-title"); !strings.HasPrefix(name, got) {
+	name := b.Text(".hits li a b, .hits li a")
+	b.Click(".hits li a")
+	b.Until(`document.getElementById("record-title")`)
+	if got := b.Text("#record-title"); !strings.HasPrefix(name, got) {
 		t.Errorf("the row %q leads to %q", name, got)
 	}
 }
@@ -48,11 +48,11 @@ func TestDeadEnds(t *testing.T) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	for _, opts := range []tabOptions{{}, {width: 768}, {phone: true}} {
-		b.screen(opts)
-		b.visit(catalog + "/versions")
+	for _, opts := range []tabOptions{{}, {Width: 768}, {Phone: true}} {
+		b.Screen(opts)
+		b.Visit(catalog + "/versions")
 		eval[bool](b, `document.querySelector(".versions details").open = true`)
-		if got := b.texts(".versions details[open] .reports h3"); len(got) != 11 || got[0] != "id number" {
+		if got := b.Texts(".versions details[open] .reports h3"); len(got) != 11 || got[0] != "id number" {
 			t.Errorf("the report has %q", got)
 		}
 		if w := eval[int](b, `Math.min(...[...document.querySelectorAll(".versions details[open] .reports li > p")].map((p) => p.clientWidth))`); w < 240 {

@@ -11,8 +11,8 @@ import (
 // TestDistributions points at, clicks and drags over the distributions in the header.
 func TestDistributions(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{width: 1600})
-	b.visit(catalog)
+	b := open(t, newSite(t, nil), tabOptions{Width: 1600})
+	b.Visit(catalog)
 	b.settled()
 	const price = "#grid th[data-field=price] "
 	bars := eval[[]struct {
@@ -29,18 +29,18 @@ func TestDistributions(t *testing.T) {
 			chart.scrollIntoView({ inline: "center", block: "nearest" });
 			const r = chart.getBoundingClientRect(); return [r.left + r.width * (%d + .5) / %d, r.top + 15]; })()`, i, len(bars)))
 	}
-	b.mouse(input.DispatchMouseEventTypeMouseMoved, bar(1), input.MouseButtonNone)
-	b.until(`document.querySelector(".tip")`)
+	b.Mouse(input.DispatchMouseEventTypeMouseMoved, bar(1), input.MouseButtonNone)
+	b.Until(`document.querySelector(".tip")`)
 	rows := func(n int) string {
 		return strings.TrimSuffix(fmt.Sprintf("%d rows", n), strings.Repeat("s", btoi(n == 1)))
 	}
-	if got := b.text(".tip"); !strings.HasSuffix(got, rows(bars[1].Count)) {
+	if got := b.Text(".tip"); !strings.HasSuffix(got, rows(bars[1].Count)) {
 		t.Errorf("the tip of %v is %q", bars[1], got)
 	}
 	b.next(func() {
-		b.mouse(input.DispatchMouseEventTypeMousePressed, bar(0), input.MouseButtonLeft)
-		b.mouse(input.DispatchMouseEventTypeMouseMoved, bar(2), input.MouseButtonLeft)
-		b.mouse(input.DispatchMouseEventTypeMouseReleased, bar(2), input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMousePressed, bar(0), input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMouseMoved, bar(2), input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMouseReleased, bar(2), input.MouseButtonLeft)
 	})
 	l := b.agree()
 	if got, want := l.Meta.Total, bars[0].Count+bars[1].Count+bars[2].Count; got != want {
@@ -51,7 +51,7 @@ func TestDistributions(t *testing.T) {
 	}
 	// The distribution shows the selection within all rows, and the others show only the selected
 	// rows.
-	if b.count(price+".ghost")+b.count(price+".out") == 0 {
+	if b.Count(price+".ghost")+b.Count(price+".out") == 0 {
 		t.Error("the distribution does not show what the filter leaves out")
 	}
 	counted := eval[int](b, `[...document.querySelectorAll("#grid th[data-field=category] .part")]
@@ -59,21 +59,21 @@ func TestDistributions(t *testing.T) {
 	if counted == 0 || counted > l.Meta.Total {
 		t.Errorf("the categories have %d of %d rows", counted, l.Meta.Total)
 	}
-	b.visit(catalog)
+	b.Visit(catalog)
 	b.settled()
 	last := len(bars) - 1
 	b.next(func() {
-		b.mouse(input.DispatchMouseEventTypeMousePressed, bar(last), input.MouseButtonLeft)
-		b.mouse(input.DispatchMouseEventTypeMouseReleased, bar(last), input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMousePressed, bar(last), input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMouseReleased, bar(last), input.MouseButtonLeft)
 	})
 	if l := b.agree(); l.Meta.Total != bars[last].Count || b.query().Get("price[lte]") != bars[last].To {
 		t.Errorf("a click on %v leads to %d rows, %v", bars[last], l.Meta.Total, b.query())
 	}
-	b.visit(catalog)
+	b.Visit(catalog)
 	b.settled()
-	b.click(price + "summary")
-	b.until("document.querySelector(" + quote(price+".stats") + ")")
-	if got := b.text(price + ".stats"); !strings.Contains(got, "Rows 513") || !strings.Contains(got, "Min") {
+	b.Click(price + "summary")
+	b.Until("document.querySelector(" + quote(price+".stats") + ")")
+	if got := b.Text(price + ".stats"); !strings.Contains(got, "Rows 513") || !strings.Contains(got, "Min") {
 		t.Errorf("the statistics are %q", got)
 	}
 }
@@ -88,20 +88,20 @@ func btoi(b bool) int {
 // TestMoveColumn drags columns and sorts by several of them.
 func TestMoveColumn(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{width: 1600})
-	b.visit(catalog + "?_fields=title,id,category,status,price")
+	b := open(t, newSite(t, nil), tabOptions{Width: 1600})
+	b.Visit(catalog + "?_fields=title,id,category,status,price")
 	b.settled()
 	name := func(field string) []float64 {
 		b.Helper()
-		return b.center("#grid th[data-field=" + field + "] .col-name bdi")
+		return b.Center("#grid th[data-field=" + field + "] .col-name bdi")
 	}
 	from, to := name("price"), name("id")
 	b.next(func() {
-		b.mouse(input.DispatchMouseEventTypeMousePressed, from, input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMousePressed, from, input.MouseButtonLeft)
 		for _, x := range []float64{from[0] - 20, to[0] + 5, to[0] - 5} {
-			b.mouse(input.DispatchMouseEventTypeMouseMoved, []float64{x, to[1]}, input.MouseButtonLeft)
+			b.Mouse(input.DispatchMouseEventTypeMouseMoved, []float64{x, to[1]}, input.MouseButtonLeft)
 		}
-		b.mouse(input.DispatchMouseEventTypeMouseReleased, []float64{to[0] - 5, to[1]}, input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMouseReleased, []float64{to[0] - 5, to[1]}, input.MouseButtonLeft)
 	})
 	if got := b.query().Get("_fields"); got != "title,price,id,category,status" {
 		t.Errorf("after the drag the columns are %s", got)

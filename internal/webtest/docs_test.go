@@ -16,25 +16,25 @@ import (
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit("/docs")
-	b.until("document.querySelectorAll('#swagger .opblock').length > 5")
-	b.click("#operations-Service-getHealth .opblock-summary-control")
-	b.click("#swagger .try-out__btn")
-	b.click("#swagger .btn.execute")
-	b.until(`document.querySelector("#swagger .live-responses-table .response")?.textContent.includes("ok")`)
+	b.Visit("/docs")
+	b.Until("document.querySelectorAll('#swagger .opblock').length > 5")
+	b.Click("#operations-Service-getHealth .opblock-summary-control")
+	b.Click("#swagger .try-out__btn")
+	b.Click("#swagger .btn.execute")
+	b.Until(`document.querySelector("#swagger .live-responses-table .response")?.textContent.includes("ok")`)
 	if light := b.lightnessOf("#swagger"); light < 200 {
 		t.Errorf("the background of the viewer has lightness %d", light)
 	}
-	b.click("[data-theme-toggle]")
+	b.Click("[data-theme-toggle]")
 	if light := b.lightnessOf("#swagger"); light > 60 {
 		t.Errorf("in the dark theme, the background of the viewer has lightness %d", light)
 	}
-	b.click("[data-theme-toggle]")
-	b.visit(catalog + "/api")
-	b.click(b.pick("main a.button", "viewer"))
-	b.until("location.search === '?dataset=garden%2fcatalog' && document.querySelector('#operations-Data-list_garden_catalog')")
-	b.visit(catalog + "/versions")
-	if got := b.text("main"); !strings.Contains(got, "513") || !strings.Contains(got, "live") {
+	b.Click("[data-theme-toggle]")
+	b.Visit(catalog + "/api")
+	b.Click(b.Pick("main a.button", "viewer"))
+	b.Until("location.search === '?dataset=garden%2fcatalog' && document.querySelector('#operations-Data-list_garden_catalog')")
+	b.Visit(catalog + "/versions")
+	if got := b.Text("main"); !strings.Contains(got, "513") || !strings.Contains(got, "live") {
 		t.Errorf("the versions are %q", got)
 	}
 }
@@ -54,26 +54,26 @@ func TestLargeDocs(t *testing.T) {
 			_, _ = w.Write(multiplied(t, next, 20, r.URL.Query().Get("dataset"))) // fails only if the browser is gone
 		})
 	}), tabOptions{})
-	b.visit("/docs")
-	b.until("document.querySelector('#swagger .opblock') && document.getElementById('pick').checkVisibility()")
-	if got := b.text("#swagger"); !strings.Contains(got, "/{namespace}/{dataset}/data") || strings.Contains(got, "garden") {
+	b.Visit("/docs")
+	b.Until("document.querySelector('#swagger .opblock') && document.getElementById('pick').checkVisibility()")
+	if got := b.Text("#swagger"); !strings.Contains(got, "/{namespace}/{dataset}/data") || strings.Contains(got, "garden") {
 		t.Errorf("without a selected dataset, the viewer shows %q", got)
 	}
-	if got := b.text("#pick p"); !strings.Contains(got, "Select a dataset") {
+	if got := b.Text("#pick p"); !strings.Contains(got, "Select a dataset") {
 		t.Errorf("the form says %q", got)
 	}
-	b.do(chromedp.SetValue(chromedp.CSS("#pick-dataset"), "copy7/catalog"))
-	b.click("#pick button")
-	b.until("location.search === '?dataset=copy7%2Fcatalog' && document.querySelector('#operations-Data-list_copy7_catalog')")
-	got := b.texts("#swagger .opblock-summary-path")
+	b.Do(chromedp.SetValue(chromedp.CSS("#pick-dataset"), "copy7/catalog"))
+	b.Click("#pick button")
+	b.Until("location.search === '?dataset=copy7%2Fcatalog' && document.querySelector('#operations-Data-list_copy7_catalog')")
+	got := b.Texts("#swagger .opblock-summary-path")
 	if own := strings.Count(strings.Join(got, " "), "/catalog/"); own != 2 {
 		t.Errorf("the selected dataset has %d operations: %q", own, got)
 	}
 	if got := eval[string](b, "document.getElementById('pick-dataset').value"); got != "copy7/catalog" {
 		t.Errorf("the choice is shown as %q", got)
 	}
-	b.click("#operations-Data-list_copy7_catalog .opblock-summary-control")
-	b.until(`document.querySelector(".opblock.is-open .responses-table")?.textContent.includes("per_page")`) // the schemas are included
+	b.Click("#operations-Data-list_copy7_catalog .opblock-summary-control")
+	b.Until(`document.querySelector(".opblock.is-open .responses-table")?.textContent.includes("per_page")`) // the schemas are included
 }
 
 // multiplied returns the OpenAPI document of a handler with copies of one dataset, or that of one

@@ -33,7 +33,7 @@ func (b *tab) pressWith(modifiers int64, key, code string) {
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
 		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key, Code: code, Modifiers: modifiers})
 	}
-	b.handled()
+	b.Handled()
 }
 
 // maxTabs is how often Tab may have to be pressed to reach the grid.
@@ -43,11 +43,11 @@ const maxTabs = 16
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(catalog)
+	b.Visit(catalog)
 	b.settled()
 	tabs := 0
 	for ; tabs <= maxTabs && b.position()[0] < 0; tabs++ {
-		b.press(kb.Tab)
+		b.Press(kb.Tab)
 	}
 	if tabs > maxTabs {
 		t.Fatalf("after %d tabs the focus is on %s", tabs, eval[string](b, "document.activeElement.outerHTML.slice(0, 200)"))
@@ -56,7 +56,7 @@ func TestKeyboard(t *testing.T) {
 		!e.closest("details:not([open]) > :not(summary)")).length`); stops != 1 {
 		t.Errorf("the grid has %d tab stops", stops)
 	}
-	rows, columns := b.count("#grid tr")-1, b.count("#grid thead th")-1
+	rows, columns := b.Count("#grid tr")-1, b.Count("#grid thead th")-1
 	start := b.position()
 	for _, step := range []struct {
 		name, keys string
@@ -71,12 +71,12 @@ func TestKeyboard(t *testing.T) {
 		{"up to the header", kb.ArrowUp + kb.ArrowUp, [2]int{0, 0}},
 		{"right in the header", kb.ArrowRight, [2]int{0, 1}},
 	} {
-		b.press(step.keys)
+		b.Press(step.keys)
 		if got := b.position(); got != step.want {
 			t.Errorf("%s leads to %v, want %v", step.name, got, step.want)
 		}
 	}
-	b.press(kb.ArrowDown + kb.PageDown)
+	b.Press(kb.ArrowDown + kb.PageDown)
 	if got := b.position(); got[0] < 10 || got[0] > rows {
 		t.Errorf("page down leads to %v", got)
 	}
@@ -88,62 +88,62 @@ func TestKeyboard(t *testing.T) {
 	if got := b.position(); got != [2]int{rows, columns} {
 		t.Errorf("ctrl+end leads to %v", got)
 	}
-	b.next(func() { b.press(kb.PageDown) }) // past the last row
+	b.next(func() { b.Press(kb.PageDown) }) // past the last row
 	b.wantQuery("page=2")
 	b.agree()
-	b.press(kb.Tab)
+	b.Press(kb.Tab)
 	if got := b.position(); got[0] >= 0 {
 		t.Errorf("tab stays in the grid at %v", got)
 	}
 
 	// The header opens the menu of a column.
-	b.visit(catalog)
+	b.Visit(catalog)
 	b.settled()
 	eval[bool](b, `(document.querySelector("#grid th[data-field=price]").focus(), true)`)
-	b.press(kb.Enter)
+	b.Press(kb.Enter)
 	b.wantFocus("enter in the header", "th[data-field=price] .popover a")
 	first := eval[string](b, "document.activeElement.textContent")
 	for _, step := range []struct{ name, keys, want string }{
 		{"down in the menu", kb.ArrowDown, "Sort descending"}, {"up", kb.ArrowUp, first}, {"up at the start", kb.ArrowUp, "Copy name"},
 		{"down at the end", kb.ArrowDown, first}, {"end", kb.End, "Copy name"}, {"home", kb.Home, first},
 	} {
-		b.press(step.keys)
+		b.Press(step.keys)
 		if got := eval[string](b, "document.activeElement.textContent"); got != step.want {
 			t.Errorf("%s leads to %q, want %q", step.name, got, step.want)
 		}
 	}
-	b.press(kb.Escape)
+	b.Press(kb.Escape)
 	b.wantFocus("escape from the menu", "th[data-field=price]")
-	if b.count("#grid details[open]") > 0 {
+	if b.Count("#grid details[open]") > 0 {
 		t.Error("escape leaves the menu open")
 	}
 
 	// Arrows outside the grid belong to the browser.
-	b.press("/")
+	b.Press("/")
 	b.wantFocus("/", "#search")
-	b.press(kb.ArrowRight)
+	b.Press(kb.ArrowRight)
 	b.wantFocus("arrows in the search", "#search")
-	b.press(kb.Escape)
-	b.press(kb.ArrowDown + kb.ArrowLeft)
+	b.Press(kb.Escape)
+	b.Press(kb.ArrowDown + kb.ArrowLeft)
 	b.wantFocus("arrows outside", "body")
 	b.wantQuery("")
-	b.press("?")
-	b.until("document.querySelector('#help:modal')?.contains(document.activeElement)")
-	if help := b.text("#help"); !strings.Contains(help, "menu of the cell") || !strings.Contains(help, "next record") {
+	b.Press("?")
+	b.Until("document.querySelector('#help:modal')?.contains(document.activeElement)")
+	if help := b.Text("#help"); !strings.Contains(help, "menu of the cell") || !strings.Contains(help, "next record") {
 		t.Errorf("the help says %q", help)
 	}
-	b.press("/") // shortcuts are inactive while the help is open
+	b.Press("/") // shortcuts are inactive while the help is open
 	b.wantFocus("/ in the help", "#help *")
-	b.press(kb.Escape)
-	b.until("!document.getElementById('help').open")
+	b.Press(kb.Escape)
+	b.Until("!document.getElementById('help').open")
 }
 
 // TestCellMenu copies, filters and excludes the value of a cell, with the keyboard and the mouse.
 func TestCellMenu(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.allowClipboard()
-	b.visit(catalog + "?sort=id")
+	b.AllowClipboard()
+	b.Visit(catalog + "?sort=id")
 	b.settled()
 	focus := func(field string) string {
 		t.Helper()
@@ -153,16 +153,16 @@ func TestCellMenu(t *testing.T) {
 	}
 	menu := func() []string {
 		b.Helper()
-		b.until(`document.querySelector("#popup:popover-open")`)
-		return b.texts("#popup button")
+		b.Until(`document.querySelector("#popup:popover-open")`)
+		return b.Texts("#popup button")
 	}
 	price := focus("price")
-	b.press("m")
+	b.Press("m")
 	if diff := cmp.Diff([]string{"Copy value", "Filter by " + price, "Exclude " + price, "At least " + price, "At most " + price}, menu()); diff != "" {
 		t.Errorf("the menu differs (-want +got):\n%s", diff)
 	}
-	b.press(kb.ArrowDown + kb.ArrowUp + kb.Enter)
-	b.until("document.getElementById('status').textContent === 'Value copied'")
+	b.Press(kb.ArrowDown + kb.ArrowUp + kb.Enter)
+	b.Until("document.getElementById('status').textContent === 'Value copied'")
 	if got := eval[string](b, "navigator.clipboard.readText()"); got != price {
 		t.Errorf("copied %q, the value is %q", got, price)
 	}
@@ -170,17 +170,17 @@ func TestCellMenu(t *testing.T) {
 	focus("description") // too long to be part of the page
 	b.pressWith(2, "c", "KeyC")
 	want := b.agree().Data[2]["description"]
-	b.wait("the description is copied", func() bool { return eval[string](b, "navigator.clipboard.readText()") == want })
-	b.click("#share > summary")
-	b.click("[data-share]")
-	b.until("document.querySelector('[data-share]').textContent === 'Link copied'")
+	b.Wait("the description is copied", func() bool { return eval[string](b, "navigator.clipboard.readText()") == want })
+	b.Click("#share > summary")
+	b.Click("[data-share]")
+	b.Until("document.querySelector('[data-share]').textContent === 'Link copied'")
 	if got, want := eval[string](b, "navigator.clipboard.readText()"), eval[string](b, "location.href"); got != want {
 		t.Errorf("shared %q, want %q", got, want)
 	}
 	category := focus("category")
 	b.pressWith(8, "F10", "F10")
 	menu()
-	b.next(func() { b.press(kb.ArrowDown + kb.ArrowDown + kb.Enter) })
+	b.next(func() { b.Press(kb.ArrowDown + kb.ArrowDown + kb.Enter) })
 	b.wantQuery("category%5Bne%5D=" + category + "&sort=id")
 	if l := b.agree(); l.Meta.Total == 0 || strings.Contains(strings.Join(b.column("category"), " "), category) {
 		t.Errorf("%s is not excluded", category)
@@ -191,15 +191,15 @@ func TestCellMenu(t *testing.T) {
 	if got := menu(); got[1] != "Filter by "+tags[0] || len(got) != 1+2*len(tags) {
 		t.Errorf("the menu of a list is %q", got)
 	}
-	b.press(kb.Escape)
-	b.until(`!document.querySelector("#popup:popover-open")`)
-	b.visit(catalog + "?sort=id")
+	b.Press(kb.Escape)
+	b.Until(`!document.querySelector("#popup:popover-open")`)
+	b.Visit(catalog + "?sort=id")
 	b.settled()
-	at := b.center("#grid tbody tr:nth-child(2) td:nth-child(5)")
-	b.mouse(input.DispatchMouseEventTypeMousePressed, at, input.MouseButtonRight)
-	b.mouse(input.DispatchMouseEventTypeMouseReleased, at, input.MouseButtonRight)
+	at := b.Center("#grid tbody tr:nth-child(2) td:nth-child(5)")
+	b.Mouse(input.DispatchMouseEventTypeMousePressed, at, input.MouseButtonRight)
+	b.Mouse(input.DispatchMouseEventTypeMouseReleased, at, input.MouseButtonRight)
 	menu()
-	b.follow(b.pick("#popup button", "Filter by"))
+	b.follow(b.Pick("#popup button", "Filter by"))
 	if l := b.agree(); l.Meta.Total == 0 || len(b.query()) != 2 {
 		t.Errorf("%d rows for %v", l.Meta.Total, b.query())
 	}
@@ -215,25 +215,25 @@ func TestRecordByKeyboard(t *testing.T) {
 		opts  tabOptions
 		fills bool
 		row   string // what opens a record
-	}{{"phone", tabOptions{phone: true}, true, "th a"}, {"laptop", tabOptions{width: 1100}, false, "td"}} {
-		b.screen(screen.opts)
-		b.visit(catalog + "?per_page=10&category=herb")
+	}{{"phone", tabOptions{Phone: true}, true, "th a"}, {"laptop", tabOptions{Width: 1100}, false, "td"}} {
+		b.Screen(screen.opts)
+		b.Visit(catalog + "?per_page=10&category=herb")
 		b.settled()
 		eval[bool](b, `(document.querySelector("#grid tbody tr:nth-child(2) `+screen.row+`").focus(), true)`)
-		b.next(func() { b.press(kb.Enter) })
+		b.next(func() { b.Press(kb.Enter) })
 		b.wantFocus(screen.name+": enter", "#record")
-		second := b.text("#record dl")
-		b.next(func() { b.press("j") })
-		if b.text("#record dl") == second {
+		second := b.Text("#record dl")
+		b.next(func() { b.Press("j") })
+		if b.Text("#record dl") == second {
 			t.Errorf("%s: j does not lead to the next record", screen.name)
 		}
-		b.next(func() { b.press("k") })
-		if b.text("#record dl") != second {
+		b.next(func() { b.Press("k") })
+		if b.Text("#record dl") != second {
 			t.Errorf("%s: k does not lead back", screen.name)
 		}
 		var seen []string
 		for range 30 { // more than the record has
-			b.press(kb.Tab)
+			b.Press(kb.Tab)
 			at := eval[struct {
 				Name            string
 				Within, Covered bool
@@ -252,14 +252,14 @@ func TestRecordByKeyboard(t *testing.T) {
 			t.Errorf("%s: the tab order is %q", screen.name, seen)
 		}
 		eval[bool](b, `(document.querySelector("[data-record=next]").focus(), true)`)
-		b.next(func() { b.press(kb.Escape) })
-		if b.count("#record") != 0 {
+		b.next(func() { b.Press(kb.Escape) })
+		if b.Count("#record") != 0 {
 			t.Errorf("%s: escape does not close the record", screen.name)
 		}
 		b.wantFocus(screen.name+": after it is closed", "#grid tbody tr:nth-child(2) "+screen.row)
 	}
-	b.screen(tabOptions{})
-	b.visit(catalog)
+	b.Screen(tabOptions{})
+	b.Visit(catalog)
 	b.settled()
 	b.follow("#grid tbody tr:nth-child(4) td:nth-child(3)") // a click on a row opens it, too
 	b.wantQuery("_record=4")
@@ -269,8 +269,8 @@ func TestRecordByKeyboard(t *testing.T) {
 // and with a focus mark.
 func TestTabs(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{width: 1440})
-	b.visit(catalog + "?category=herb&per_page=10&_record=2")
+	b := open(t, newSite(t, nil), tabOptions{Width: 1440})
+	b.Visit(catalog + "?category=herb&per_page=10&_record=2")
 	b.settled()
 	eval[bool](b, `(() => {
 		document.querySelector(".skip").focus(); // initially on the record
@@ -290,7 +290,7 @@ func TestTabs(t *testing.T) {
 		return true;
 	})()`)
 	for eval[bool](b, "look()") {
-		b.press(kb.Tab)
+		b.Press(kb.Tab)
 	}
 	if wrong := eval[[]string](b, "walk.wrong"); len(wrong) > 0 {
 		t.Errorf("on the way:\n%s", strings.Join(wrong, "\n"))
@@ -303,15 +303,15 @@ func TestTabs(t *testing.T) {
 			eval[string](b, "walk.last.outerHTML.slice(0, 200)"))
 	}
 	// The first link skips the header.
-	b.visit(catalog)
+	b.Visit(catalog)
 	b.settled()
-	b.press(kb.Tab)
-	if got := b.text(":focus"); got != "Skip to content" {
+	b.Press(kb.Tab)
+	if got := b.Text(":focus"); got != "Skip to content" {
 		t.Errorf("first is %q", got)
 	}
-	b.press(kb.Enter)
-	b.until("location.hash === '#main'")
-	b.press(kb.Tab)
+	b.Press(kb.Enter)
+	b.Until("location.hash === '#main'")
+	b.Press(kb.Tab)
 	if b.position()[0] < 0 {
 		t.Error("the first link does not lead to the grid")
 	}
@@ -321,7 +321,7 @@ func TestTabs(t *testing.T) {
 // no clipboard. The command that copies is replaced, because all tabs share the clipboard.
 func TestCopyWithoutClipboard(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{before: `
+	b := open(t, newSite(t, nil), tabOptions{Before: `
 		Object.defineProperty(navigator, "clipboard", { value: undefined });
 		document.execCommand = (command) => {
 			const event = new ClipboardEvent(command, { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
@@ -329,13 +329,13 @@ func TestCopyWithoutClipboard(t *testing.T) {
 			window.copied = event.clipboardData.getData("text/plain");
 			return event.defaultPrevented;
 		};`})
-	b.visit(catalog + "?id=7")
+	b.Visit(catalog + "?id=7")
 	b.settled()
 	const title = "#grid tbody td"
 	eval[bool](b, `(document.querySelector("`+title+`").focus(), true)`)
 	b.pressWith(2, "c", "KeyC") // Ctrl
-	b.until("document.getElementById('status').textContent === 'Value copied'")
-	if got, want := eval[string](b, "copied"), b.text(title); got != want {
+	b.Until("document.getElementById('status').textContent === 'Value copied'")
+	if got, want := eval[string](b, "copied"), b.Text(title); got != want {
 		t.Errorf("%q is copied, want %q", got, want)
 	}
 }

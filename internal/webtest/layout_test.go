@@ -17,15 +17,15 @@ func TestBudget(t *testing.T) {
 	const most, mostWithoutFont = 90_000, 48_000
 	for _, path := range []string{"/", catalog, catalog + "?search=a*&sort=price&category=herb&category=tree", catalog + "/about", catalog + "/api", catalog + "/versions"} {
 		b := open(t, s, tabOptions{})
-		b.visit(path)
+		b.Visit(path)
 		b.settled()
 		eval[bool](b, "document.fonts.ready.then(() => true)")
-		b.wait("no request is under way", b.idle)
-		all, font := b.transferred("")-b.transferred("/images/"), b.transferred(".woff2") // images are data
+		b.Wait("no request is under way", b.Idle)
+		all, font := b.Transferred("")-b.Transferred("/images/"), b.Transferred(".woff2") // images are data
 		if all > most || all-font > mostWithoutFont || all-font < 5000 || font == 0 {
 			t.Errorf("%s transfers %d bytes, %d without the font; at most %d and %d", path, all, all-font, most, mostWithoutFont)
 		}
-		t.Logf("%s: %d bytes, %d without the font, in %d requests", path, all, all-font, len(b.requested(s.url)))
+		t.Logf("%s: %d bytes, %d without the font, in %d requests", path, all, all-font, len(b.Requested(s.url)))
 	}
 }
 
@@ -47,13 +47,13 @@ func TestVisibleRows(t *testing.T) {
 	for _, screen := range []struct {
 		opts tabOptions
 		want int
-	}{{tabOptions{width: 1440, height: 900}, 20}, {tabOptions{phone: true, width: 390, height: 844}, 8}} {
-		b.screen(screen.opts)
+	}{{tabOptions{Width: 1440, Height: 900}, 20}, {tabOptions{Phone: true, Width: 390, Height: 844}, 8}} {
+		b.Screen(screen.opts)
 		for _, path := range []string{catalog, catalog + "?status=published&price[gte]=1", wide} {
-			b.visit(path)
+			b.Visit(path)
 			b.settled()
 			if got := b.visibleRows(); got < screen.want {
-				t.Errorf("%d×%d: %s shows %d rows, want %d", screen.opts.width, screen.opts.height, path, got, screen.want)
+				t.Errorf("%d×%d: %s shows %d rows, want %d", screen.opts.Width, screen.opts.Height, path, got, screen.want)
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func TestRowHeight(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
 	for _, query := range []string{"", "?search=heirloom", "?search=rose"} {
-		b.visit(catalog + query)
+		b.Visit(catalog + query)
 		b.settled()
 		if got := eval[float64](b, `Math.max(...[...document.querySelectorAll("#grid tbody tr")].map((tr) => tr.getBoundingClientRect().height))`); got > 31 {
 			t.Errorf("%s: a row is %v pixels high", query, got)
@@ -75,8 +75,8 @@ func TestRowHeight(t *testing.T) {
 // TestLayoutShift checks that nothing but the rows moves when filters are added and removed.
 func TestLayoutShift(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{width: 1440})
-	b.visit(catalog)
+	b := open(t, newSite(t, nil), tabOptions{Width: 1440})
+	b.Visit(catalog)
 	b.settled()
 	measure := func() map[string][]float64 {
 		b.Helper()
@@ -94,8 +94,8 @@ func TestLayoutShift(t *testing.T) {
 			b.Errorf("%s moves the page (-before +after):\n%s", what, diff)
 		}
 	}
-	b.next(func() { b.fill("#search", "a") })
-	b.until(`location.search === "?search=a*"`)
+	b.next(func() { b.Fill("#search", "a") })
+	b.Until(`location.search === "?search=a*"`)
 	b.settled()
 	check("a search")
 	b.follow("#grid .part[data-value=herb]")
@@ -111,12 +111,12 @@ func TestLayoutShift(t *testing.T) {
 func TestScreens(t *testing.T) {
 	onlyInSoakRuns(t)
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{fails: []int{400}})
+	b := open(t, newSite(t, nil), tabOptions{Fails: []int{400}})
 	for _, path := range []string{
 		wide, wide + "?kind_9=red&amount_8[gte]=10&note_11[prefix]=word&search=word1*&sort=kind_9", wide + "?_record=2", wide + "?sort=nothing",
 		wide + "/map", wide + "/about", wide + "/api", wide + "/versions", "/",
 	} {
-		if status := b.visit(path); status == 404 {
+		if status := b.Visit(path); status == 404 {
 			t.Errorf("%s is missing", path)
 			continue
 		}
@@ -126,7 +126,7 @@ func TestScreens(t *testing.T) {
 			widths = []int64{390, 820, 1440, 2560}
 		}
 		for _, width := range widths {
-			b.screen(tabOptions{width: width, height: 900, phone: width == 390})
+			b.Screen(tabOptions{Width: width, Height: 900, Phone: width == 390})
 			wrong := eval[[]string](b, `(() => {
 				const wrong = [], name = (e) => e.outerHTML.slice(0, 100);
 				if (Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) > innerWidth + 1) {
@@ -167,34 +167,34 @@ func TestThousandColumns(t *testing.T) {
 	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(wide)
+	b.Visit(wide)
 	b.settled()
-	requested := func() int { return len(b.requested("_columns=")) }
+	requested := func() int { return len(b.Requested("_columns=")) }
 	if n := requested(); n != 1 {
 		t.Errorf("the distributions take %d requests", n)
 	}
-	b.click("#columns summary")
-	b.fill("#columns [name=_find]", "skewed_991")
-	b.until(`document.querySelector("#column-list input[value=skewed_991]")`)
+	b.Click("#columns summary")
+	b.Fill("#columns [name=_find]", "skewed_991")
+	b.Until(`document.querySelector("#column-list input[value=skewed_991]")`)
 	b.follow("#column-list input[value=skewed_991]")
-	if b.count("#grid th[data-field=skewed_991]") != 1 {
+	if b.Count("#grid th[data-field=skewed_991]") != 1 {
 		t.Errorf("the column is not shown: %v", b.query())
 	}
-	b.press("\x1b")
-	b.visit(wide)
+	b.Press("\x1b")
+	b.Visit(wide)
 	b.settled()
-	b.click("#add-filter summary")
-	b.fill("#add-filter [name=_find]", "kind_985")
-	b.until(`document.querySelector("#filter-list button[value=kind_985]")`)
+	b.Click("#add-filter summary")
+	b.Fill("#add-filter [name=_find]", "kind_985")
+	b.Until(`document.querySelector("#filter-list button[value=kind_985]")`)
 	b.follow("#filter-list button[value=kind_985]")
 	b.follow(`details[data-facet="kind_985"] input[value=red]`)
 	if got := b.query().Get("kind_985"); got != "red" {
 		t.Errorf("the filter leads to %v", b.query())
 	}
-	b.visit(wide)
+	b.Visit(wide)
 	b.settled()
-	b.next(func() { b.fill("#search", "word96 ") })
-	b.until(`location.search.includes("word96")`)
+	b.next(func() { b.Fill("#search", "word96 ") })
+	b.Until(`location.search.includes("word96")`)
 	b.settled()
 	if !eval[bool](b, `(() => { const box = document.getElementById("grid").getBoundingClientRect();
 		return [...document.querySelectorAll("#grid mark")].map((m) => m.getBoundingClientRect()).some((r) => r.left >= box.left && r.right <= box.right); })()`) {

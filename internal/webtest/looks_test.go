@@ -25,22 +25,22 @@ func TestTheme(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	for _, noScript := range []bool{false, true} {
-		b := open(t, s, tabOptions{noScript: noScript})
+		b := open(t, s, tabOptions{NoScript: noScript})
 		for _, dark := range []bool{false, true} {
-			b.dark(dark)
+			b.Dark(dark)
 			call(b, network.ClearBrowserCookies, cdp.Empty{})
-			b.visit("/")
+			b.Visit("/")
 			if got := b.lightness(); got < 100 != dark {
 				t.Errorf("dark %v, without scripts %v: the background has lightness %d", dark, noScript, got)
 			}
 			if noScript {
 				continue
 			}
-			b.click("[data-theme-toggle]")
+			b.Click("[data-theme-toggle]")
 			if got := b.lightness(); got < 100 == dark {
 				t.Errorf("the other theme after %v: the background has lightness %d", dark, got)
 			}
-			b.visit(catalog)
+			b.Visit(catalog)
 			if got := b.lightness(); got < 100 == dark {
 				t.Errorf("the theme is not saved: the background has lightness %d", got)
 			}
@@ -52,13 +52,13 @@ func TestTheme(t *testing.T) {
 // targets are large enough.
 func TestPhone(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{phone: true, fails: []int{400, 401, 404}})
+	b := open(t, newSite(t, nil), tabOptions{Phone: true, Fails: []int{400, 401, 404}})
 	for _, path := range []string{
 		"/", "/?search=rose", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3", catalog + "?sort=prize",
 		catalog + "/about", catalog + "/api", catalog + "/versions",
 		staff, nasty, nasty + "?_record=24", none, "/datasets/garden/nothing",
 	} {
-		b.visit(path)
+		b.Visit(path)
 		b.settled()
 		if w := eval[int](b, "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)"); w > 360 {
 			t.Errorf("%s is %d wide: %s", path, w, eval[string](b, `[...document.querySelectorAll("body *")]
@@ -74,27 +74,27 @@ func TestPhone(t *testing.T) {
 			t.Errorf("%s: too small to touch: %d, such as\n%s", path, len(small), strings.Join(small[:min(3, len(small))], "\n"))
 		}
 	}
-	b.visit(catalog)
+	b.Visit(catalog)
 	b.settled()
 	if w := eval[int](b, `(document.querySelector("#pages summary").firstChild.data = "99,999,951–100,000,000 of 100,000,000",
 		document.documentElement.scrollWidth)`); w > 360 {
 		t.Errorf("the last page of a large dataset is %d wide", w)
 	}
-	before := len(b.requested(catalog))
-	b.click(".sheet-open")
-	b.until("location.hash === '#filters' && document.getElementById('add-filter').checkVisibility()")
-	if n := len(b.requested(catalog)) - before; n != 0 {
+	before := len(b.Requested(catalog))
+	b.Click(".sheet-open")
+	b.Until("location.hash === '#filters' && document.getElementById('add-filter').checkVisibility()")
+	if n := len(b.Requested(catalog)) - before; n != 0 {
 		t.Errorf("opening the filters of a page asks for it again (%d requests)", n)
 	}
-	b.click("#add-filter summary")
+	b.Click("#add-filter summary")
 	b.follow("#add-filter button[value=category]")
 	b.follow(`details[data-facet="category"] input[value=tree]`)
 	l := b.agree()
-	if got := b.text(".sheet-close"); got != fmt.Sprintf("Show %d rows", l.Meta.Total) {
+	if got := b.Text(".sheet-close"); got != fmt.Sprintf("Show %d rows", l.Meta.Total) {
 		t.Errorf("the sheet says %q, there are %d rows", got, l.Meta.Total)
 	}
-	b.click(".sheet-close")
-	b.until("!document.getElementById('filters').checkVisibility()")
+	b.Click(".sheet-close")
+	b.Until("!document.getElementById('filters').checkVisibility()")
 	b.agree()
 }
 
@@ -102,14 +102,14 @@ func TestPhone(t *testing.T) {
 // --public-url only.
 func TestProxy(t *testing.T) {
 	t.Parallel()
-	b := open(t, newProxiedSite(t, "/open/data"), tabOptions{fails: []int{401}})
-	b.visit("/")
+	b := open(t, newProxiedSite(t, "/open/data"), tabOptions{Fails: []int{401}})
+	b.Visit("/")
 	b.settled()
-	b.click(b.pick(".dataset h3 a", "Garden"))
-	b.until("location.pathname === '/open/data" + catalog + "'")
+	b.Click(b.Pick(".dataset h3 a", "Garden"))
+	b.Until("location.pathname === '/open/data" + catalog + "'")
 	b.settled()
-	b.next(func() { b.fill("#search", "rose ") })
-	b.until("location.search.includes('rose')")
+	b.next(func() { b.Fill("#search", "rose ") })
+	b.Until("location.search.includes('rose')")
 	b.settled()
 	b.follow("#grid .part[data-value=shrub]")
 	b.follow("#grid tbody tr:nth-child(1) th a")
@@ -121,16 +121,16 @@ func TestProxy(t *testing.T) {
 		t.Errorf("the canonical address is %q", got)
 	}
 	b.follow("[data-record=close]")
-	b.click("[data-theme-toggle]")
+	b.Click("[data-theme-toggle]")
 	for _, tab := range []string{"API", "Versions", "Table"} {
-		b.click(b.pick(".tabs a", tab))
-		b.until("document.readyState === 'complete' && document.querySelector('.tabs [aria-current]').textContent === " + quote(tab))
+		b.Click(b.Pick(".tabs a", tab))
+		b.Until("document.readyState === 'complete' && document.querySelector('.tabs [aria-current]').textContent === " + quote(tab))
 	}
-	b.visit("/docs")
-	b.until("document.querySelector('#swagger .opblock')")
-	b.visit(staff)
-	b.fill("#key", b.staffKey+"\r")
-	b.until("document.querySelector('#grid tbody tr')")
+	b.Visit("/docs")
+	b.Until("document.querySelector('#swagger .opblock')")
+	b.Visit(staff)
+	b.Fill("#key", b.staffKey+"\r")
+	b.Until("document.querySelector('#grid tbody tr')")
 	for _, c := range call(b, network.GetCookies, network.GetCookiesParams{}).Cookies {
 		if !strings.HasPrefix(c.Path, "/open/data/") {
 			t.Errorf("the cookie %s is sent to %s", c.Name, c.Path)

@@ -50,16 +50,16 @@ func (b *tab) mapMouse(step input.DispatchMouseEventType, x, y float64, modifier
 func (b *tab) drawn() {
 	b.Helper()
 	b.settled()
-	b.until(`document.querySelector("#map.drawn")`)
+	b.Until(`document.querySelector("#map.drawn")`)
 }
 
 func TestMap(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(wide)
+	b.Visit(wide)
 	b.settled()
-	b.click(b.pick(".tabs a", "Map"))
-	b.until(`location.pathname.endsWith("/map")`)
+	b.Click(b.Pick(".tabs a", "Map"))
+	b.Until(`location.pathname.endsWith("/map")`)
 	b.drawn()
 	if !eval[bool](b, `(() => { const c = document.querySelector("#map canvas");
 		return c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((v) => v > 0); })()`) {
@@ -71,15 +71,15 @@ func TestMap(t *testing.T) {
 	}
 	x, y := b.pixelOf(0, 80) // of row 85
 	b.mapMouse(moved, x, y, 0)
-	b.until(`document.querySelector(".map-tip b")?.innerText === "Row 85"`)
-	if got := b.texts(".map-tip div"); len(got) != 2 || !strings.HasPrefix(got[0], "amount_8 ") || !strings.HasPrefix(got[1], "day_10 ") {
+	b.Until(`document.querySelector(".map-tip b")?.innerText === "Row 85"`)
+	if got := b.Texts(".map-tip div"); len(got) != 2 || !strings.HasPrefix(got[0], "amount_8 ") || !strings.HasPrefix(got[1], "day_10 ") {
 		t.Errorf("the tip has the values %q", got)
 	}
 	b.next(func() {
 		b.mapMouse(pressed, x, y, 0)
 		b.mapMouse(released, x, y, 0)
 	})
-	if got := b.text("#record-title"); got != "Row 85" {
+	if got := b.Text("#record-title"); got != "Row 85" {
 		t.Errorf("a click opens %q", got)
 	}
 	b.wantQuery("_record=36&page=2")
@@ -100,10 +100,10 @@ func TestMap(t *testing.T) {
 		}
 	}
 	l := get(t, b.url+"/api/v1/wide/thousand/data?latitude[gte]=-20&latitude[lte]=20&longitude[gte]=60&longitude[lte]=100&_fields=key")
-	if got, want := b.text(".map-note strong"), fmt.Sprintf("%d points", l.Meta.Total); got != want || l.Meta.Total == 0 {
+	if got, want := b.Text(".map-note strong"), fmt.Sprintf("%d points", l.Meta.Total); got != want || l.Meta.Total == 0 {
 		t.Errorf("the selected area has %s, want %s", got, want)
 	}
-	if n := b.count(".chip"); n != 2 {
+	if n := b.Count(".chip"); n != 2 {
 		t.Errorf("there are %d chips", n)
 	}
 }
@@ -127,39 +127,39 @@ func TestMap_cells(t *testing.T) {
 			_, _ = w.Write(bytes.Clone(body)) // an error is one of the browser
 		})
 	})
-	b := open(t, s, tabOptions{dark: true})
-	b.visit(wide + "/map")
+	b := open(t, s, tabOptions{Dark: true})
+	b.Visit(wide + "/map")
 	b.drawn()
 	x, y := b.pixelOf(0, 80)
 	tries := 0.0
-	b.wait("a cell shows its number of rows", func() bool {
+	b.Wait("a cell shows its number of rows", func() bool {
 		tries++ // the edges of cells are whole pixels, so that of the point may be in the next cell
 		b.mapMouse(moved, x+math.Mod(tries, 5)-2, y+math.Mod(tries/5, 5)-2, 0)
 		return eval[bool](b, `/^\d+ rows?$/.test(document.querySelector(".map-tip").innerText)`)
 	})
 	before := eval[string](b, `document.querySelector("svg.world").getAttribute("viewBox")`)
-	b.click("[data-zoom='2']")
-	b.until(`document.querySelector("svg.world").getAttribute("viewBox") !== ` + quote(before))
+	b.Click("[data-zoom='2']")
+	b.Until(`document.querySelector("svg.world").getAttribute("viewBox") !== ` + quote(before))
 }
 
 func TestMap_withoutScript(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{noScript: true})
-	b.visit(wide + "/map?latitude[gte]=0")
+	b := open(t, newSite(t, nil), tabOptions{NoScript: true})
+	b.Visit(wide + "/map?latitude[gte]=0")
 	b.settled()
 	l := get(t, b.url+"/api/v1/wide/thousand/data?latitude[gte]=0&_fields=key")
-	if got, want := b.text(".map-note strong"), fmt.Sprintf("%d points", l.Meta.Total); got != want {
+	if got, want := b.Text(".map-note strong"), fmt.Sprintf("%d points", l.Meta.Total); got != want {
 		t.Errorf("the map says %q, want %q", got, want)
 	}
-	if n := b.count(".world .cells path"); n == 0 {
+	if n := b.Count(".world .cells path"); n == 0 {
 		t.Error("the map has no cells")
 	}
-	if b.count("#map canvas:not([hidden])") != 0 {
+	if b.Count("#map canvas:not([hidden])") != 0 {
 		t.Error("the canvas is visible")
 	}
-	b.visit(catalog)
+	b.Visit(catalog)
 	b.settled()
-	if b.count(".tabs a[href$='/map']") != 0 {
+	if b.Count(".tabs a[href$='/map']") != 0 {
 		t.Error("a dataset without coordinates has a map")
 	}
 }
@@ -177,29 +177,29 @@ func (b *tab) inView() (said, counted string) {
 	if counted = fmt.Sprintf("%d points", l.Meta.Total); l.Meta.Total == 1 {
 		counted = "1 point"
 	}
-	return b.text(".map-note strong"), counted
+	return b.Text(".map-note strong"), counted
 }
 
 // TestMap_bounds zooms a map: the URL has the part that is shown, with which the page is loaded
 // again, and the note counts the rows in it. Without a script, links zoom.
 func TestMap_bounds(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		b.visit(wide + "/map")
+		b.Visit(wide + "/map")
 		if script {
 			b.drawn()
 		}
-		all := b.text(".map-note strong")
+		all := b.Text(".map-note strong")
 		for range 2 {
 			before := b.query().Get("_bounds")
-			b.click("[data-zoom='2']")
-			b.until(`(new URLSearchParams(location.search).get("_bounds") ?? "") !== ` + quote(before))
+			b.Click("[data-zoom='2']")
+			b.Until(`(new URLSearchParams(location.search).get("_bounds") ?? "") !== ` + quote(before))
 			b.settled()
 		}
 		said, counted := b.inView()
 		if said != counted || said == all || strings.HasPrefix(said, "0 ") {
 			b.Errorf("the map says %q, the API counts %q, and without bounds %q", said, counted, all)
 		}
-		if b.count(".legend li") == 0 || !eval[bool](b, `document.querySelector(".legend").checkVisibility()`) {
+		if b.Count(".legend li") == 0 || !eval[bool](b, `document.querySelector(".legend").checkVisibility()`) {
 			b.Error("there is no legend")
 		}
 		if names := eval[int](b, `Number(document.getElementById("map").dataset.names ?? document.querySelectorAll(".places text").length)`); names < 5 {
@@ -209,24 +209,24 @@ func TestMap_bounds(t *testing.T) {
 			b.Error("the part has the coarse coast")
 		}
 		shown := eval[string](b, `document.querySelector("svg.world").getAttribute("viewBox")`)
-		b.visit(eval[string](b, "location.pathname + location.search"))
+		b.Visit(eval[string](b, "location.pathname + location.search"))
 		if script {
 			b.drawn()
-			b.until(`document.querySelector(".map-note strong").innerText === ` + quote(said))
+			b.Until(`document.querySelector(".map-note strong").innerText === ` + quote(said))
 		} else if got := eval[string](b, `document.querySelector("svg.world").getAttribute("viewBox")`); got != shown {
 			b.Errorf("the page shows %s, and loaded again %s", shown, got)
 		}
 		b.follow("[data-zoom='fit']")
-		b.until(`!location.search.includes("_bounds")`)
-		b.until(`document.querySelector(".map-note strong").innerText === ` + quote(all))
+		b.Until(`!location.search.includes("_bounds")`)
+		b.Until(`document.querySelector(".map-note strong").innerText === ` + quote(all))
 	})
 }
 
 // TestMap_phone checks that the map fills a high screen.
 func TestMap_phone(t *testing.T) {
 	t.Parallel()
-	b := open(t, newSite(t, nil), tabOptions{phone: true})
-	b.visit(wide + "/map")
+	b := open(t, newSite(t, nil), tabOptions{Phone: true})
+	b.Visit(wide + "/map")
 	b.drawn()
 	if share := eval[float64](b, `(() => {
 		const [, , w, h] = document.querySelector("svg.world").getAttribute("viewBox").split(" ").map(Number);
@@ -248,12 +248,12 @@ func TestMap_wkt(t *testing.T) {
 	}))
 	must.NoError(t, l.data.Library.Refresh(t.Context()))
 	b := open(t, l.serve(t, nil), tabOptions{})
-	b.visit("/datasets/geo/sites/map")
+	b.Visit("/datasets/geo/sites/map")
 	b.drawn()
 	x, y := b.pixelOf(-12, -77)
 	b.mapMouse(moved, x, y, 0)
-	b.until(`document.querySelector(".map-tip b")?.innerText === "Lima"`)
-	if got := b.text(".map-note strong"); got != "3 points" {
+	b.Until(`document.querySelector(".map-tip b")?.innerText === "Lima"`)
+	if got := b.Text(".map-note strong"); got != "3 points" {
 		t.Errorf("the map says %q", got)
 	}
 }
@@ -263,14 +263,14 @@ func TestMap_accessibility(t *testing.T) {
 	t.Parallel()
 	script := axeScript(t)
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(wide + "/map?kind_9=red&_record=2")
+	b.Visit(wide + "/map?kind_9=red&_record=2")
 	b.drawn()
 	eval[bool](b, script)
 	b.axe("map, light", `{ rules: { "target-size": { enabled: true } }, resultTypes: ["violations"] }`)
-	b.dark(true)
+	b.Dark(true)
 	b.axe("map, dark", colorRules)
-	b.dark(false)
-	b.screen(tabOptions{phone: true})
+	b.Dark(false)
+	b.Screen(tabOptions{Phone: true})
 	b.axe("map, phone", `{ rules: { "target-size": { enabled: true }, "color-contrast": { enabled: false } }, resultTypes: ["violations"] }`)
 }
 
@@ -279,11 +279,11 @@ func TestMap_accessibility(t *testing.T) {
 func TestMap_call(t *testing.T) {
 	t.Parallel()
 	for _, script := range []bool{true, false} {
-		b := open(t, newSite(t, nil), tabOptions{noScript: !script})
-		b.visit(wide + "/map?latitude[gte]=0")
+		b := open(t, newSite(t, nil), tabOptions{NoScript: !script})
+		b.Visit(wide + "/map?latitude[gte]=0")
 		b.settled()
 		want := map[bool]string{true: "/api/v1/wide/thousand/data?latitude[gte]=0", false: "/api/v1/wide/thousand/grid?latitude[gte]=0"}[script]
-		if got := b.text("#call"); !strings.HasPrefix(got, "GET "+want) || strings.Count(got, "/api/") != 1 {
+		if got := b.Text("#call"); !strings.HasPrefix(got, "GET "+want) || strings.Count(got, "/api/") != 1 {
 			t.Errorf("script %v: the call is %q, want %q", script, got, want)
 		}
 	}

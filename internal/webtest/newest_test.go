@@ -40,20 +40,20 @@ func TestLatestRequestWins(t *testing.T) {
 			h := &held{arrived: make(chan struct{}), release: make(chan struct{}), holds: func(r *http.Request) bool {
 				return r.URL.Path == tt.path && strings.Contains(strings.ReplaceAll(r.URL.RawQuery, "%2A", "*")+"&", tt.part+"&")
 			}}
-			b := open(t, newSite(t, func(next http.Handler) http.Handler { h.Handler = next; return h }), tabOptions{before: tt.before})
-			b.visit(catalog)
+			b := open(t, newSite(t, func(next http.Handler) http.Handler { h.Handler = next; return h }), tabOptions{Before: tt.before})
+			b.Visit(catalog)
 			b.settled()
-			b.fill("#search", "r")
+			b.Fill("#search", "r")
 			<-h.arrived
-			b.press("ose")
-			b.until(`location.search === "?search=rose*" && !document.querySelector("[aria-busy]")`)
+			b.Press("ose")
+			b.Until(`location.search === "?search=rose*" && !document.querySelector("[aria-busy]")`)
 			b.settled()
 			newest, texts := b.view(), eval[int](b, "window.texts")
 			close(h.release)
 			if strings.Contains(tt.name, "answered") {
-				b.until("window.texts > " + strconv.Itoa(texts)) // the earlier response was processed
+				b.Until("window.texts > " + strconv.Itoa(texts)) // the earlier response was processed
 			} else {
-				b.wait("the older request is over", b.idle)
+				b.Wait("the older request is over", b.Idle)
 			}
 			if got := b.view(); got != newest {
 				t.Errorf("an older answer is shown over a newer one:\n%s\nnot\n%s", got, newest)

@@ -23,7 +23,7 @@ import (
 	"herbarium/internal/upload"
 )
 
-// press is the data folder of the tests that publish. Each test has datasets of its own.
+// Press is the data folder of the tests that publish. Each test has datasets of its own.
 var press pressLibrary
 
 // pressLibrary is a library that publishes files in the browser.
@@ -84,9 +84,9 @@ func newPress(t *testing.T, around func(http.Handler) http.Handler) *site {
 // enterKey enters the key of a publisher and returns to the page for publishing.
 func (b *tab) enterKey() {
 	b.Helper()
-	b.visit("/publish")
-	b.fill("#key", press.publisher+"\r")
-	b.until(`document.getElementById("send") && document.readyState === "complete"`)
+	b.Visit("/publish")
+	b.Fill("#key", press.publisher+"\r")
+	b.Until(`document.getElementById("send") && document.readyState === "complete"`)
 }
 
 // chooseFiles chooses files in the form, and names the dataset.
@@ -94,7 +94,7 @@ func (b *tab) chooseFiles(ref string, files ...string) {
 	b.Helper()
 	namespace, dataset, _ := strings.Cut(ref, "/")
 	eval[bool](b, fmt.Sprintf(`(document.getElementById("namespace").value = %q, true)`, namespace))
-	b.do(chromedp.SetUploadFiles("#file", files))
+	b.Do(chromedp.SetUploadFiles("#file", files))
 	if dataset != "" || len(files) == 1 {
 		eval[bool](b, fmt.Sprintf(`(document.getElementById("dataset").value = %q, true)`, dataset))
 	}
@@ -103,14 +103,14 @@ func (b *tab) chooseFiles(ref string, files ...string) {
 // send submits the form and waits for the review.
 func (b *tab) send() {
 	b.Helper()
-	b.click(".send .primary")
+	b.Click(".send .primary")
 	b.reviewed()
 }
 
 // reviewed waits for a complete review.
 func (b *tab) reviewed() {
 	b.Helper()
-	b.until(`document.readyState === "complete" && document.querySelector("#review") && !document.querySelector("#publish[data-refresh], #publish[aria-busy]")`)
+	b.Until(`document.readyState === "complete" && document.querySelector("#review") && !document.querySelector("#publish[data-refresh], #publish[aria-busy]")`)
 }
 
 // edit uses a button that changes the review, and waits for the next one.
@@ -118,7 +118,7 @@ func (b *tab) edit(act func()) {
 	b.Helper()
 	eval[bool](b, `(document.getElementById("publish").dataset.before = "", true)`)
 	act()
-	b.until(`document.getElementById("publish") && document.getElementById("publish").dataset.before === undefined`)
+	b.Until(`document.getElementById("publish") && document.getElementById("publish").dataset.before === undefined`)
 	b.reviewed()
 }
 
@@ -128,8 +128,8 @@ func (b *tab) change(act func()) {
 	b.Helper()
 	b.edit(func() {
 		act()
-		if b.noScript {
-			b.click(".settings .nojs button")
+		if b.NoScript {
+			b.Click(".settings .nojs button")
 		}
 	})
 }
@@ -150,7 +150,7 @@ func (b *tab) setValue(selector, value string) {
 // live waits for the page of a dataset after a publish.
 func (b *tab) live(ref string) {
 	b.Helper()
-	b.until(`location.pathname === ` + quote("/datasets/"+ref) + ` && document.querySelector(".done")`)
+	b.Until(`location.pathname === ` + quote("/datasets/"+ref) + ` && document.querySelector(".done")`)
 	b.settled()
 }
 

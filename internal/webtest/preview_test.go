@@ -9,21 +9,21 @@ import (
 // show. Without a script, it does as well.
 func TestPreview(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		b.visit(catalog + "?category=tree")
+		b.Visit(catalog + "?category=tree")
 		b.settled()
 		if got := eval[string](b, "document.title"); !strings.Contains(got, " of 513 rows, category is tree") {
 			b.Errorf("the title is %q", got)
 		}
-		b.click("#share > summary")
-		b.until(`document.querySelector("#share img").naturalWidth === 1200`)
+		b.Click("#share > summary")
+		b.Until(`document.querySelector("#share img").naturalWidth === 1200`)
 		if got := eval[string](b, `document.querySelector("#share img").src`); got != eval[string](b, `document.querySelector("meta[property='og:image']").content`) {
 			b.Errorf("the menu shows %s", got)
 		}
 		if script { // the menu follows the view
-			b.press("\x1b")
+			b.Press("\x1b")
 			b.follow(".chip .x")
-			b.click("#share > summary")
-			b.until(`!document.querySelector("#share img").src.includes("category")`)
+			b.Click("#share > summary")
+			b.Until(`!document.querySelector("#share img").src.includes("category")`)
 		}
 	})
 }

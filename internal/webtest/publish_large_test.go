@@ -37,18 +37,18 @@ func TestPublishing_large(t *testing.T) {
 	if err != nil || code != 0 {
 		t.Fatalf("keys create: %d %v %s", code, err, key)
 	}
-	b := open(t, &site{url: server.URL}, tabOptions{fails: []int{401}})
+	b := open(t, &site{url: server.URL}, tabOptions{Fails: []int{401}})
 	stop := b.watchMemory(server.PID())
 	began := time.Now()
 	step := func(name, js string) {
 		t.Helper()
 		for deadline := time.Now().Add(20 * time.Minute); ; {
-			ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+js+")"))
+			ok, err := chromedp.Run(b.DevTools, chromedp.Evaluate[bool]("Boolean("+js+")"))
 			if err == nil && ok {
 				break
 			}
 			if time.Now().After(deadline) || t.Context().Err() != nil {
-				t.Fatalf("%s: not reached: %s", name, b.text("body"))
+				t.Fatalf("%s: not reached: %s", name, b.Text("body"))
 			}
 			select {
 			case <-time.After(200 * time.Millisecond):
@@ -58,26 +58,26 @@ func TestPublishing_large(t *testing.T) {
 		t.Logf("%s after %s", name, time.Since(began).Round(100*time.Millisecond))
 		began = time.Now()
 	}
-	b.visit("/publish")
-	b.fill("#key", strings.TrimSpace(key)+"\r")
-	b.until(`document.getElementById("send") && document.readyState === "complete"`)
+	b.Visit("/publish")
+	b.Fill("#key", strings.TrimSpace(key)+"\r")
+	b.Until(`document.getElementById("send") && document.readyState === "complete"`)
 	b.chooseFiles(ref, filepath.Join(folder, "prices.csv"))
 	began = time.Now()
-	b.click(".send .primary")
+	b.Click(".send .primary")
 	step("sending is shown", `document.querySelector(".sending progress")?.value > 0 || document.getElementById("review")`)
 	step("received", `document.getElementById("review")`)
 	const reviewed = `document.querySelector("#review .publish-foot .primary") && !document.querySelector("#publish[data-refresh], #publish[aria-busy]")`
 	step("reviewed", reviewed)
-	if got := b.text(".publish-foot .primary"); got != "Publish "+herb.Count(rows)+" records" {
+	if got := b.Text(".publish-foot .primary"); got != "Publish "+herb.Count(rows)+" records" {
 		t.Errorf("the button is %q", got)
 	}
 	b.setValue("#name-1", "plant")
 	step("checked again", reviewed+` && document.querySelector("input[name=was-name-1]")?.value === "plant"`)
-	b.click(".publish-foot .primary")
+	b.Click(".publish-foot .primary")
 	step("progress is shown", `document.querySelector(".start progress") || location.pathname.startsWith("/datasets/")`)
 	step("live", `location.pathname === "/datasets/`+ref+`" && document.querySelector(".done")`)
 	b.settled()
-	if got := b.text(".done"); !strings.HasPrefix(got, "Published. "+herb.Count(rows)+" rows") {
+	if got := b.Text(".done"); !strings.HasPrefix(got, "Published. "+herb.Count(rows)+" rows") {
 		t.Errorf("the page says %q", got)
 	}
 	serverMemory, browserMemory := stop()
@@ -114,7 +114,7 @@ func (b *tab) watchMemory(server int) (stop func() (programtest.Memory, int64)) 
 	watching.Go(func() { ofServer = programtest.WatchMemory(ctx, server) })
 	watching.Go(func() {
 		for ctx.Err() == nil {
-			info, err := chromedp.CallBrowser(b.ctx, systeminfo.GetProcessInfo, cdp.Empty{})
+			info, err := chromedp.CallBrowser(b.DevTools, systeminfo.GetProcessInfo, cdp.Empty{})
 			if err != nil {
 				return
 			}

@@ -21,36 +21,36 @@ func TestPublishing(t *testing.T) {
 		t.Run(fmt.Sprintf("script=%v", script), func(t *testing.T) {
 			t.Parallel()
 			ref := fmt.Sprintf("nursery/new-%v", script)
-			b := open(t, newPress(t, nil), tabOptions{noScript: !script, fails: []int{401}})
+			b := open(t, newPress(t, nil), tabOptions{NoScript: !script, Fails: []int{401}})
 			b.enterKey()
 			b.chooseFiles(ref, file(t, "Prices.csv", stockCSV()))
 			b.send()
-			if got := b.text("#r3"); !strings.HasPrefix(got, "header") || b.count("tr.left-out") != 4 {
-				t.Errorf("row 3 is %q, %d rows are left out", got, b.count("tr.left-out"))
+			if got := b.Text("#r3"); !strings.HasPrefix(got, "header") || b.Count("tr.left-out") != 4 {
+				t.Errorf("row 3 is %q, %d rows are left out", got, b.Count("tr.left-out"))
 			}
-			if got := b.text(".publish-foot .primary"); got != "Publish 40 records" {
+			if got := b.Text(".publish-foot .primary"); got != "Publish 40 records" {
 				t.Errorf("the button is %q", got)
 			}
 			b.change(func() { b.setValue("#title", "What <b>we</b> sell") })
 			b.change(func() { b.setValue("#name-2", "cost") })
 			b.change(func() { b.setValue("#title-2", "Price in €") })
-			b.edit(func() { b.click("button[value='hide 3']") })
+			b.edit(func() { b.Click("button[value='hide 3']") })
 			b.change(func() {
-				b.click(".choose summary")
-				b.click("input[name=key][value=Code]")
+				b.Click(".choose summary")
+				b.Click("input[name=key][value=Code]")
 			})
-			if got := b.text("#key-value"); got != "Code" {
+			if got := b.Text("#key-value"); got != "Code" {
 				t.Errorf("the primary key is %q", got)
 			}
-			b.click(".publish-foot .primary")
+			b.Click(".publish-foot .primary")
 			b.live(ref)
-			if got := b.text(".bar1 h1"); got != "What <b>we</b> sell" {
+			if got := b.Text(".bar1 h1"); got != "What <b>we</b> sell" {
 				t.Errorf("the title is %q", got)
 			}
-			if got := strings.Join(b.texts("#grid th .col-name"), " "); got != "Code Name Price in €" {
+			if got := strings.Join(b.Texts("#grid th .col-name"), " "); got != "Code Name Price in €" {
 				t.Errorf("the columns are %s", got)
 			}
-			if got := b.text(".done"); !strings.HasPrefix(got, "Published. 40 rows are live.") || strings.Contains(got, "Undo") {
+			if got := b.Text(".done"); !strings.HasPrefix(got, "Published. 40 rows are live.") || strings.Contains(got, "Undo") {
 				t.Errorf("the page says %q", got)
 			}
 			if l := get(t, b.url+"/api/v1/"+ref+"/data?cost=1.50"); l.Meta.Total != 1 || l.Data[0]["Code"] != "00041" {
@@ -66,71 +66,71 @@ func TestPublishing_breaking(t *testing.T) {
 	s := newPress(t, nil)
 	const ref = "nursery/prices"
 	press.publishText(t, ref, "stock.csv", liveCSV())
-	b := open(t, s, tabOptions{fails: []int{401, 409}})
+	b := open(t, s, tabOptions{Fails: []int{401, 409}})
 	b.enterKey()
 	b.chooseFiles(ref, file(t, "stock.csv", stockCSV("", "", "", "on request", "on request")))
 	b.send()
-	if got := b.text(".breaking-change"); !strings.HasPrefix(got, "Breaking: Price would become text 2 values are not numbers: “on request”.") {
+	if got := b.Text(".breaking-change"); !strings.HasPrefix(got, "Breaking: Price would become text 2 values are not numbers: “on request”.") {
 		t.Fatalf("the change is %q", got)
 	}
-	if got := b.text(".differences"); !strings.Contains(got, "+ 2 new records") || !strings.Contains(got, "+ 1 column: Weight") {
+	if got := b.Text(".differences"); !strings.Contains(got, "+ 2 new records") || !strings.Contains(got, "+ 1 column: Weight") {
 		t.Errorf("the differences are %q", got)
 	}
-	if got := b.texts("td.marked"); len(got) == 0 || got[0] != "on request" {
+	if got := b.Texts("td.marked"); len(got) == 0 || got[0] != "on request" {
 		t.Errorf("the marked cells are %q", got)
 	}
-	b.click(b.pick(".breaking-change a", "Show the rows"))
-	b.until(`(() => { const cell = document.querySelector("tr:target td.marked"), r = cell?.getBoundingClientRect();
+	b.Click(b.Pick(".breaking-change a", "Show the rows"))
+	b.Until(`(() => { const cell = document.querySelector("tr:target td.marked"), r = cell?.getBoundingClientRect();
 		return r && cell.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); })()`)
 
 	// Nothing is published without consent.
-	b.click(".publish-foot .primary")
-	b.until(`document.querySelector(".settings .notice")`)
-	if got := b.text(".settings .notice"); !strings.Contains(got, "select the checkbox") {
+	b.Click(".publish-foot .primary")
+	b.Until(`document.querySelector(".settings .notice")`)
+	if got := b.Text(".settings .notice"); !strings.Contains(got, "select the checkbox") {
 		t.Errorf("the reason is %q", got)
 	}
 	b.reviewed()
 
 	// Each remedy, and back.
-	b.edit(func() { b.click(b.pick(".breaking-change button", "Publish as text")) })
-	if b.count(".breaking-change") != 1 || b.count("#type-2 option[value=text][selected]") != 1 {
+	b.edit(func() { b.Click(b.Pick(".breaking-change button", "Publish as text")) })
+	if b.Count(".breaking-change") != 1 || b.Count("#type-2 option[value=text][selected]") != 1 {
 		t.Error("the column is not published as text")
 	}
-	b.edit(func() { b.click("button[value='undo 2']") })
-	b.edit(func() { b.click(b.pick(".breaking-change button", "Treat as missing")) })
-	if b.count(".breaking-change") != 0 || b.count("td.missing") == 0 {
-		t.Errorf("treated as missing: %d breaking changes, %d missing cells", b.count(".breaking-change"), b.count("td.missing"))
+	b.edit(func() { b.Click("button[value='undo 2']") })
+	b.edit(func() { b.Click(b.Pick(".breaking-change button", "Treat as missing")) })
+	if b.Count(".breaking-change") != 0 || b.Count("td.missing") == 0 {
+		t.Errorf("treated as missing: %d breaking changes, %d missing cells", b.Count(".breaking-change"), b.Count("td.missing"))
 	}
-	b.click(".publish-foot .primary")
+	b.Click(".publish-foot .primary")
 	b.live(ref)
 	if l := get(t, b.url+"/api/v1/"+ref+"/data?Price[gte]=40"); l.Meta.Total != 1 {
 		t.Errorf("prices are not numbers: %+v", l)
 	}
 
 	// Undo brings the version before it back.
-	b.click(".done button")
-	b.until(`location.pathname.endsWith("/versions") && document.querySelector(".done")`)
+	b.Click(".done button")
+	b.Until(`location.pathname.endsWith("/versions") && document.querySelector(".done")`)
 	b.settled()
 	if l := get(t, b.url+"/api/v1/"+ref+"/data"); l.Meta.Total != 38 {
 		t.Errorf("%d records are live", l.Meta.Total)
 	}
-	b.click(b.pick(".rollback summary", "Make this version live again"))
-	b.click(".rollback[open] button")
-	b.until(`document.querySelector(".done") && document.querySelector(".versions li.live p").textContent.includes("40 rows")`)
+	b.Click(b.Pick(".rollback summary", "Make this version live again"))
+	b.Click(".rollback[open] button")
+	b.Until(`document.querySelector(".done") && document.querySelector(".versions li.live p").textContent.includes("40 rows")`)
 	if l := get(t, b.url+"/api/v1/"+ref+"/data"); l.Meta.Total != 40 {
 		t.Errorf("%d records are live", l.Meta.Total)
 	}
 
 	// With consent, the column becomes text.
-	b.visit("/publish?namespace=nursery&dataset=prices")
+	b.Visit("/publish?namespace=nursery&dataset=prices")
 	b.chooseFiles(ref, file(t, "stock.csv", stockCSV("ask", "us", "why")))
 	b.send()
-	if got := b.text("th.wrong"); !strings.Contains(got, "“ask”") && !strings.Contains(got, `"ask"`) {
+	if got := b.Text("th.wrong"); !strings.Contains(got, "“ask”") && !strings.Contains(got, `"ask"`) {
 		t.Errorf("values that do not fit the declared type are not named: %q", got)
 	}
-	b.edit(func() { b.click(b.pick("th.wrong button", "Publish as text")) })
-	b.click("[name=consent]")
-	b.click(".publish-foot .primary")
+	b.edit(func() { b.Click(b.Pick("th.wrong button", "Publish as text")) })
+	b.Click("[name=consent]")
+	b.Click(".publish-foot .primary")
 	b.live(ref)
 	if l := get(t, b.url+"/api/v1/"+ref+"/data?Price=why"); l.Meta.Total != 1 {
 		t.Errorf("the text is not published: %+v", l)
@@ -140,32 +140,32 @@ func TestPublishing_breaking(t *testing.T) {
 // TestPublishing_rows keeps, drops and names rows, and undoes a type that does not fit.
 func TestPublishing_rows(t *testing.T) {
 	t.Parallel()
-	b := open(t, newPress(t, nil), tabOptions{fails: []int{401}})
+	b := open(t, newPress(t, nil), tabOptions{Fails: []int{401}})
 	b.enterKey()
 	b.chooseFiles("nursery/rows", file(t, "rows.csv", stockCSV()))
 	b.send()
-	b.edit(func() { b.click("#r45 .label") })
-	if got := b.text("#r45 .what"); !strings.HasPrefix(got, "kept by you") || b.text(".publish-foot .primary") != "Publish 41 records" {
-		t.Errorf("the footnote is %q, the button %q", got, b.text(".publish-foot .primary"))
+	b.edit(func() { b.Click("#r45 .label") })
+	if got := b.Text("#r45 .what"); !strings.HasPrefix(got, "kept by you") || b.Text(".publish-foot .primary") != "Publish 41 records" {
+		t.Errorf("the footnote is %q, the button %q", got, b.Text(".publish-foot .primary"))
 	}
-	b.edit(func() { b.click("#r45 .label") })
-	b.edit(func() { b.click("#r4 .label") })
-	if got := b.text("#r4 .what"); !strings.HasPrefix(got, "left out by you") || b.text(".publish-foot .primary") != "Publish 39 records" {
-		t.Errorf("the first record is %q, the button %q", got, b.text(".publish-foot .primary"))
+	b.edit(func() { b.Click("#r45 .label") })
+	b.edit(func() { b.Click("#r4 .label") })
+	if got := b.Text("#r4 .what"); !strings.HasPrefix(got, "left out by you") || b.Text(".publish-foot .primary") != "Publish 39 records" {
+		t.Errorf("the first record is %q, the button %q", got, b.Text(".publish-foot .primary"))
 	}
-	b.edit(func() { b.click("#r4 .label") })
-	b.edit(func() { b.click("#r5 button.header") })
+	b.edit(func() { b.Click("#r4 .label") })
+	b.edit(func() { b.Click("#r5 button.header") })
 	if got := eval[string](b, `document.getElementById("name-1").value`); got != "Lady fern" {
 		t.Errorf("the header of row 5 gives the column %q", got)
 	}
-	b.edit(func() { b.click("#r3 .label") })
+	b.edit(func() { b.Click("#r3 .label") })
 	b.change(func() { b.setValue("#type-1", "number") })
-	if got := b.text("th.wrong"); !strings.Contains(got, "Dog rose") || b.count(".publish-foot .primary") != 0 {
+	if got := b.Text("th.wrong"); !strings.Contains(got, "Dog rose") || b.Count(".publish-foot .primary") != 0 {
 		t.Errorf("the error at the column is %q", got)
 	}
-	b.edit(func() { b.click("th.wrong button[value^=undo]") })
-	if b.count("th.wrong") != 0 || b.text(".publish-foot .primary") != "Publish 40 records" {
-		t.Errorf("the type is not undone: %q", b.text(".publish-foot .primary"))
+	b.edit(func() { b.Click("th.wrong button[value^=undo]") })
+	if b.Count("th.wrong") != 0 || b.Text(".publish-foot .primary") != "Publish 40 records" {
+		t.Errorf("the type is not undone: %q", b.Text(".publish-foot .primary"))
 	}
 
 	// A response arrives while one types into another input, which keeps its text.
@@ -179,7 +179,7 @@ func TestPublishing_rows(t *testing.T) {
 		return true;
 	})()`)
 	b.setValue("#name-1", "plant")
-	b.until(`window.release`)
+	b.Until(`window.release`)
 	if got := eval[string](b, `(() => {
 		const typed = document.getElementById("name-2");
 		typed.focus();
@@ -189,7 +189,7 @@ func TestPublishing_rows(t *testing.T) {
 	})()`); got != "sol" {
 		t.Errorf("the input is %q", got)
 	}
-	b.until(`!document.querySelector("#publish[aria-busy]")`)
+	b.Until(`!document.querySelector("#publish[aria-busy]")`)
 	if got := eval[string](b, `document.getElementById("name-2").value`); got != "sol" {
 		t.Errorf("after the response, the input is %q", got)
 	}
@@ -198,21 +198,21 @@ func TestPublishing_rows(t *testing.T) {
 	if got := eval[string](b, `document.getElementById("name-1").value + " " + document.getElementById("name-2").value`); got != "plant sold" {
 		t.Errorf("the names are %q", got)
 	}
-	b.click(b.pick(".publish-foot button", "Cancel"))
-	b.until(`location.pathname === "/publish" && document.getElementById("send")`)
+	b.Click(b.Pick(".publish-foot button", "Cancel"))
+	b.Until(`location.pathname === "/publish" && document.getElementById("send")`)
 }
 
 // TestPublishing_quickEdits clicks three buttons before the server has answered the first one.
 func TestPublishing_quickEdits(t *testing.T) {
 	t.Parallel()
-	b := open(t, newPress(t, nil), tabOptions{fails: []int{401}})
+	b := open(t, newPress(t, nil), tabOptions{Fails: []int{401}})
 	b.enterKey()
 	b.chooseFiles("nursery/quick", file(t, "Prices.csv", stockCSV()))
 	b.send()
 	b.edit(func() {
 		eval[bool](b, `([1, 2, 3].forEach((i) => document.querySelector(`+"`button[value='hide ${i}']`"+`).click()), true)`)
 	})
-	if got := b.count("button[value^='show ']"); got != 3 {
+	if got := b.Count("button[value^='show ']"); got != 3 {
 		t.Errorf("%d columns are hidden", got)
 	}
 }
@@ -223,10 +223,10 @@ func TestPublishing_paste(t *testing.T) {
 	for _, script := range []bool{true, false} {
 		t.Run(fmt.Sprintf("script=%v", script), func(t *testing.T) {
 			t.Parallel()
-			b := open(t, newPress(t, nil), tabOptions{noScript: !script, fails: []int{401}})
+			b := open(t, newPress(t, nil), tabOptions{NoScript: !script, Fails: []int{401}})
 			b.enterKey()
-			b.fill("#namespace", "nursery")
-			b.fill("#dataset", fmt.Sprintf("pasted-%v", script))
+			b.Fill("#namespace", "nursery")
+			b.Fill("#dataset", fmt.Sprintf("pasted-%v", script))
 			if script {
 				eval[bool](b, `(() => {
 					const data = new DataTransfer();
@@ -236,12 +236,12 @@ func TestPublishing_paste(t *testing.T) {
 				})()`)
 				b.send()
 			} else {
-				b.click(".paste summary")
+				b.Click(".paste summary")
 				eval[bool](b, `(document.getElementById("table").value = "name\tprice\nYew\t1.5\nHazel\t2.5\n", true)`)
-				b.click(".paste button")
+				b.Click(".paste button")
 				b.reviewed()
 			}
-			if got := b.text(".publish-foot .primary"); got != "Publish 2 records" || b.count("#name-1") != 1 {
+			if got := b.Text(".publish-foot .primary"); got != "Publish 2 records" || b.Count("#name-1") != 1 {
 				t.Errorf("the button is %q", got)
 			}
 		})
@@ -251,7 +251,7 @@ func TestPublishing_paste(t *testing.T) {
 // TestPublishing_files sends several files, a workbook of several sheets, and a broken file.
 func TestPublishing_files(t *testing.T) {
 	t.Parallel()
-	b := open(t, newPress(t, nil), tabOptions{fails: []int{401}})
+	b := open(t, newPress(t, nil), tabOptions{Fails: []int{401}})
 	b.enterKey()
 	eval[bool](b, `(() => {
 		const data = new DataTransfer();
@@ -266,24 +266,24 @@ func TestPublishing_files(t *testing.T) {
 	if !eval[bool](b, `document.getElementById("dataset").disabled`) {
 		t.Error("several files can have one name")
 	}
-	b.click(".send .primary")
-	b.until(`["several/first-table", "several/second"].every((name) => [...document.querySelectorAll(".drafts code")].some((c) => c.textContent === name))`) // other tests have drafts, too
+	b.Click(".send .primary")
+	b.Until(`["several/first-table", "several/second"].every((name) => [...document.querySelectorAll(".drafts code")].some((c) => c.textContent === name))`) // other tests have drafts, too
 
 	b.chooseFiles("nursery/sheets", file(t, "book.xlsx", workbook(t, "Prices", "code,price;a,1;b,2", "Staff", "name,room;Ana,7;Bo,8;Cy,9")))
 	b.send()
-	b.edit(func() { b.click(b.pick(".tables button", "Staff")) })
-	if got := b.text(".publish-foot .primary"); got != "Publish 3 records" || !strings.Contains(b.text(".publish-head .line"), "Staff") {
-		t.Errorf("the second sheet has the button %q and the line %q", got, b.text(".publish-head .line"))
+	b.edit(func() { b.Click(b.Pick(".tables button", "Staff")) })
+	if got := b.Text(".publish-foot .primary"); got != "Publish 3 records" || !strings.Contains(b.Text(".publish-head .line"), "Staff") {
+		t.Errorf("the second sheet has the button %q and the line %q", got, b.Text(".publish-head .line"))
 	}
 	b.change(func() { b.setValue("#table", "Prices") })
-	if got := b.text(".publish-foot .primary"); got != "Publish 2 records" {
+	if got := b.Text(".publish-foot .primary"); got != "Publish 2 records" {
 		t.Errorf("the first sheet has the button %q", got)
 	}
 
-	b.visit("/publish")
+	b.Visit("/publish")
 	b.chooseFiles("nursery/broken", file(t, "broken.json", "[{\"a\": 1},\n{\"a\": 2},\n{\"a\": oops}]\n"))
 	b.send()
-	if got := b.text(".settings .notice"); !strings.Contains(got, "This file cannot be read") || !strings.Contains(got, "3") || b.count(".publish-foot .primary") != 0 {
+	if got := b.Text(".settings .notice"); !strings.Contains(got, "This file cannot be read") || !strings.Contains(got, "3") || b.Count(".publish-foot .primary") != 0 {
 		t.Errorf("the reason is %q", got)
 	}
 }
@@ -300,28 +300,28 @@ func TestPublishing_lost(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})
-	b := open(t, s, tabOptions{fails: []int{401}})
-	b.expect("net::ERR_EMPTY_RESPONSE")
+	b := open(t, s, tabOptions{Fails: []int{401}})
+	b.Expect("net::ERR_EMPTY_RESPONSE")
 	b.enterKey()
 	b.chooseFiles("nursery/lost", file(t, "lost.csv", stockCSV()))
 	lose.Store(true)
-	b.click(".send .primary")
-	b.until(`document.querySelector(".sending .retry:not([hidden])")`)
-	if got := b.text(".sending .failure"); !strings.Contains(got, "The connection was lost") || !strings.Contains(got, "still here") {
+	b.Click(".send .primary")
+	b.Until(`document.querySelector(".sending .retry:not([hidden])")`)
+	if got := b.Text(".sending .failure"); !strings.Contains(got, "The connection was lost") || !strings.Contains(got, "still here") {
 		t.Errorf("the page says %q", got)
 	}
 	lose.Store(false)
-	b.click(".sending .retry")
+	b.Click(".sending .retry")
 	b.reviewed()
 	lose.Store(true)
 	b.setValue("#title", "Kept")
-	b.until(`document.querySelector(".failed button")`)
+	b.Until(`document.querySelector(".failed button")`)
 	if got := eval[string](b, `document.getElementById("title").value`); got != "Kept" {
 		t.Errorf("the edit is %q", got)
 	}
 	lose.Store(false)
-	b.edit(func() { b.click(".failed button") })
-	b.visitAddress(eval[string](b, "location.href"))
+	b.edit(func() { b.Click(".failed button") })
+	b.VisitAddress(eval[string](b, "location.href"))
 	if got := eval[string](b, `document.getElementById("title").value`); got != "Kept" {
 		t.Errorf("the edit is not saved: %q", got)
 	}
@@ -332,20 +332,20 @@ func TestPublishing_lost(t *testing.T) {
 func TestPublishing_expired(t *testing.T) {
 	t.Parallel()
 	s := newPress(t, nil)
-	b := open(t, s, tabOptions{fails: []int{401}})
+	b := open(t, s, tabOptions{Fails: []int{401}})
 	b.enterKey()
 	b.chooseFiles("nursery/expired", file(t, "expired.csv", stockCSV()))
 	expire := func() { call(b, network.ClearBrowserCookies, cdp.Empty{}) }
 	answer := func() {
 		t.Helper()
-		b.until(`document.querySelector("dialog.ask-key[open] #key")`)
-		b.fill("dialog #key", press.publisher+"\r")
+		b.Until(`document.querySelector("dialog.ask-key[open] #key")`)
+		b.Fill("dialog #key", press.publisher+"\r")
 	}
 	expire()
-	b.click(".send .primary")
-	b.until(`document.querySelector("dialog.ask-key[open] #key")`)
-	b.fill("dialog #key", "herb_wrong\r")
-	b.until(`document.querySelector("dialog.ask-key .notice")`)
+	b.Click(".send .primary")
+	b.Until(`document.querySelector("dialog.ask-key[open] #key")`)
+	b.Fill("dialog #key", "herb_wrong\r")
+	b.Until(`document.querySelector("dialog.ask-key .notice")`)
 	answer()
 	b.reviewed()
 	expire()
@@ -354,10 +354,10 @@ func TestPublishing_expired(t *testing.T) {
 		answer()
 	})
 	expire()
-	b.click(".publish-foot .primary")
+	b.Click(".publish-foot .primary")
 	answer()
 	b.live("nursery/expired")
-	if got := b.text(".bar1 h1"); got != "Still here" {
+	if got := b.Text(".bar1 h1"); got != "Still here" {
 		t.Errorf("the title is %q", got)
 	}
 }
@@ -371,24 +371,24 @@ func TestPublishing_twoTabs(t *testing.T) {
 	press.publishText(t, ref, "tabs.csv", liveCSV())
 	var tabs [2]*tab
 	for i := range tabs {
-		tabs[i] = open(t, s, tabOptions{fails: []int{401, 409}})
+		tabs[i] = open(t, s, tabOptions{Fails: []int{401, 409}})
 		tabs[i].enterKey()
 		tabs[i].chooseFiles(ref, file(t, "tabs.csv", strings.Replace(liveCSV(), "Plant 7", fmt.Sprint("Tab ", i), 1)))
 		tabs[i].send()
 	}
-	tabs[0].click(".publish-foot .primary")
+	tabs[0].Click(".publish-foot .primary")
 	tabs[0].live(ref)
 	b := tabs[1]
-	b.click(".publish-foot .primary")
-	b.until(`document.querySelector(".settings .notice")`)
-	if got := b.text(".settings .notice"); !strings.Contains(got, "another version of "+ref+" went live") || !strings.Contains(got, "publish again") {
+	b.Click(".publish-foot .primary")
+	b.Until(`document.querySelector(".settings .notice")`)
+	if got := b.Text(".settings .notice"); !strings.Contains(got, "another version of "+ref+" went live") || !strings.Contains(got, "publish again") {
 		t.Errorf("the second tab says %q", got)
 	}
 	if l := get(t, s.url+"/api/v1/"+ref+"/data?Name=Tab+0"); l.Meta.Total != 1 {
 		t.Errorf("the first version is not live: %+v", l)
 	}
 	b.reviewed()
-	b.click(".publish-foot .primary")
+	b.Click(".publish-foot .primary")
 	b.live(ref)
 	if l := get(t, s.url+"/api/v1/"+ref+"/data?Name=Tab+1"); l.Meta.Total != 1 {
 		t.Errorf("the second version is not live: %+v", l)
@@ -413,7 +413,7 @@ func TestPublishing_keyboard(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = io.WriteString(w, page) // the page waits for another answer then
 		})
-	}), tabOptions{fails: []int{401}})
+	}), tabOptions{Fails: []int{401}})
 	b.enterKey()
 	b.chooseFiles("nursery/keyboard", file(t, "keyboard.csv", stockCSV()))
 	focus := func(selector string) {
@@ -422,39 +422,39 @@ func TestPublishing_keyboard(t *testing.T) {
 			if eval[bool](b, fmt.Sprintf("document.activeElement.matches(%q)", selector)) {
 				return
 			}
-			b.press(kb.Tab)
+			b.Press(kb.Tab)
 		}
 		t.Fatalf("%s cannot be reached", selector)
 	}
 	focus(".send .primary")
-	b.press(kb.Enter)
+	b.Press(kb.Enter)
 	b.reviewed()
 	focus("#title")
 	checking.Store(2)
-	b.edit(func() { b.fill("#title", "By keyboard\r") })
+	b.edit(func() { b.Fill("#title", "By keyboard\r") })
 	b.wantFocus("after an edit", "#title")
 	if n := checking.Load(); n > 0 {
 		t.Errorf("the review was requested too rarely: %d requests left", n)
 	}
 	focus(".choose summary")
-	b.press(kb.Enter)
+	b.Press(kb.Enter)
 	focus("input[name=key][value=Code]")
-	b.edit(func() { b.press(" ") })
+	b.edit(func() { b.Press(" ") })
 	b.wantFocus("after a choice", "input[name=key][value=Code]")
 	focus("#type-1")
 	focus("button[value='hide 3']")
-	b.edit(func() { b.press(kb.Enter) })
+	b.edit(func() { b.Press(kb.Enter) })
 	focus("#r45 .label")
 	if !eval[bool](b, `(() => { const r = document.activeElement.getBoundingClientRect(), e = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
 		return document.activeElement.contains(e); })()`) {
 		t.Error("the focused row is covered")
 	}
-	b.edit(func() { b.press(kb.Enter) })
+	b.edit(func() { b.Press(kb.Enter) })
 	b.wantFocus("after a row was kept", "#r45 .label")
 	focus(".publish-foot .primary")
-	b.press(kb.Enter)
+	b.Press(kb.Enter)
 	b.live("nursery/keyboard")
-	if got := b.text(".done"); !strings.HasPrefix(got, "Published. 41 rows") {
+	if got := b.Text(".done"); !strings.HasPrefix(got, "Published. 41 rows") {
 		t.Errorf("the page says %q", got)
 	}
 }
@@ -466,15 +466,15 @@ func TestPublishing_phone(t *testing.T) {
 	s := newPress(t, nil)
 	const ref = "nursery/phone"
 	press.publishText(t, ref, "phone.csv", liveRows(23)) // axe-core takes time for each row
-	b := open(t, s, tabOptions{fails: []int{401}})
+	b := open(t, s, tabOptions{Fails: []int{401}})
 	check := func(name string) {
 		t.Helper()
 		eval[bool](b, script)
 		b.axe(name+", light", allRules)
-		b.dark(true)
+		b.Dark(true)
 		b.axe(name+", dark", colorRules)
-		b.dark(false)
-		b.screen(tabOptions{phone: true})
+		b.Dark(false)
+		b.Screen(tabOptions{Phone: true})
 		if w := eval[int](b, "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)"); w > 360 {
 			t.Errorf("%s is %d wide: %s", name, w, eval[string](b, `[...document.querySelectorAll("body *")]
 				.filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".rows-scroll, .vh, template"))
@@ -487,28 +487,28 @@ func TestPublishing_phone(t *testing.T) {
 		if len(small) > 0 {
 			t.Errorf("%s: too small to touch: %d, such as\n%s", name, len(small), strings.Join(small[:min(3, len(small))], "\n"))
 		}
-		b.screen(tabOptions{})
+		b.Screen(tabOptions{})
 	}
-	b.visit("/publish")
+	b.Visit("/publish")
 	check("key")
 	b.enterKey()
-	b.click(".paste summary")
+	b.Click(".paste summary")
 	check("start")
 	b.chooseFiles(ref, file(t, "phone.csv", stockRows(24, "", "", "on request")))
 	b.send()
 	b.change(func() { b.setValue("#type-1", "date") })
-	b.click(".choose summary")
+	b.Click(".choose summary")
 	check("review")
-	b.screen(tabOptions{phone: true})
-	b.click(".choose summary")
-	b.edit(func() { b.click("th.wrong button[value^=undo]") })
-	b.edit(func() { b.click(b.pick(".breaking-change button", "Treat as missing")) })
-	b.click(".publish-foot .primary")
+	b.Screen(tabOptions{Phone: true})
+	b.Click(".choose summary")
+	b.edit(func() { b.Click("th.wrong button[value^=undo]") })
+	b.edit(func() { b.Click(b.Pick(".breaking-change button", "Treat as missing")) })
+	b.Click(".publish-foot .primary")
 	b.live(ref)
-	b.screen(tabOptions{})
+	b.Screen(tabOptions{})
 	check("live")
-	b.visit("/datasets/" + ref + "/versions")
+	b.Visit("/datasets/" + ref + "/versions")
 	b.settled()
-	b.click(".rollback summary")
+	b.Click(".rollback summary")
 	check("versions")
 }

@@ -15,24 +15,24 @@ func TestReadme(t *testing.T) {
 	must.NoError(t, l.open(t.Context()))
 	must.NoError(t, l.publishFolder(t.Context(), example))
 	must.NoError(t, l.data.Library.Refresh(t.Context()))
-	b := open(t, l.serve(t, nil), tabOptions{width: 1440})
+	b := open(t, l.serve(t, nil), tabOptions{Width: 1440})
 	for _, path := range []string{"/", catalog, catalog + "?search=rose", catalog + "?_record=1", catalog + "/about", catalog + "/api", catalog + "/versions"} {
-		if status := b.visit(path); status != 200 {
+		if status := b.Visit(path); status != 200 {
 			t.Errorf("%s gives %d", path, status)
 		}
 		b.settled()
-		b.until(`[...document.images].filter((i) => { if (!i.checkVisibility()) return false; const r = i.getBoundingClientRect(); return r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth; })
+		b.Until(`[...document.images].filter((i) => { if (!i.checkVisibility()) return false; const r = i.getBoundingClientRect(); return r.bottom > 0 && r.top < innerHeight && r.right > 0 && r.left < innerWidth; })
 			.every((i) => i.complete)`)
-		if broken := b.texts(".gone"); len(broken) > 0 {
+		if broken := b.Texts(".gone"); len(broken) > 0 {
 			t.Errorf("%s has %d broken images", path, len(broken))
 		}
 	}
-	b.visit(catalog)
+	b.Visit(catalog)
 	b.settled()
-	if b.count("#grid td img") == 0 {
+	if b.Count("#grid td img") == 0 {
 		t.Error("the table shows no images")
 	}
-	if b.count("h1") != 1 || b.text("h1") == "catalog" {
-		t.Errorf("the dataset has no title: %q", b.texts("h1"))
+	if b.Count("h1") != 1 || b.Text("h1") == "catalog" {
+		t.Errorf("the dataset has no title: %q", b.Texts("h1"))
 	}
 }

@@ -38,27 +38,27 @@ func TestPictures(t *testing.T) {
 		from       string // selector of the element at the top; empty: the page
 	}{
 		{"browser", catalog + "?category=perennial&category=succulent&sort=price&order=desc" + columns,
-			tabOptions{width: 1440, height: 900}, true, ""},
+			tabOptions{Width: 1440, Height: 900}, true, ""},
 		{"browser-dark", catalog + "?search=garden&sort=date&order=desc" + columns,
-			tabOptions{dark: true, width: 1440, height: 900}, true, ""},
-		{"record", catalog + "?category=succulent&_record=4" + columns, tabOptions{width: 1440, height: 900}, true, ""},
-		{"phone", catalog + "?tags=fragrant&sort=title&_fields=title,image,price,category", tabOptions{phone: true, width: 390, height: 844, scale: 2}, true, ""},
-		{"phone-dark", catalog + "?category=succulent&_record=4", tabOptions{phone: true, dark: true, scale: 2}, true, ""},
+			tabOptions{Dark: true, Width: 1440, Height: 900}, true, ""},
+		{"record", catalog + "?category=succulent&_record=4" + columns, tabOptions{Width: 1440, Height: 900}, true, ""},
+		{"phone", catalog + "?tags=fragrant&sort=title&_fields=title,image,price,category", tabOptions{Phone: true, Width: 390, Height: 844, Scale: 2}, true, ""},
+		{"phone-dark", catalog + "?category=succulent&_record=4", tabOptions{Phone: true, Dark: true, Scale: 2}, true, ""},
 		{"catalogue", "/", tabOptions{}, false, ""},
-		{"chart", catalog + "/chart?_by=date:quarter&_by=category&_measure=sum:price", tabOptions{width: 1440, height: 900}, false, ""},
-		{"chart-dark", catalog + "/chart?_by=category&_by=status", tabOptions{dark: true, width: 1440, height: 900}, false, ""},
-		{"chart-phone", catalog + "/chart?_by=category", tabOptions{phone: true}, false, ""},
+		{"chart", catalog + "/chart?_by=date:quarter&_by=category&_measure=sum:price", tabOptions{Width: 1440, Height: 900}, false, ""},
+		{"chart-dark", catalog + "/chart?_by=category&_by=status", tabOptions{Dark: true, Width: 1440, Height: 900}, false, ""},
+		{"chart-phone", catalog + "/chart?_by=category", tabOptions{Phone: true}, false, ""},
 		{"reference", catalog + "/api", tabOptions{}, false, ""},
-		{"versions", catalog + "/versions", tabOptions{dark: true}, false, ""},
+		{"versions", catalog + "/versions", tabOptions{Dark: true}, false, ""},
 		{"key", staff, tabOptions{}, false, ""},
-		{"hostile", nasty, tabOptions{phone: true}, false, ""},
-		{"nothing", catalog + "?search=nosuchword&category=herb", tabOptions{phone: true}, false, ""},
-		{"docs", "/docs", tabOptions{dark: true}, false, ""},
+		{"hostile", nasty, tabOptions{Phone: true}, false, ""},
+		{"nothing", catalog + "?search=nosuchword&category=herb", tabOptions{Phone: true}, false, ""},
+		{"docs", "/docs", tabOptions{Dark: true}, false, ""},
 	}
 	for half := range 2 { // one tab each, so that they run in parallel
 		t.Run(fmt.Sprint("half ", half), func(t *testing.T) {
 			t.Parallel()
-			b := open(t, s, tabOptions{fails: []int{401}})
+			b := open(t, s, tabOptions{Fails: []int{401}})
 			for i, view := range views {
 				if i%2 != half {
 					continue
@@ -67,11 +67,11 @@ func TestPictures(t *testing.T) {
 				if *update && view.documented {
 					folder = picturesFolder
 				}
-				b.dark(view.opts.dark)
-				b.screen(view.opts)
-				b.visit(view.path)
+				b.Dark(view.opts.Dark)
+				b.Screen(view.opts)
+				b.Visit(view.path)
 				b.settled()
-				b.until(`[...document.images].filter((i) => i.checkVisibility()).map((i) => [i, i.getBoundingClientRect()])
+				b.Until(`[...document.images].filter((i) => i.checkVisibility()).map((i) => [i, i.getBoundingClientRect()])
 				.filter(([, r]) => r.top < innerHeight && r.left < innerWidth - 48).map(([i]) => i)
 				.every((i) => i.complete || i.closest("#grid") && document.getElementById("record"))`)
 				eval[bool](b, fmt.Sprintf(`(document.activeElement.blur(), document.querySelector(%q).scrollIntoView(),
@@ -99,8 +99,8 @@ func TestAnimation(t *testing.T) {
 	if !*update && !testseed.Soak() {
 		t.Skip("only soak runs take pictures; run `make soak` or `make pictures`")
 	}
-	b := open(t, newSite(t, nil), tabOptions{width: 1200, height: 640})
-	b.visit(catalog)
+	b := open(t, newSite(t, nil), tabOptions{Width: 1200, Height: 640})
+	b.Visit(catalog)
 	b.settled()
 	var frames []frame
 	shoot := func(delay int) {
@@ -109,15 +109,15 @@ func TestAnimation(t *testing.T) {
 		shot := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
 		frames = append(frames, frame{shot.Data, delay})
 	}
-	b.fill("#search", "")
+	b.Fill("#search", "")
 	shoot(120)
 	for i, letter := range "garden" {
-		b.next(func() { b.press(string(letter)) })
-		b.until(`new URLSearchParams(location.search).get("search") === ` + quote("garden"[:i+1]+"*"))
+		b.next(func() { b.Press(string(letter)) })
+		b.Until(`new URLSearchParams(location.search).get("search") === ` + quote("garden"[:i+1]+"*"))
 		shoot(25)
 	}
-	b.next(func() { b.press(" r") })
-	b.until(`new URLSearchParams(location.search).get("search") === "garden r*"`)
+	b.next(func() { b.Press(" r") })
+	b.Until(`new URLSearchParams(location.search).get("search") === "garden r*"`)
 	shoot(250)
 	animation := animate(t, frames)
 	if len(animation) > maxAnimation {

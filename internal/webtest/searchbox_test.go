@@ -17,7 +17,7 @@ func (b *tab) box() string {
 func TestSearchBox(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(catalog)
+	b.Visit(catalog)
 	b.settled()
 	// While typing, rows below the window change later, but before they can be seen.
 	eval[bool](b, `(document.addEventListener("shown", () => {
@@ -25,17 +25,17 @@ func TestSearchBox(t *testing.T) {
 		document.getElementById("grid").dispatchEvent(new Event("scroll"));
 		window.pending.push(Boolean(document.querySelector("[data-pending]")));
 	}, { once: true }), true)`)
-	b.next(func() { b.fill("#search", "a") })
+	b.next(func() { b.Fill("#search", "a") })
 	if got := eval[[]bool](b, "window.pending"); !got[0] || got[1] {
 		t.Errorf("rows change later: %v, also after a scroll: %v", got[0], got[1])
 	}
 	b.agree()
-	b.next(func() { b.fill("#search", "ros") })
-	b.until(`location.search === "?search=ros*"`)
+	b.next(func() { b.Fill("#search", "ros") })
+	b.Until(`location.search === "?search=ros*"`)
 	b.settled()
 
 	// The "*" that typing implies is never part of the box.
-	b.do(chromedp.Reload())
+	b.Do(chromedp.Reload())
 	b.settled()
 	if got := b.box(); got != "ros" {
 		t.Errorf("after a reload, the box has %q", got)
@@ -46,40 +46,40 @@ func TestSearchBox(t *testing.T) {
 	}
 	b.next(func() {
 		eval[bool](b, `(() => { const box = document.getElementById("search"); box.focus(); box.setSelectionRange(9, 9); return true })()`)
-		b.press("e")
+		b.Press("e")
 	})
-	b.until(`new URLSearchParams(location.search).get("search") === "rose*"`)
+	b.Until(`new URLSearchParams(location.search).get("search") === "rose*"`)
 	b.settled()
 	if l := b.agree(); l.Meta.Total < 2 {
 		t.Errorf("typing on finds %d rows", l.Meta.Total)
 	}
 
 	// The down arrow leads to the rows; Esc clears the search first, and leaves it then.
-	b.press(kb.ArrowDown)
+	b.Press(kb.ArrowDown)
 	b.wantFocus("down in the search", "#grid tbody td")
-	b.press("/")
-	b.next(func() { b.press(kb.Escape) })
+	b.Press("/")
+	b.next(func() { b.Press(kb.Escape) })
 	b.wantQuery("")
 	b.wantFocus("the first Esc", "#search")
 	if b.agree(); b.box() != "" {
 		t.Errorf("after Esc, the box has %q", b.box())
 	}
-	b.press(kb.Escape)
+	b.Press(kb.Escape)
 	b.wantFocus("the second Esc", "body")
 
 	// Without a network, the rows stay and can be requested again.
-	rows := b.texts("#grid tbody tr")
+	rows := b.Texts("#grid tbody tr")
 	eval[bool](b, `((window.online = window.fetch), (window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))), true)`)
-	b.fill("#search", "fern")
-	b.until(`document.querySelector(".failed")?.textContent.includes("Offline")`)
-	if got := b.texts("#grid tbody tr"); len(got) != len(rows) || got[0] != rows[0] || b.box() != "fern" || b.count("[aria-busy]") > 0 {
+	b.Fill("#search", "fern")
+	b.Until(`document.querySelector(".failed")?.textContent.includes("Offline")`)
+	if got := b.Texts("#grid tbody tr"); len(got) != len(rows) || got[0] != rows[0] || b.box() != "fern" || b.Count("[aria-busy]") > 0 {
 		t.Errorf("offline, the page has %d rows and the search %q", len(got), b.box())
 	}
 	b.wantQuery("")
 	eval[bool](b, `((window.fetch = window.online), true)`)
 	b.follow(".failed button")
 	b.wantQuery("search=fern%2A")
-	if b.agree(); b.count(".failed") > 0 {
+	if b.agree(); b.Count(".failed") > 0 {
 		t.Error("the notice stays after the rows were loaded")
 	}
 }

@@ -20,8 +20,8 @@ func TestSnippets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	b := open(t, s, tabOptions{})
-	b.allowClipboard()
-	b.visit(catalog + "?search=garden*+-moss&sort=price&order=desc&per_page=5" +
+	b.AllowClipboard()
+	b.Visit(catalog + "?search=garden*+-moss&sort=price&order=desc&per_page=5" +
 		"&author=Siobh%C3%A1n+O%27Neill&author=%E5%B1%B1%E7%94%B0+%E8%8A%B1%E5%AD%90")
 	b.settled()
 	l := b.agree()
@@ -30,8 +30,8 @@ func TestSnippets(t *testing.T) {
 	}
 	copied := func(selector string) string {
 		t.Helper()
-		b.click(selector + " [data-copy]")
-		b.until("document.querySelector(" + quote(selector+" [data-copy]") + ").textContent === 'Copied'")
+		b.Click(selector + " [data-copy]")
+		b.Until("document.querySelector(" + quote(selector+" [data-copy]") + ").textContent === 'Copied'")
 		return eval[string](b, "navigator.clipboard.readText()")
 	}
 	if got := copied("#call"); got != eval[string](b, `document.querySelector("#call code").dataset.url`) {
@@ -40,8 +40,8 @@ func TestSnippets(t *testing.T) {
 	for _, language := range []struct{ name, file, program string }{
 		{"curl", "call.sh", "sh"}, {"Python", "call.py", "python3"}, {"JavaScript", "call.mjs", "node"}, {"Go", "call.go", "go"},
 	} {
-		b.click(b.pick(".languages summary", language.name))
-		b.until("document.querySelector('[data-pick]').parentElement.open")
+		b.Click(b.Pick(".languages summary", language.name))
+		b.Until("document.querySelector('[data-pick]').parentElement.open")
 		code := copied(".languages details[open]")
 		t.Run(language.name, func(t *testing.T) {
 			program, err := exec.LookPath(language.program)

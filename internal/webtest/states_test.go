@@ -14,9 +14,9 @@ func quote(s string) string { return strconv.Quote(s) }
 
 func TestCatalogue(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		b.visit("/")
+		b.Visit("/")
 		b.settled()
-		got := b.text("main")
+		got := b.Text("main")
 		if !strings.Contains(got, "Garden catalogue garden/catalog") || !strings.Contains(got, "Staff locked/staff requires a key") {
 			b.Errorf("the catalogue is %q", got)
 		}
@@ -24,14 +24,14 @@ func TestCatalogue(t *testing.T) {
 		if !script {
 			keys += kb.Enter
 		}
-		b.next(func() { b.fill("#search", keys) })
-		b.until("location.search === '?search=garden' && document.querySelectorAll('.dataset').length === 1")
-		b.click(".dataset h3 a")
-		b.until("location.pathname === " + quote(catalog) + " && document.readyState === 'complete'")
+		b.next(func() { b.Fill("#search", keys) })
+		b.Until("location.search === '?search=garden' && document.querySelectorAll('.dataset').length === 1")
+		b.Click(".dataset h3 a")
+		b.Until("location.pathname === " + quote(catalog) + " && document.readyState === 'complete'")
 		b.settled()
 		b.agree()
-		b.visit("/?search=nothingofthekind")
-		if got := b.text(".empty-state"); !strings.Contains(got, "No matching datasets") {
+		b.Visit("/?search=nothingofthekind")
+		if got := b.Text(".empty-state"); !strings.Contains(got, "No matching datasets") {
 			b.Errorf("without a match: %q", got)
 		}
 	})
@@ -39,23 +39,23 @@ func TestCatalogue(t *testing.T) {
 
 func TestEmptyStates(t *testing.T) {
 	eachWay(t, func(b *tab, _ bool) {
-		b.visit(catalog + "?search=nosuchword&category=herb")
+		b.Visit(catalog + "?search=nosuchword&category=herb")
 		b.settled()
-		got, chips := b.text("#grid .empty-state"), b.count("#grid .removable .button")
+		got, chips := b.Text("#grid .empty-state"), b.Count("#grid .removable .button")
 		if !strings.Contains(got, "No matching rows") || chips != 2 {
 			b.Errorf("no matches: %q, %d chips", got, chips)
 		}
-		b.follow(b.pick("#grid .removable .button", "category"))
-		b.follow(b.pick("#grid .removable a", "Show all rows"))
+		b.follow(b.Pick("#grid .removable .button", "category"))
+		b.follow(b.Pick("#grid .removable a", "Show all rows"))
 		if l := b.agree(); l.Meta.Total == 0 {
 			b.Error("removing what does not fit leaves nothing")
 		}
-		b.visit(catalog + "?page=999")
+		b.Visit(catalog + "?page=999")
 		b.settled()
-		b.follow(b.pick("#grid .empty-state a", "last page"))
+		b.follow(b.Pick("#grid .empty-state a", "last page"))
 		b.agree()
-		b.visit(none)
-		if got := b.text("#grid .empty-state"); !strings.Contains(got, "No rows") {
+		b.Visit(none)
+		if got := b.Text("#grid .empty-state"); !strings.Contains(got, "No rows") {
 			b.Errorf("an empty dataset: %q", got)
 		}
 	})
@@ -65,32 +65,32 @@ func TestErrorStates(t *testing.T) {
 	onlyInSoakRuns(t)
 	t.Parallel()
 	for _, script := range []bool{true, false} {
-		b := open(t, newSite(t, nil), tabOptions{noScript: !script, fails: []int{400, 404}})
-		if status := b.visit(catalog + "?sort=prize&category=herb"); status != 400 {
+		b := open(t, newSite(t, nil), tabOptions{NoScript: !script, Fails: []int{400, 404}})
+		if status := b.Visit(catalog + "?sort=prize&category=herb"); status != 400 {
 			t.Errorf("a wrong parameter gives %d", status)
 		}
 		b.settled()
-		if got := b.text("[role=alert]"); !strings.Contains(got, `did you mean "price"?`) {
+		if got := b.Text("[role=alert]"); !strings.Contains(got, `did you mean "price"?`) {
 			t.Errorf("the page says %q", got)
 		}
-		b.follow(b.pick("[role=alert] a", "Show all rows"))
+		b.follow(b.Pick("[role=alert] a", "Show all rows"))
 		b.agree()
 		if script { // an invalid value stays in its input
-			b.visit(catalog + "?_facet=price")
+			b.Visit(catalog + "?_facet=price")
 			b.settled()
-			b.next(func() { b.fill(`[name="price[gte]"]`, "cheap") })
-			b.until("document.querySelector('[role=alert]')")
-			if got := eval[string](b, "document.activeElement.value"); got != "cheap" || b.count("#grid tbody tr") == 0 {
+			b.next(func() { b.Fill(`[name="price[gte]"]`, "cheap") })
+			b.Until("document.querySelector('[role=alert]')")
+			if got := eval[string](b, "document.activeElement.value"); got != "cheap" || b.Count("#grid tbody tr") == 0 {
 				t.Errorf("what was typed is gone: %q", got)
 			}
-			b.next(func() { b.fill(`[name="price[gte]"]`, "100") })
-			b.until("!document.querySelector('[role=alert]') && location.search.includes('100')")
+			b.next(func() { b.Fill(`[name="price[gte]"]`, "100") })
+			b.Until("!document.querySelector('[role=alert]') && location.search.includes('100')")
 			b.settled()
 			b.agree()
 		}
-		status := b.visit("/datasets/garden/nothing")
-		if status != 404 || !strings.Contains(b.text("main"), "404") || b.count("main a.button") == 0 {
-			t.Errorf("an unknown dataset gives %d %q", status, b.text("main"))
+		status := b.Visit("/datasets/garden/nothing")
+		if status != 404 || !strings.Contains(b.Text("main"), "404") || b.Count("main a.button") == 0 {
+			t.Errorf("an unknown dataset gives %d %q", status, b.Text("main"))
 		}
 	}
 }
@@ -98,20 +98,20 @@ func TestErrorStates(t *testing.T) {
 func TestKey(t *testing.T) {
 	t.Parallel()
 	for _, script := range []bool{true, false} {
-		b := open(t, newSite(t, nil), tabOptions{noScript: !script, fails: []int{401, 403}})
-		if status := b.visit(staff + "?room=7"); status != 401 || strings.Contains(b.text("body"), "Secretive") {
-			t.Fatalf("without a key: %d %s", status, b.text("main"))
+		b := open(t, newSite(t, nil), tabOptions{NoScript: !script, Fails: []int{401, 403}})
+		if status := b.Visit(staff + "?room=7"); status != 401 || strings.Contains(b.Text("body"), "Secretive") {
+			t.Fatalf("without a key: %d %s", status, b.Text("main"))
 		}
-		b.until("document.activeElement.id === 'key'") // focused on load
+		b.Until("document.activeElement.id === 'key'") // focused on load
 		enter := func(key string) {
 			t.Helper()
 			eval[string](b, "document.body.dataset.was = 'before'")
-			b.fill("#key", key+kb.Enter)
-			b.until("document.readyState === 'complete' && document.body && document.body.dataset.was === undefined")
+			b.Fill("#key", key+kb.Enter)
+			b.Until("document.readyState === 'complete' && document.body && document.body.dataset.was === undefined")
 		}
 		for key, want := range map[string]string{"herb_wrong": "key", b.otherKey: "not for this dataset"} {
 			enter(key)
-			if got := b.text("[role=alert]"); !strings.Contains(got, want) {
+			if got := b.Text("[role=alert]"); !strings.Contains(got, want) {
 				t.Errorf("a wrong key: %q", got)
 			}
 			if strings.Contains(eval[string](b, "document.documentElement.outerHTML"), key) {
@@ -120,7 +120,7 @@ func TestKey(t *testing.T) {
 		}
 		enter(b.staffKey)
 		b.settled()
-		if got := b.text("#grid tbody"); !strings.Contains(got, "Secretive Ana") || strings.Contains(got, "Bo") {
+		if got := b.Text("#grid tbody"); !strings.Contains(got, "Secretive Ana") || strings.Contains(got, "Bo") {
 			t.Errorf("with the key: %q", got)
 		}
 		b.wantQuery("room=7")
@@ -138,15 +138,15 @@ func TestKey(t *testing.T) {
 			t.Error("a script can read the key")
 		}
 		b.follow(".chip .x")
-		if got := b.text("#grid tbody"); !strings.Contains(got, "Secretive Bo") {
+		if got := b.Text("#grid tbody"); !strings.Contains(got, "Secretive Bo") {
 			t.Errorf("all records are %q", got)
 		}
-		b.next(func() { b.click(".forget button") })
-		b.until("document.getElementById('key')")
-		if got := b.text("body"); strings.Contains(got, "Secretive") {
+		b.next(func() { b.Click(".forget button") })
+		b.Until("document.getElementById('key')")
+		if got := b.Text("body"); strings.Contains(got, "Secretive") {
 			t.Error("after the key is forgotten the records are still there")
 		}
-		if urls := b.requested(b.staffKey); len(urls) > 0 {
+		if urls := b.Requested(b.staffKey); len(urls) > 0 {
 			t.Errorf("the key is in an address: %q", urls)
 		}
 	}
@@ -155,7 +155,7 @@ func TestKey(t *testing.T) {
 func TestHostile(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
 		for _, path := range []string{"/", nasty, nasty + "?per_page=100&_record=1", nasty + "/about", nasty + "/api", nasty + "/versions"} {
-			if status := b.visit(path); status != 200 {
+			if status := b.Visit(path); status != 200 {
 				b.Fatalf("%s gives %d", path, status)
 			}
 			b.settled()
@@ -171,9 +171,9 @@ func TestHostile(t *testing.T) {
 		if title := eval[string](b, "document.title"); !strings.Contains(title, "<script>") {
 			b.Errorf("the title is %q", title)
 		}
-		b.visit(nasty + "?per_page=100&_fields=image")
+		b.Visit(nasty + "?per_page=100&_fields=image")
 		b.settled()
-		shown := strings.Join(b.texts("#grid tbody td"), "\n")
+		shown := strings.Join(b.Texts("#grid tbody td"), "\n")
 		for _, v := range hostileValues() {
 			v = strings.TrimPrefix(strings.Join(strings.Fields(v), " "), "http://") // links are shown without the scheme
 			if len(v) < 200 && !strings.Contains(shown, v) {

@@ -25,19 +25,19 @@ func manyValuesCSV() string {
 func TestShowMoreValues(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(manyValues + "?_facet=city")
+	b.Visit(manyValues + "?_facet=city")
 	b.settled()
-	shown := func() []string { return b.texts("[data-facet=city] .values bdi") }
+	shown := func() []string { return b.Texts("[data-facet=city] .values bdi") }
 	for _, want := range []int{12, 100, 200, 250} {
-		b.until(fmt.Sprintf("document.querySelectorAll('[data-facet=city] .values li').length === %d", want))
+		b.Until(fmt.Sprintf("document.querySelectorAll('[data-facet=city] .values li').length === %d", want))
 		if got := slices.Compact(slices.Sorted(slices.Values(shown()))); len(got) != want {
 			t.Errorf("%d different values are shown, want %d", len(got), want)
 		}
 		if want < 250 {
-			b.click("[data-facet=city] [name=_more]")
+			b.Click("[data-facet=city] [name=_more]")
 		}
 	}
-	if n := b.count("[data-facet=city] [name=_more]"); n != 0 {
+	if n := b.Count("[data-facet=city] [name=_more]"); n != 0 {
 		t.Error("the last values offer more")
 	}
 	b.follow(`[data-facet=city] input[value="City 249"]`)
@@ -60,9 +60,9 @@ func TestControlsWithoutScript(t *testing.T) {
 		})
 	})
 	for _, script := range []bool{true, false} {
-		b := open(t, s, tabOptions{noScript: !script})
-		b.visit(catalog + "?_facet=category")
-		b.until("document.readyState === 'complete'")
+		b := open(t, s, tabOptions{NoScript: !script})
+		b.Visit(catalog + "?_facet=category")
+		b.Until("document.readyState === 'complete'")
 		got := eval[[]string](b, `[...document.querySelectorAll(".nojs")].filter((e) => e.checkVisibility()).map((e) => e.textContent)`)
 		if script != (len(got) == 0) {
 			t.Errorf("script %v: %q are visible", script, got)
@@ -91,44 +91,44 @@ func TestLongText(t *testing.T) {
 	s := newSite(t, nil)
 	const name = "a_name_that_is_much_longer_than_the_column_"
 	const filters = "?" + name + "0[gte]=1&" + name + "1[gte]=0&" + name + "2[gte]=0&place[prefix]=A+place+with+a+name+that+takes+more+than+one+line"
-	for _, opts := range []tabOptions{{}, {noScript: true}, {phone: true}} {
+	for _, opts := range []tabOptions{{}, {NoScript: true}, {Phone: true}} {
 		b := open(t, s, opts)
-		b.visit(longText + "?_view=table&sort=" + name + "1,-" + name + "2")
+		b.Visit(longText + "?_view=table&sort=" + name + "1,-" + name + "2")
 		b.settled()
 		for i := range 3 {
-			b.click(fmt.Sprintf("#grid th[data-field=%s%d] .col-menu > summary", name, i))
+			b.Click(fmt.Sprintf("#grid th[data-field=%s%d] .col-menu > summary", name, i))
 			b.settled()
 			if got := eval[[]float64](b, `(({ left, right, width }) => [left, innerWidth - right, width])(document.querySelector(".col-menu[open] .popover").getBoundingClientRect())`); got[0] < 0 || got[1] < 0 || got[2] < 200 {
 				t.Errorf("%+v: the menu of column %d has the distances and width %v", opts, i, got)
 			}
-			b.click("#grid .col-menu[open] > summary")
+			b.Click("#grid .col-menu[open] > summary")
 		}
-		if !opts.noScript { // an open menu stays where it is while the rows change
-			b.click(fmt.Sprintf("#grid th[data-field=%s0] .col-menu > summary", name))
+		if !opts.NoScript { // an open menu stays where it is while the rows change
+			b.Click(fmt.Sprintf("#grid th[data-field=%s0] .col-menu > summary", name))
 			shown := func() []float64 {
 				return eval[[]float64](b, `((e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().top, Number(getComputedStyle(e).opacity)])(document.querySelector(".col-menu[open] .popover"))`)
 			}
 			before := shown()
-			b.next(func() { b.fill("#search", "place") })
+			b.next(func() { b.Fill("#search", "place") })
 			if after := shown(); !slices.Equal(before, after) || after[2] != 1 {
 				t.Errorf("%+v: the open menu moves from %v to %v", opts, before, after)
 			}
 		}
-		if !opts.phone {
-			b.click("#order > summary")
+		if !opts.Phone {
+			b.Click("#order > summary")
 			if !eval[bool](b, `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector("#order form"))`) {
 				t.Errorf("%+v: the menu of the order cuts off names", opts)
 			}
 		}
-		b.visit(longText + "?_facet=place#filters")
+		b.Visit(longText + "?_facet=place#filters")
 		b.settled()
 		if got := eval[float64](b, `Math.max(...[...document.querySelectorAll(".values .num")].map((e) => e.getBoundingClientRect().height))`); got > 22 {
 			t.Errorf("%+v: a count is %v pixels high", opts, got)
 		}
-		b.visit(longText + filters)
+		b.Visit(longText + filters)
 		b.settled()
-		if opts.phone {
-			if got := b.texts(".pages summary .vh"); eval[float64](b, `document.querySelector(".pages summary .vh").getBoundingClientRect().width`) < 20 {
+		if opts.Phone {
+			if got := b.Texts(".pages summary .vh"); eval[float64](b, `document.querySelector(".pages summary .vh").getBoundingClientRect().width`) < 20 {
 				t.Errorf("the number of rows, %q, is not visible", got)
 			}
 			continue

@@ -21,11 +21,11 @@ func (s *site) olderVersion(t testing.TB) string {
 // filters.
 func TestOlderVersion(t *testing.T) {
 	eachWay(t, func(b *tab, script bool) {
-		b.visit(catalog + "/versions")
-		b.follow(b.pick(".versions li:not(.live) a", "Show rows"))
-		b.until("location.pathname === " + quote(catalog))
+		b.Visit(catalog + "/versions")
+		b.follow(b.Pick(".versions li:not(.live) a", "Show rows"))
+		b.Until("location.pathname === " + quote(catalog))
 		b.settled()
-		if got := b.text(".older"); !strings.HasPrefix(got, "Version 1 of 2, published ") {
+		if got := b.Text(".older"); !strings.HasPrefix(got, "Version 1 of 2, published ") {
 			b.Errorf("the banner is %q", got)
 		}
 		if l := b.agree(); l.Meta.Total != 397 { // of 400 lines
@@ -33,16 +33,16 @@ func TestOlderVersion(t *testing.T) {
 		}
 		b.follow("#grid th[data-field=price] .col-name")
 		if script {
-			b.next(func() { b.fill("#search", "rose") })
-			b.click("#grid th[data-field=category] .part.r1")
-			b.until("document.querySelector('.chip')")
+			b.next(func() { b.Fill("#search", "rose") })
+			b.Click("#grid th[data-field=category] .part.r1")
+			b.Until("document.querySelector('.chip')")
 			b.settled()
 		}
 		if l := b.agree(); b.query().Get("_version") != b.olderVersion(b) || script && (l.Meta.Total == 0 || l.Meta.Total >= 397) {
 			b.Errorf("%d rows at %v", l.Meta.Total, b.query())
 		}
 		b.follow(".older a")
-		if l := b.agree(); b.query().Has("_version") || b.count(".older") != 0 || !script && l.Meta.Total <= 397 {
+		if l := b.agree(); b.query().Has("_version") || b.Count(".older") != 0 || !script && l.Meta.Total <= 397 {
 			b.Errorf("the newest version: %d rows at %v", l.Meta.Total, b.query())
 		}
 	})

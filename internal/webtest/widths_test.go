@@ -14,7 +14,7 @@ import (
 func TestWidths(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.visit(catalog + "?_fields=title,description,price")
+	b.Visit(catalog + "?_fields=title,description,price")
 	b.settled()
 	width := func(field string) int {
 		t.Helper()
@@ -39,18 +39,18 @@ func TestWidths(t *testing.T) {
 	// Dragging.
 	before, at := width("title"), edge("title")
 	b.next(func() {
-		b.mouse(input.DispatchMouseEventTypeMousePressed, at, input.MouseButtonLeft)
-		b.mouse(input.DispatchMouseEventTypeMouseMoved, []float64{at[0] + 30, at[1]}, input.MouseButtonLeft)
-		b.mouse(input.DispatchMouseEventTypeMouseMoved, []float64{at[0] + 60, at[1]}, input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMousePressed, at, input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMouseMoved, []float64{at[0] + 30, at[1]}, input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMouseMoved, []float64{at[0] + 60, at[1]}, input.MouseButtonLeft)
 		if got := width("title"); got != before+60 {
 			t.Errorf("while dragging, the column has %d pixels, want %d", got, before+60)
 		}
-		b.mouse(input.DispatchMouseEventTypeMouseReleased, []float64{at[0] + 60, at[1]}, input.MouseButtonLeft)
+		b.Mouse(input.DispatchMouseEventTypeMouseReleased, []float64{at[0] + 60, at[1]}, input.MouseButtonLeft)
 	})
 	if got := b.query(); got.Get("_width") != fmt.Sprintf("title:%d", before+60) || got.Get("sort") != "" {
 		t.Errorf("after dragging, the query is %q", got.Encode())
 	}
-	b.do(chromedp.Reload())
+	b.Do(chromedp.Reload())
 	b.settled()
 	if got := width("title"); got != before+60 {
 		t.Errorf("after a reload, the column has %d pixels, want %d", got, before+60)
@@ -58,7 +58,7 @@ func TestWidths(t *testing.T) {
 
 	// A double click fits the column to its texts.
 	at = edge("title")
-	b.next(func() { b.do(chromedp.MouseClickXY(at[0], at[1], chromedp.ClickCount(2))) })
+	b.next(func() { b.Do(chromedp.MouseClickXY(at[0], at[1], chromedp.ClickCount(2))) })
 	if got := eval[int](b, `[...document.querySelectorAll("#grid tbody td:nth-child(2)")].filter((td) => td.scrollWidth > td.clientWidth).length`); got > 0 {
 		t.Errorf("%d titles are cut in a column that was fitted to them", got)
 	}
@@ -67,14 +67,14 @@ func TestWidths(t *testing.T) {
 	before = width("description")
 	eval[bool](b, `(document.querySelector("#grid tbody tr:nth-child(2) td:nth-child(3)").focus(), true)`)
 	b.next(func() { b.pressWith(1, "ArrowLeft", "ArrowLeft"); b.pressWith(1, "ArrowLeft", "ArrowLeft") })
-	b.until(`new URLSearchParams(location.search).getAll("_width").some((w) => w.startsWith("description:"))`)
+	b.Until(`new URLSearchParams(location.search).getAll("_width").some((w) => w.startsWith("description:"))`)
 	if widths := strings.Join(b.query()["_width"], " "); !strings.Contains(widths, "title:") {
 		t.Errorf("the widths are %q", widths)
 	}
 
 	// The menu restores the width.
-	b.click("#grid th[data-field=title] .col-menu > summary")
-	b.follow(b.pick("#grid th[data-field=title] .popover button", "Default width"))
+	b.Click("#grid th[data-field=title] .col-menu > summary")
+	b.follow(b.Pick("#grid th[data-field=title] .popover button", "Default width"))
 	if widths := strings.Join(b.query()["_width"], " "); strings.Contains(widths, "title:") || !strings.Contains(widths, "description:") {
 		t.Errorf("the widths are %q", widths)
 	}

@@ -1,4 +1,4 @@
-package webtest_test
+package browsertest
 
 import (
 	"context"
@@ -86,8 +86,8 @@ func (e *events) problem(format string, args ...any) {
 	e.problems = append(e.problems, fmt.Sprintf(format, args...))
 }
 
-// expect declares problems that do not fail the test by a part of their text.
-func (e *events) expect(parts ...string) {
+// Expect declares problems that do not fail the test by a part of their text.
+func (e *events) Expect(parts ...string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.expected = append(e.expected, parts...)
@@ -117,8 +117,8 @@ func (e *events) end(id network.RequestID, bytes int64) {
 	e.ended[id] = bytes
 }
 
-// idle reports whether no request is in progress.
-func (e *events) idle() bool {
+// Idle reports whether no request is in progress.
+func (e *events) Idle() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for id := range e.started {
@@ -129,9 +129,9 @@ func (e *events) idle() bool {
 	return true
 }
 
-// transferred returns the number of bytes received from the site, including headers, for URLs that
+// Transferred returns the number of bytes received from the site, including headers, for URLs that
 // contain a text.
-func (e *events) transferred(part string) (total int64) {
+func (e *events) Transferred(part string) (total int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for id, bytes := range e.ended {
@@ -142,8 +142,8 @@ func (e *events) transferred(part string) (total int64) {
 	return total
 }
 
-// requested returns the requested URLs that contain a text.
-func (e *events) requested(part string) (found []string) {
+// Requested returns the requested URLs that contain a text.
+func (e *events) Requested(part string) (found []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, address := range e.requests {
