@@ -3,7 +3,6 @@ package text
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -161,29 +160,8 @@ func (s *Substring) MayEndAfter(text []byte, known int) bool {
 	return false
 }
 
-// Ending is the last two bytes of the codes of a substring, or the only one. It is compared with
-// eight bytes at a time.
-type Ending struct{ last, before, compared uint64 }
-
-// Ending returns the ending of the substring, which must not be empty.
-func (s *Substring) Ending() (e Ending) {
-	n := len(s.codes)
-	e.last = onesInBytes * uint64(s.codes[n-1])
-	if n > 1 {
-		e.before, e.compared = onesInBytes*uint64(s.codes[n-2]), math.MaxUint64
-	}
-	return e
-}
-
 // onesInBytes is 1 in each byte.
 const onesInBytes = 0x0101010101010101
-
-// In returns a number that is not zero if the ending is in the bytes of a word, in little-endian
-// order, of which the first one follows the last byte of the word before.
-func (e Ending) In(before, word uint64) uint64 {
-	differ := (word ^ e.last) | (word<<8|before>>56^e.before)&e.compared
-	return (differ - onesInBytes) &^ differ & (onesInBytes << 7)
-}
 
 // areCodesOfOne reports whether the first n of eight bytes, or all of them, of which the first
 // begins a code, are codes of one byte: even, and not zero.

@@ -26,8 +26,8 @@ func (c *Column) CountRuns(st *guard.Steps, counter string, least int, set *bitm
 	o := newSortedResult(st, c, set, counter == "marks")
 	defer o.release()
 	if counter == "sets" {
-		c.pool.Put(o.marks)
-		o.marks = nil
+		o.release()
+		o.matches = nil
 	}
 	r := runCounter{sortedResult: &o}
 	for run, n, ok := r.count(c.Distinct(), least); ok; run, n, ok = r.count(c.Distinct(), least) {

@@ -50,20 +50,21 @@ func (r *runCounter) countNext() (run, n int, ok bool) {
 // count returns the next run before end that has matches, and their number. Without marks, it skips
 // runs with fewer records than minRecords, one or two. ok is false if there is none.
 func (r *runCounter) count(end, minRecords int) (run, n int, ok bool) {
+	marked, isMarked := r.matches.(markedRanks)
 	for r.next < end {
 		r.steps.Add(1)
 		run = r.next
 		from, to := int(r.runs.At(run)), int(r.runs.At(run+1))
-		if r.marks != nil {
+		if isMarked {
 			last := int(r.runs.At(end))
-			rank := r.marks.Next(r.steps, from, last)
+			rank := marked.next(from, last)
 			if rank == last {
 				break
 			}
 			run = r.runAt(run, rank)
 			to = int(r.runs.At(run + 1))
 			r.next = run + 1
-			return run, r.marks.Count(rank, to), true
+			return run, marked.count(rank, to), true
 		}
 		if to-from == 1 && minRecords > 1 {
 			r.next = r.skipSingleRuns(run, end)

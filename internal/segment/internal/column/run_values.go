@@ -129,56 +129,10 @@ func (v *runValues) contains(run int, find *text.Substring) bool {
 
 // search adds the runs in [from, end) whose value contains a substring to a set.
 func (v *runValues) search(from, end int, find *text.Substring, found bitmap.Bits) {
-	for run := from; run < end; run = max(run+1, v.next) {
+	for run := from; run < end; run++ {
 		v.steps.Add(1)
 		if v.contains(run, find) {
 			found.Add(uint32(run))
 		}
-		if v.isText && v.stored {
-			v.searchShort(min(end, run+searchedAtOnce), find, found)
-		}
 	}
-}
-
-// searchedAtOnce is the number of values between checks for cancellation.
-const searchedAtOnce = 256
-
-// searchShort reads the values of the next runs, before end, up to one that needs more memory, and
-// adds those that contain a substring to a set. It compares eight bytes at a time. The value before
-// them must have been searched.
-func (v *runValues) searchShort(end int, find *text.Substring, found bitmap.Bits) {
-	const size = 16
-	le, ending := binary.LittleEndian, find.Ending()
-	start, buffer, length := v.next, v.value[:cap(v.value)], len(v.value)
-	for v.next < end {
-		shared, suffix, rest := v.lengths()
-		if shared > length || suffix+size > len(rest) || shared+suffix+size > len(buffer) {
-			break
-		}
-		before, ends := uint64(0), uint64(0)
-		if shared > 0 {
-			before = uint64(buffer[shared-1]) << 56
-		}
-		value := buffer[shared : shared+suffix+size]
-		for from := rest[:suffix+size]; len(from) > size && len(value) > size; from, value = from[size:], value[size:] {
-			first, second := le.Uint64(from), le.Uint64(from[8:])
-			le.PutUint64(value, first)
-			le.PutUint64(value[8:], second)
-			ends |= ending.In(before, first) | ending.In(first, second)
-			before = second
-		}
-		v.rest, length = rest[suffix:], shared+suffix
-		if v.found > shared {
-			v.found = 0
-		}
-		if v.found == 0 && ends != 0 {
-			v.found = max(find.IndexKey(buffer[:length], shared), 0)
-		}
-		if v.found > 0 {
-			found.Add(uint32(v.next))
-		}
-		v.next++
-	}
-	v.value, v.known = buffer[:length], length
-	v.steps.Add(v.next - start)
 }

@@ -5,33 +5,39 @@ import (
 
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/cost"
-	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
 )
 
 // sortedResult locates the records of one result in the sorted rows of a field.
-//
-//   - A small result is marked in the sorted rows.
-//   - If the result is the records with one frequent value, stored counts give how many of them are
-//     in each block of the sorted rows. The block of a position is scanned.
-//   - For other results, intersections with the leading sets count the records in parts of the
-//     sorted rows, which are then scanned.
 type sortedResult struct {
 	*Column
-	steps  *guard.Steps
-	set    *bitmap.Set // nil means all records
-	total  int
-	marks  bitmap.Bits          // ranks of the result if it is marked; else nil
-	blocks file.U32s            // number of records before the end of each block if it is stored; else nil
-	filter *Ranks               // tests the records of a scanned result; nil means that dense does
-	dense  bitmap.Bits          // records of the result
-	below  [LeadingSets + 1]int // without blocks, number of records before each part of the sorted rows; -1 if not counted yet
-	known  position             // last located record
+	steps   *guard.Steps
+	set     *bitmap.Set // nil means all records
+	total   int
+	matches resultRanks // nil if the result is all records
+	known   position    // last located record
 }
 
 // position is a rank and the number of records of a result below it.
 type position struct{ rank, count int }
+
+// resultRanks is the ranks of the records of a result. The sorted rows are divided into parts,
+// before which the records of the result are counted without a scan.
+type resultRanks interface {
+	// parts returns the number of parts.
+	parts() int
+	// partStart returns the first rank of a part, or the end of the sorted rows after the last.
+	partStart(part int) int
+	// countBefore returns the number of records of the result before a part.
+	countBefore(part int) int
+	// next returns the first rank of the result in [from, to), or to.
+	next(from, to int) int
+	// last returns the last rank of the result in [from, to), or a lower number.
+	last(from, to int) int
+	// count returns the number of records of the result with ranks in [from, to).
+	count(from, to int) int
+}
 
 // newSortedResult locates the records of a set; nil means all. If mark is set, even a large result
 // is marked.
@@ -41,15 +47,10 @@ func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sor
 		return o
 	}
 	if o.total = set.Len(); mark || o.total <= c.sorted.Len()/cost.MarkShare {
-		o.marks = c.pool.Get()
-		c.markRanks(st, set, o.marks)
+		o.matches = newMarkedRanks(st, c, set)
 	} else {
-		o.dense = set.Dense(st)
+		o.matches = newLeadingRanks(rankScanner{c, st, set.Dense(st), nil}, o.total)
 	}
-	for j := range o.below {
-		o.below[j] = -1
-	}
-	o.below[0], o.below[LeadingSets] = 0, o.total
 	return o
 }
 
@@ -60,16 +61,20 @@ func newFilteredResult(st *guard.Steps, c *Column, set *bitmap.Set, only plan.Co
 	if blocks == nil {
 		return newSortedResult(st, c, set, false)
 	}
-	o := sortedResult{Column: c, steps: st, set: set, total: set.Len(), blocks: blocks}
+	o := sortedResult{Column: c, steps: st, set: set, total: set.Len()}
 	if ranks, ok := only.(Ranks); ok {
-		o.filter = &ranks
+		o.matches = blockRanks{rankScanner{c, st, nil, &ranks}, blocks}
 	} else {
-		o.dense = set.Dense(st)
+		o.matches = blockRanks{rankScanner{c, st, set.Dense(st), nil}, blocks}
 	}
 	return o
 }
 
-func (o *sortedResult) release() { o.pool.Put(o.marks) }
+func (o *sortedResult) release() {
+	if marked, ok := o.matches.(markedRanks); ok {
+		o.pool.Put(marked.marks)
+	}
+}
 
 // appendAscending appends the records at positions [from, to) of the result in ascending order.
 func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 {
@@ -77,7 +82,7 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 
 		return o.sorted.Slice(from, to).AppendTo(records)
 	}
 	maxGap := o.sorted.Len() / (2 * LeadingSets) // ranks without a match, after which locating the next may be faster
-	if o.blocks != nil {
+	if _, ok := o.matches.(blockRanks); ok {
 		maxGap = BlockSize
 	}
 	for from < to {
@@ -86,7 +91,7 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 
 			records = append(records, o.sorted.At(rank))
 			o.known = position{rank + 1, from + 1}
 			end = min(rank+1+maxGap, o.sorted.Len())
-			rank = o.next(rank+1, end)
+			rank = o.matches.next(rank+1, end)
 		}
 	}
 	return records
@@ -100,7 +105,7 @@ func (o *sortedResult) rank(i int) int {
 	}
 	n := o.sorted.Len()
 	near, reach := o.total/cost.NearShare, 2*n/cost.NearShare
-	if o.marks != nil { // scanning is fast
+	if _, ok := o.matches.(markedRanks); ok { // scanning is fast
 		near, reach = LeadingSets, n
 	}
 	for _, p := range [...]position{o.known, {}, {n, o.total}} {
@@ -111,8 +116,8 @@ func (o *sortedResult) rank(i int) int {
 			return rank
 		}
 	}
-	j := o.partOf(i)
-	first, end := position{o.partStart(j), o.countBeforePart(j)}, position{o.partStart(j + 1), o.countBeforePart(j + 1)}
+	part := sort.Search(o.matches.parts(), func(j int) bool { return o.matches.countBefore(j+1) > i })
+	first, end := o.beforePart(part), o.beforePart(part+1)
 	p := first
 	if i-first.count > end.count-i {
 		p = end
@@ -128,7 +133,7 @@ func (o *sortedResult) rank(i int) int {
 // to).
 func (o *sortedResult) scan(p position, i, from, to int) (rank int, ok bool) {
 	for p.count <= i && p.rank < to {
-		rank := o.next(p.rank, to)
+		rank := o.matches.next(p.rank, to)
 		if rank == to {
 			return 0, false
 		}
@@ -139,7 +144,7 @@ func (o *sortedResult) scan(p position, i, from, to int) (rank int, ok bool) {
 		p = position{rank + 1, p.count + 1}
 	}
 	for p.count > i {
-		if p.rank = o.last(from, p.rank); p.rank < from {
+		if p.rank = o.matches.last(from, p.rank); p.rank < from {
 			return 0, false
 		}
 		if p.count--; p.count == i {
@@ -159,96 +164,19 @@ func (o *sortedResult) countBelow(rank int) int {
 	if rank == o.sorted.Len() {
 		return o.total
 	}
-	j := sort.Search(o.parts(), func(j int) bool { return o.partStart(j+1) > rank })
-	if rank-o.partStart(j) > o.partStart(j+1)-rank {
-		j++
+	part := sort.Search(o.matches.parts(), func(j int) bool { return o.matches.partStart(j+1) > rank })
+	if rank-o.matches.partStart(part) > o.matches.partStart(part+1)-rank {
+		part++
 	}
 	p := o.known
-	if distance := rank - o.partStart(j); max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
-		p = position{o.partStart(j), o.countBeforePart(j)}
+	if distance := rank - o.matches.partStart(part); max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
+		p = o.beforePart(part)
 	}
-	o.known = position{rank, p.count + o.count(p.rank, rank) - o.count(rank, p.rank)}
+	o.known = position{rank, p.count + o.matches.count(p.rank, rank) - o.matches.count(rank, p.rank)}
 	return o.known.count
 }
 
-// parts returns the number of parts of the sorted rows before which the records of the result are
-// counted: blocks, or those between the leading sets.
-func (o *sortedResult) parts() int {
-	if o.blocks != nil {
-		return o.blocks.Len()
-	}
-	return LeadingSets
-}
-
-// partStart returns the first rank of part j, or the end of the sorted rows after the last part.
-func (o *sortedResult) partStart(j int) int {
-	if o.blocks != nil {
-		return min(j*BlockSize, o.sorted.Len())
-	}
-	return o.bound(j)
-}
-
-// partOf returns the part of the sorted rows that contains the i-th record of the result.
-func (o *sortedResult) partOf(i int) int {
-	return sort.Search(o.parts(), func(j int) bool { return o.countBeforePart(j+1) > i })
-}
-
-// countBeforePart returns the number of records of the result before part j of the sorted rows.
-func (o *sortedResult) countBeforePart(j int) int {
-	switch {
-	case o.blocks != nil && j == 0:
-		return 0
-	case o.blocks != nil:
-		return int(o.blocks.At(j - 1))
-	case o.below[j] >= 0:
-	case o.marks != nil:
-		o.below[j] = o.marks.Count(0, o.bound(j))
-	default:
-		o.below[j] = o.leading.Set(j-1).CountIn(o.steps, o.dense)
-	}
-	return o.below[j]
-}
-
-// next returns the first rank of the result in [from, to), or to.
-func (o *sortedResult) next(from, to int) int {
-	if o.marks != nil {
-		return o.marks.Next(o.steps, from, to)
-	}
-	for from < to && !o.has(from) {
-		from++
-	}
-	return from
-}
-
-// last returns the last rank of the result in [from, to), or a lower number.
-func (o *sortedResult) last(from, to int) int {
-	if o.marks != nil {
-		return o.marks.Last(o.steps, to)
-	}
-	for to--; to >= from && !o.has(to); to-- {
-	}
-	return to
-}
-
-// count returns the number of records of the result with ranks in [from, to).
-func (o *sortedResult) count(from, to int) (n int) {
-	if o.marks != nil {
-		return o.marks.Count(from, to)
-	}
-	for ; from < to; from++ {
-		if o.has(from) {
-			n++
-		}
-	}
-	return n
-}
-
-// has reports whether the record at a rank is in a scanned result.
-func (o *sortedResult) has(rank int) bool {
-	o.steps.Add(1)
-	record := o.sorted.At(rank)
-	if o.filter != nil {
-		return o.filter.Contains(record)
-	}
-	return o.dense.Has(record)
+// beforePart returns the position before a part of the sorted rows.
+func (o *sortedResult) beforePart(part int) position {
+	return position{o.matches.partStart(part), o.matches.countBefore(part)}
 }

@@ -20,7 +20,7 @@ const (
 	StoredContains = 40      // test whether a record is in a stored set
 	RankContains   = 5       // test whether the rank of a record is in a range
 	ReadValue      = 200     // read the value of a field from a record
-	SearchStored   = 15      // search a stored value for a text
+	SearchStored   = 40      // search a stored value for a text
 	SearchValue    = 1000    // read a value from a record and search it for a text
 	SearchElements = 15      // search the elements of a record for a range of them
 	ExamineRecord  = 100     // examine a record in the forward index, without its words
