@@ -96,6 +96,9 @@ func Create(ctx context.Context, path string, fields []herb.Field, records iter.
 		if err := errors.Join(b.w.Finish(b.meta()), b.tmp.err()); err != nil {
 			return err
 		}
+		if err := b.tmp.err(); err != nil { // canceled while the file was synced
+			return err
+		}
 		if err := opts.FS.Rename(filepath.Join(dir, segmentFile), path); err != nil {
 			return err
 		}
