@@ -10,13 +10,13 @@ import (
 // WordCount is a word and the number of records that contain it.
 type WordCount = fulltext.WordCount
 
-// FrequentWords returns for each of some searchable fields the words that most records contain in
+// TopWords returns for each of some searchable fields the words that most records contain in
 // it, at most top of them, the most frequent first. Words that skip rejects are left out. It reads
 // the full-text index, not the records.
-func (r *Reader) FrequentWords(ctx context.Context, fields []int, top int, skip func(word string) bool) (words [][]WordCount, err error) {
+func (r *Reader) TopWords(ctx context.Context, fields []int, top int, skip func(word string) bool) (words [][]WordCount, err error) {
 	err = r.file.Guard(func() error {
 		st := guard.NewSteps(ctx)
-		frequent := r.words.NewFrequentWords(st, skip)
+		frequent := r.words.NewTopWords(st, skip)
 		for _, field := range fields {
 			words = append(words, frequent.In(st, field, top))
 		}

@@ -29,7 +29,7 @@ func addWords(ctx context.Context, r *segment.Reader, fields []herb.Field, colum
 	if len(long) == 0 {
 		return nil
 	}
-	found, err := r.FrequentWords(ctx, long, maxWords, isInsignificant)
+	found, err := r.TopWords(ctx, long, maxWords, isInsignificant)
 	if err != nil {
 		return err
 	}

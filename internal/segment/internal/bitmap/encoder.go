@@ -39,9 +39,9 @@ type Encoder struct {
 	buf        bytes.Buffer
 }
 
-// EncodePart encodes the members of a set in a container, given the first number of the container;
-// nil if there are none.
-func EncodePart(first uint32, members Bits) []byte {
+// EncodeContainer encodes the members of a set in a container, given the first number of the
+// container; nil if there are none.
+func EncodeContainer(first uint32, members Bits) []byte {
 	part := roaring.FromDense(members, false)
 	if part.IsEmpty() {
 		return nil
@@ -50,9 +50,9 @@ func EncodePart(first uint32, members Bits) []byte {
 	return b
 }
 
-// AppendPart adds the members that EncodePart encoded to the set, and returns the size of the part,
-// which other bytes may follow.
-func (e *SetEncoder) AppendPart(part []byte) (size int, err error) {
+// AppendContainer adds the members that EncodeContainer encoded to the set, and returns the size of
+// the container, which other bytes may follow.
+func (e *SetEncoder) AppendContainer(part []byte) (size int, err error) {
 	var members roaring.Bitmap
 	n, err := members.ReadFrom(bytes.NewReader(part))
 	e.set.Or(&members)

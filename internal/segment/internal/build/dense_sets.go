@@ -43,7 +43,7 @@ func (s *denseSets) spill(first uint32) {
 		for i := range members {
 			members[i] = s.bits[i*len(s.trailers)+set]
 		}
-		if part := bitmap.EncodePart(first, members); part != nil {
+		if part := bitmap.EncodeContainer(first, members); part != nil {
 			s.runs.add(set, append(part, trailer...))
 			s.trailers[set] = trailer[:0]
 		}
@@ -64,7 +64,7 @@ func (s *denseSets) encode() (*setTable, error) {
 	table := newSetTable(s.runs.tmp)
 	var trailer []byte
 	err := s.merge(func(_ int, part []byte) error {
-		size, err := table.AppendPart(part)
+		size, err := table.AppendContainer(part)
 		trailer = append(trailer, part[size:]...)
 		return err
 	}, func(int) error {

@@ -104,7 +104,7 @@ func (p *fieldPostings) addPrefixes(all []termPrefix, records []uint32, inFields
 	err := inFields.merge(func(set int, part []byte) error {
 		field := set % len(p.sets)
 		p.found = append(p.found, field)
-		_, err := p.sets[field].AppendPart(part)
+		_, err := p.sets[field].AppendContainer(part)
 		return err
 	}, func(set int) error {
 		if (set+1)%len(p.sets) == 0 {

@@ -106,7 +106,7 @@ func (b *wordsBuilder) newFrequentIndexes(order []uint32, common []uint16, docFr
 }
 
 // wordsBatch contains the entries of consecutive records in the forward index: term numbers + 1,
-// and 0 after each part.
+// and 0 after each copy of a field.
 type wordsBatch struct {
 	first uint32 // record
 	words []uint32
@@ -129,14 +129,14 @@ func (b *wordsBuilder) eachBatch(f func(*wordsBatch) error) error {
 			return err
 		}
 		batch.words, batch.ends = batch.words[:0], batch.ends[:0]
-		parts := 0
+		copies := 0
 		for len(data) > 0 {
 			word, n := binary.Uvarint(data)
 			data = data[n:]
 			if batch.words = append(batch.words, uint32(word)); word > 0 {
 				continue
 			}
-			if parts++; parts%len(b.parts) == 0 {
+			if copies++; copies%len(b.copies) == 0 {
 				batch.ends = append(batch.ends, len(batch.words))
 			}
 		}

@@ -134,10 +134,10 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *freq
 	return &frequentIndex{
 		add: func(record uint32, words []uint32) {
 			found = found[:0]
-			part := 0
+			copied := 0
 			for _, word := range words {
 				if word == 0 {
-					part++
+					copied++
 					continue
 				}
 				for i := nested.inner[word-1]; i > 0; i = nested.outer[i-1] {
@@ -145,7 +145,7 @@ func (b *wordsBuilder) newPrefixPostings(order []uint32, all []termPrefix) *freq
 						found = append(found, i-1)
 					}
 					if set := fieldSets[i-1]; set >= 0 {
-						inFields.add(set+b.parts[part], record)
+						inFields.add(set+b.copies[copied], record)
 					}
 				}
 			}

@@ -13,7 +13,7 @@ type wordsBuilder struct {
 	tmp        *tempDir
 	memory     int   // bytes for sorting
 	searchable int   // number of searchable fields
-	parts      []int // by part of a record, its searchable field; a field has as many parts as its weight
+	copies     []int // by copy of a field in a record, the searchable field; a field has as many copies as its weight
 	terms      *invertedIndex
 	forward    *spillFile
 	starts     *spillFile       // u64: by record, its start in forward
@@ -33,7 +33,7 @@ func newWordsBuilder(tmp *tempDir, fields []herb.Field, memory int, rules IndexR
 	}
 	for _, f := range fields {
 		if f.Searchable {
-			b.parts = append(b.parts, slices.Repeat([]int{b.searchable}, max(f.Weight, 1))...)
+			b.copies = append(b.copies, slices.Repeat([]int{b.searchable}, max(f.Weight, 1))...)
 			b.searchable++
 		}
 	}
@@ -41,14 +41,14 @@ func newWordsBuilder(tmp *tempDir, fields []herb.Field, memory int, rules IndexR
 	return b
 }
 
-// add adds the words of the next records: the parts of each record.
+// add adds the words of the next records: the copies of the fields of each record.
 func (b *wordsBuilder) add(words *tokens, records int) {
 	words.assignIDs(&b.terms.dictionary)
 	b.words = b.words[:0]
 	for range records {
 		b.starts.writeU64(b.at + uint64(len(b.words)))
 		count := 0
-		for _, field := range b.parts {
+		for _, field := range b.copies {
 			ids := words.next()
 			for _, id := range ids {
 				b.words = binary.AppendUvarint(b.words, uint64(id)+1)

@@ -48,26 +48,27 @@ const (
 	RecordReadAsField = 40 // fields that could be skipped in the time to locate a record
 )
 
-// Shares: up to one in as many of all records, or of those that the comment names, the first method
-// is used.
+// Shares. The first method is used if at most one record in N is concerned, with N the constant;
+// else the second. The comment names the records if they are not all records of the segment.
 const (
-	ListShare      = 64      // keep a set as a list, else as bits
-	CollectShare   = 512     // collect a set in a list, which must be sorted, else in bits
-	ScanShare      = 16      // add a range of the sorted rows one by one, else by two leading sets
-	MarkShare      = 128     // mark the ranks of a result, else count it in leading sets
-	NearShare      = 512     // scan from a known position to one that is as many of the result away, else locate it
-	ValuesShare    = 64      // read the values of fewer value runs from records, else from the stored values in sequence
-	SearchShare    = 4       // search the values of fewer value runs if they have matches, else all stored values
-	StoredFreqs    = 1 << 14 // of those with stored frequencies: examine a record to count a clause, else read the frequencies
-	UnionFreqs     = 1 << 8  // of those with any of several terms: examine a record, else add up the frequencies of the terms
-	ExclusionShare = 4       // exclude first if computing the set takes a nanosecond for as many records
+	ListShare      = 64      // keep a set as a list, or as bits
+	CollectShare   = 512     // collect a set in a list, which must be sorted, or in bits
+	ScanShare      = 16      // add a range of the sorted rows one by one, or by two leading sets
+	MarkShare      = 128     // mark the ranks of a result, or count it in leading sets
+	NearShare      = 512     // scan from a known position to a record of the result, or locate the record; of the records of the result
+	ValuesShare    = 64      // read values from records, or all stored values in sequence; of the value runs
+	SearchShare    = 4       // search the values of runs with matches, or all stored values; of the value runs
+	StoredFreqs    = 1 << 14 // count a clause in each record, or read its frequencies; of the records with stored frequencies
+	UnionFreqs     = 1 << 8  // count a clause in each record, or add up the frequencies of its terms; of the records with any of the terms
+	ExclusionShare = 4       // an exclusion is evaluated first if its set takes at most a nanosecond for N records
 )
 
-// Limits of the candidates that are ranked instead of all matches, for the n best.
+// Limits of candidates. To find the n best matches, only the candidates are ranked if they are few;
+// else all matches are.
 const (
-	CandidateBase    = 4096 // with fewer matches, all are ranked
-	CandidatesPerTop = 512  // with fewer matches per record of the result, all are ranked
-	RepeatedPerMatch = 4    // with more records that repeat the clause per match, reading their frequencies takes longer
-	CandidateShare   = 2    // up to one in as many matches are candidates by their frequencies
-	ShortestShare    = 8    // up to one in as many matches are examined in length order
+	CandidateBase    = 4096 // fewer matches are all ranked
+	CandidatesPerTop = 512  // fewer than n times as many matches are all ranked
+	RepeatedPerMatch = 4    // all matches are ranked if more records per match repeat the clause
+	CandidateShare   = 2    // at most one match in N is a candidate by its frequency
+	ShortestShare    = 8    // at most one match in N is examined in length order
 )

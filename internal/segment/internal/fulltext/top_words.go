@@ -7,8 +7,8 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// maxFrequent is the number of words that are counted by field.
-const maxFrequent = 1000
+// maxTopWords is the number of words that are counted by field.
+const maxTopWords = 1000
 
 // WordCount is a word and the number of records that contain it.
 type WordCount struct {
@@ -16,15 +16,15 @@ type WordCount struct {
 	Records int
 }
 
-// FrequentWords finds the words that most records contain in one field.
-type FrequentWords struct {
-	index    *Index
-	frequent []WordCount // in any field; the most frequent first
+// TopWords finds the words that most records contain in one field.
+type TopWords struct {
+	index *Index
+	words []WordCount // in any field; the most frequent first
 }
 
-// NewFrequentWords returns a search for frequent words among those that skip does not reject.
-func (w *Index) NewFrequentWords(st *guard.Steps, skip func(word string) bool) *FrequentWords {
-	f := &FrequentWords{index: w}
+// NewTopWords returns a search for frequent words among those that skip does not reject.
+func (w *Index) NewTopWords(st *guard.Steps, skip func(word string) bool) *TopWords {
+	f := &TopWords{index: w}
 	least := 1
 	for i := range w.terms.Len() {
 		st.Add(1)
@@ -33,11 +33,11 @@ func (w *Index) NewFrequentWords(st *guard.Steps, skip func(word string) bool) *
 			continue
 		}
 		if word := string(w.terms.At(i)); !skip(word) {
-			f.frequent = append(f.frequent, WordCount{word, n})
+			f.words = append(f.words, WordCount{word, n})
 		}
-		if len(f.frequent) == 2*maxFrequent {
+		if len(f.words) == 2*maxTopWords {
 			f.cut()
-			least = f.frequent[maxFrequent-1].Records
+			least = f.words[maxTopWords-1].Records
 		}
 	}
 	f.cut()
@@ -45,17 +45,17 @@ func (w *Index) NewFrequentWords(st *guard.Steps, skip func(word string) bool) *
 }
 
 // cut keeps the most frequent words.
-func (f *FrequentWords) cut() {
-	slices.SortStableFunc(f.frequent, func(a, b WordCount) int { return cmp.Compare(b.Records, a.Records) })
-	f.frequent = f.frequent[:min(len(f.frequent), maxFrequent)]
+func (f *TopWords) cut() {
+	slices.SortStableFunc(f.words, func(a, b WordCount) int { return cmp.Compare(b.Records, a.Records) })
+	f.words = f.words[:min(len(f.words), maxTopWords)]
 }
 
 // In returns the words that most records contain in a searchable field, at most top of them, the
 // most frequent first, ties in the order of the words. No other word is in more records of the
 // field: words that cannot be compared with all others, because there are too many, are left out.
-func (f *FrequentWords) In(st *guard.Steps, field, top int) (words []WordCount) {
+func (f *TopWords) In(st *guard.Steps, field, top int) (words []WordCount) {
 	unknown := 0 // records of the first word that is not counted
-	for _, w := range f.frequent {
+	for _, w := range f.words {
 		st.Check()
 		if unknown = w.Records; len(words) == top && unknown <= words[top-1].Records {
 			break
@@ -71,14 +71,14 @@ func (f *FrequentWords) In(st *guard.Steps, field, top int) (words []WordCount) 
 			words = words[:min(len(words), top)]
 		}
 	}
-	if len(f.frequent) == maxFrequent && unknown == 0 {
-		unknown = f.frequent[maxFrequent-1].Records
+	if len(f.words) == maxTopWords && unknown == 0 {
+		unknown = f.words[maxTopWords-1].Records
 	}
 	return slices.DeleteFunc(words, func(w WordCount) bool { return w.Records < unknown })
 }
 
 // count returns the number of records that contain a word in a field.
-func (f *FrequentWords) count(field int, word string) int {
+func (f *TopWords) count(field int, word string) int {
 	t, _ := f.index.terms.Find(word)
 	return f.index.inField(f.index.ids.At(t), &f.index.fields[field]).Len()
 }

@@ -14,9 +14,9 @@ import (
 	"herbarium/internal/text"
 )
 
-// TestFrequentWords compares the frequent words of a field with counts of the records, in files
+// TestTopWords compares the frequent words of a field with counts of the records, in files
 // with and without postings by field.
-func TestFrequentWords(t *testing.T) {
+func TestTopWords(t *testing.T) {
 	t.Parallel()
 	skip := func(word string) bool { return word == "oak" }
 	for _, n := range []int{0, 1, 3000} {
@@ -24,7 +24,7 @@ func TestFrequentWords(t *testing.T) {
 		for _, opts := range []build.Options{{Indexes: buildtest.AllIndexes()}, {Indexes: noIndexes()}} {
 			index := openRecords(t, records, opts)
 			st := guard.NewSteps(t.Context())
-			frequent := index.NewFrequentWords(st, skip)
+			frequent := index.NewTopWords(st, skip)
 			for field := range 2 {
 				want := countWords(records, field, skip)
 				if got := frequent.In(st, field, 4); !slices.Equal(got, want[:min(len(want), 4)]) {
