@@ -46,7 +46,7 @@ published again, unless --force is set.
 
 A new version is compared with the live one. Breaking changes are rejected: a field is removed or renamed, changes its type
 or loses a flag, or more than half of the records are gone. A version is also rejected if its primary key is not unique or
-an expectation fails. Use --check to see the result without publishing or creating anything. The exit code is 3 if a dataset
+an expectation fails, which only --allow-failed-expectations permits. Use --check to see the result without publishing or creating anything. The exit code is 3 if a dataset
 was rejected.
 
 What was hidden stays hidden. A file without a descriptor keeps the settings of the live version: its fields, conditions and
@@ -120,6 +120,7 @@ rejected or failed), version, changes and report.`,
 	cmd.Flags().BoolVar(&opts.explain, "explain", false, "print the three best readings of each file (delimiter, header, footnotes), their scores, and how to select them")
 	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
 	cmd.Flags().BoolVar(&opts.AllowExposure, "allow-exposure", false, "publish although something becomes public that the live version hides")
+	cmd.Flags().BoolVar(&opts.AllowFailed, "allow-failed-expectations", false, "publish although an expectation fails")
 	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
 	addSettings(cmd.Flags(), groupFiles, "keep", "cache_size", "retention")

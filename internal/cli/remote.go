@@ -138,6 +138,9 @@ func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publ
 	if opts.AllowExposure {
 		f.Params["_allow_exposure"] = "true"
 	}
+	if opts.AllowFailed {
+		f.Params["_allow_failed_expectations"] = "true"
+	}
 	if opts.Force {
 		f.Params["_force"] = "true"
 	}

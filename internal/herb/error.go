@@ -48,8 +48,9 @@ type Consent string
 
 // The consents. None implies another.
 const (
-	ConsentBreaking Consent = "allow_breaking" // consumers of the live version may fail
-	ConsentExposure Consent = "allow_exposure" // something becomes public that the live version hides
+	ConsentBreaking     Consent = "allow_breaking"            // consumers of the live version may fail
+	ConsentExposure     Consent = "allow_exposure"            // something becomes public that the live version hides
+	ConsentExpectations Consent = "allow_failed_expectations" // an expectation of the publisher fails
 )
 
 // Flag returns the consent as a flag of the command line.

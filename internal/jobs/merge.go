@@ -174,14 +174,10 @@ func isTrue(value string) bool {
 	return slices.Contains([]string{"true", "yes", "t", "y", "1"}, strings.ToLower(strings.TrimSpace(value)))
 }
 
-// keyOf returns a hash of the values of the primary key. Values are compared in the notation of the
-// live version, because they become records of the same dataset.
+// keyOf returns a hash of the primary key. Values are compared in the notation of the live version,
+// because they become records of the same dataset.
 func (c *changes) keyOf(r herb.Record) [16]byte {
-	var b, value []byte
-	for _, i := range c.key {
-		value = text.AppendIdentity(value[:0], &c.fields[i], r[i])
-		b = append(binary.AppendUvarint(b, uint64(len(value))), value...)
-	}
+	b, _ := text.AppendKey(nil, c.fields, c.key, func(i int) string { return r[i] })
 	sum := sha256.Sum256(b)
 	return [16]byte(sum[:16])
 }

@@ -29,15 +29,15 @@ const (
 
 // Record is the state of a publish.
 type Record struct {
-	ID       string        `json:"id"`
-	Dataset  string        `json:"dataset"`
-	State    publish.State `json:"state"`
-	Check    bool          `json:"check,omitempty"` // nothing is published
-	Created  time.Time     `json:"created_at"`
-	Updated  time.Time     `json:"updated_at"`
-	Bytes    int64         `json:"bytes"`
-	SHA256   string        `json:"sha256"` // of the file
-	Progress *Progress     `json:"progress,omitempty"`
+	ID       string             `json:"id"`
+	Dataset  string             `json:"dataset"`
+	State    publish.State      `json:"state"`
+	Check    bool               `json:"check,omitempty"` // nothing is published
+	Created  time.Time          `json:"created_at"`
+	Updated  time.Time          `json:"updated_at"`
+	Bytes    int64              `json:"bytes"`
+	SHA256   string             `json:"sha256"` // of the file
+	Progress *progress.Progress `json:"progress,omitempty"`
 	Outcome
 }
 
@@ -45,16 +45,6 @@ type Record struct {
 type Outcome struct {
 	Code   herb.Code        `json:"code,omitempty"` // of the error; empty if there is none
 	Result *publish.Summary `json:"result,omitempty"`
-}
-
-// Progress is how far a running publish is.
-type Progress struct {
-	Phase   string `json:"phase"`
-	Step    int    `json:"step,omitempty"` // number of the phase, from 1
-	Steps   int    `json:"steps,omitempty"`
-	Done    int64  `json:"done"`            // in bytes, or in the unit of the phase
-	Total   int64  `json:"total,omitempty"` // 0 if it is unknown
-	Records int    `json:"records,omitempty"`
 }
 
 // Ref returns the dataset.
@@ -91,7 +81,7 @@ func (p *Job) report(a progress.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.record.State, p.dirty = publish.StateOf(a.Phase), true
-	p.record.Progress = &Progress{Phase: a.Phase, Step: a.Step, Steps: a.Steps, Done: a.Done, Total: a.Total, Records: a.Records}
+	p.record.Progress = &a
 }
 
 // stored returns the record as it is stored now.

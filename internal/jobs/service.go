@@ -15,7 +15,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -127,6 +126,7 @@ type Request struct {
 	Access        herb.Access       // empty: that of the descriptor or the live version
 	AllowBreaking bool
 	AllowExposure bool
+	AllowFailed   bool       // accept expectations that fail
 	Check         bool       // do everything except publish
 	Force         bool       // publish a file that has not changed
 	Live          string     // the live version when the request arrived, or that it requires; empty if there was none
@@ -202,7 +202,7 @@ func (s *Service) remove(p *Job) {
 func (s *Service) run(p *Job) {
 	ctx := herb.WithActor(s.ctx, p.request.Actor)
 	stopRenewing := p.renew(ctx)
-	result, err := s.publish(ctx, p)
+	result, err := s.publish(ctx, &p.request, publish.Options{Progress: p.report}, func() {})
 	stopRenewing()
 	r := &p.request
 	if failed := r.File.Close(); failed != nil {
@@ -225,11 +225,12 @@ func (s *Service) run(p *Job) {
 // Waiting returns the number of publishes that wait for others to end.
 func (s *Service) Waiting() int { return int(s.waiting.Load()) }
 
-// publish publishes a file as soon as there is a slot.
-func (s *Service) publish(ctx context.Context, p *Job) (result publish.Result, err error) {
-	r, begun := &p.request, false
+// publish publishes a file as soon as there is a slot, which it tells begun. opts has what is not
+// in the request.
+func (s *Service) publish(ctx context.Context, r *Request, opts publish.Options, begun func()) (result publish.Result, err error) {
+	recorded := r.Check // a publish that has begun records its failure itself
 	defer func() {
-		if err != nil && !begun && !r.Check { // a publish that has begun records its failure itself
+		if err != nil && !recorded {
 			s.auditFailure(ctx, r.Ref, err)
 		}
 	}()
@@ -242,19 +243,20 @@ func (s *Service) publish(ctx context.Context, p *Job) (result publish.Result, e
 	if err := s.opts.Files.Fetch(ctx, r.File); err != nil {
 		return result, classify(ctx, err, r)
 	}
+	begun()
 	live, err := s.opts.Versions.LiveVersion(ctx, r.Ref)
 	if err != nil {
 		return result, classify(ctx, err, r)
 	}
-	source, err := s.prepare(ctx, r, live)
+	source, records, err := s.prepare(ctx, r, live)
 	if err != nil {
 		return result, classify(ctx, err, r)
 	}
-	kept := &versions.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256, Merged: r.File.Merged}
-	begun = true
-	result, err = s.opts.Publisher.Publish(ctx, source, publish.Options{
-		AllowBreaking: r.AllowBreaking, AllowExposure: r.AllowExposure, Authorize: r.Authorize, Check: r.Check, Force: r.Force, Exclusive: &r.Live, Keep: kept, Progress: p.report,
-	})
+	opts.AllowBreaking, opts.AllowExposure, opts.AllowFailed, opts.Authorize = r.AllowBreaking, r.AllowExposure, r.AllowFailed, r.Authorize
+	opts.Check, opts.Force, opts.Exclusive = r.Check, r.Force, &r.Live
+	opts.Keep = &versions.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256, Merged: r.File.Merged}
+	opts.Records, recorded = records, true
+	result, err = s.opts.Publisher.Publish(ctx, source, opts)
 	return result, classify(ctx, err, r)
 }
 
@@ -271,24 +273,24 @@ func (s *Service) awaitBuild(ctx context.Context, r *Request) (release func(), e
 }
 
 // prepare returns the source of a request. If it changes the live version, the file becomes one
-// with the changed records, and the publish is rejected if they are not read as such.
-func (s *Service) prepare(ctx context.Context, r *Request, live herb.Dataset) (ingest.Source, error) {
+// with the changed records, whose number it returns: the publish fails if others are read.
+func (s *Service) prepare(ctx context.Context, r *Request, live herb.Dataset) (src ingest.Source, records *int, err error) {
 	if r.Mode == Replace {
-		return s.source(ctx, r, live)
+		src, err = s.source(ctx, r, live)
+		return src, nil, err
 	}
 	if live.Version != r.Live {
-		return ingest.Source{}, versions.ErrConcurrent(r.Ref)
+		return src, nil, versions.ErrConcurrent(r.Ref)
 	}
-	merged, records, err := s.merge(ctx, r, live)
+	merged, n, err := s.merge(ctx, r, live)
 	if err != nil {
-		return ingest.Source{}, err
+		return src, nil, err
 	}
 	if err := r.File.Close(); err != nil {
-		return ingest.Source{}, errors.Join(err, merged.Close())
+		return src, nil, errors.Join(err, merged.Close())
 	}
 	r.File, r.Reading = merged, nil
-	src, err := s.source(ctx, r, live)
-	src.Expectations = append(slices.Clip(src.Expectations), herb.Expectation{Total: &records})
+	src, err = s.source(ctx, r, live)
 	isCSV := live.Report != nil && strings.HasPrefix(live.Report.Format, "csv") // earlier releases published without a report
 	if !isCSV && len(src.Fields) == 0 {                                         // the file may have declared types
 		for _, f := range live.Fields {
@@ -299,7 +301,7 @@ func (s *Service) prepare(ctx context.Context, r *Request, live herb.Dataset) (i
 			src.Fields = append(src.Fields, setting)
 		}
 	}
-	return src, err
+	return src, &n, err
 }
 
 // classify gives an error the code that the client needs to tell what to do.

@@ -9,14 +9,14 @@ import (
 
 // Progress is the progress of a long operation.
 type Progress struct {
-	Phase   string        // name of the phase
-	Step    int           // number of the phase, from 1; 0 for a phase that is not always necessary
-	Steps   int           // number of phases
-	Done    int64         // in bytes, or in the unit of the phase
-	Total   int64         // 0 if unknown
-	Bytes   bool          // Done and Total are bytes
-	Records int           // records read in this phase
-	Elapsed time.Duration // since the phase began
+	Phase   string        `json:"phase"`             // name of the phase
+	Step    int           `json:"step,omitempty"`    // number of the phase, from 1; 0 for a phase that is not always necessary
+	Steps   int           `json:"steps,omitempty"`   // number of phases
+	Done    int64         `json:"done"`              // in bytes, or in the unit of the phase
+	Total   int64         `json:"total,omitempty"`   // 0 if unknown
+	Bytes   bool          `json:"-"`                 // Done and Total are bytes
+	Records int           `json:"records,omitempty"` // records read in this phase
+	Elapsed time.Duration `json:"-"`                 // since the phase began
 }
 
 // Left estimates the remaining time of the phase; 0 if unknown. The beginning of a phase is not

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -59,6 +60,7 @@ type Store interface {
 type Options struct {
 	AllowBreaking bool // accept breaking changes
 	AllowExposure bool // accept that something becomes public that the live version hides
+	AllowFailed   bool // accept expectations that fail
 	Check         bool // dry run: do everything except making the version live
 	Force         bool // publish a source that has not changed since it was last published
 	// KeepRolledBack skips a source whose newest version was rolled back, until the source changes.
@@ -71,6 +73,11 @@ type Options struct {
 	// Authorize fails if the publisher must not publish anymore; it is called before the switch.
 	// nil: nothing is checked.
 	Authorize func(ctx context.Context) error
+	// Records is the number of records that must be read; nil: any.
+	Records *int
+	// Read is called with what was read, before the version is built; also if the source has not
+	// changed. An error ends the publish. nil: nothing is called.
+	Read func(t *ingest.Table) error
 	// Progress is called by one goroutine at a time. nil disables it.
 	Progress func(progress.Progress)
 }
@@ -122,7 +129,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		return Result{}, err
 	}
 	s.Access = cmp.Or(s.Access, p.Access)
-	if live.Report != nil && !opts.Force {
+	if live.Report != nil && !opts.Force && opts.Read == nil {
 		read.Previous = ingest.Previous{Hash: live.SourceHash, Bytes: live.Report.Bytes}
 	}
 	t, err := ingest.Inspect(ctx, s, read)
@@ -135,6 +142,18 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		return Result{Warnings: warningsOf(t)}, errors.Join(versions.ErrConcurrent(s.Ref), t.Close())
 	}
 	defer t.Close()
+	if opts.Records != nil && t.Dataset.Records != *opts.Records {
+		return Result{Warnings: warningsOf(t)}, fmt.Errorf("%s are read as %s; nothing was published",
+			herb.Plural(*opts.Records, "record", "records"), herb.Count(t.Dataset.Records))
+	}
+	if opts.Read != nil {
+		if err := opts.Read(t); err != nil {
+			return Result{Warnings: warningsOf(t)}, err
+		}
+		if live.Report != nil && !opts.Force && live.SourceHash == t.Dataset.SourceHash {
+			return Result{Outcome: versions.Outcome{Dataset: live}, Unchanged: true}, nil
+		}
+	}
 	if opts.KeepRolledBack {
 		if version, err := p.rolledBack(ctx, live, t.Dataset.SourceHash); err != nil || version != "" {
 			return Result{Outcome: versions.Outcome{Dataset: live}, Unchanged: err == nil, RolledBack: version}, err
@@ -154,6 +173,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Source:        opts.Keep,
 		AllowBreaking: opts.AllowBreaking,
 		AllowExposure: opts.AllowExposure,
+		AllowFailed:   opts.AllowFailed,
 		Authorize:     opts.Authorize,
 		Check:         opts.Check,
 		Progress:      steps,

@@ -219,15 +219,19 @@ func (r reply) failure() error {
 	if location := r.header.Get("Location"); r.status >= 300 && r.status < 400 {
 		return herb.Invalidf("the server redirects to %s; give its address", herb.Address(location))
 	}
-	var body struct{ Message string }
+	var body struct {
+		Message  string
+		Requires []herb.Consent
+	}
 	if err := json.Unmarshal(r.body, &body); err != nil || body.Message == "" {
 		body.Message = fmt.Sprintf("the server returned the status %d %s", r.status, http.StatusText(r.status))
 	}
 	failure := &herb.Error{Code: codeOf(r.status), Message: body.Message}
-	for _, needed := range [][]herb.Consent{{herb.ConsentBreaking, herb.ConsentExposure}, {herb.ConsentBreaking}, {herb.ConsentExposure}} {
+	for _, needed := range [][]herb.Consent{body.Requires, {herb.ConsentExposure}} { // of a publish; of a rollback
 		// The caller names them in its own words.
-		if message, ok := strings.CutSuffix(body.Message, herb.Advice(needed, herb.Consent.Parameter)); ok {
+		if message, ok := strings.CutSuffix(body.Message, herb.Advice(needed, herb.Consent.Parameter)); ok && len(needed) > 0 {
 			failure.Message, failure.Consents = message, needed
+			break
 		}
 	}
 	return failure

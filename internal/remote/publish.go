@@ -83,15 +83,10 @@ func datasetPath(ref herb.Ref) string { return "/api/v1/" + ref.String() }
 func (c *Client) follow(ctx context.Context, got reply, steps *progress.Reporter) (reply, error) {
 	for {
 		var state struct {
-			ID       string `json:"id"`
-			Status   int    `json:"status"`
-			Progress *struct {
-				Phase       string
-				Step, Steps int
-				Done, Total int64
-				Records     int
-			} `json:"progress"`
-			Result json.RawMessage `json:"result"`
+			ID       string             `json:"id"`
+			Status   int                `json:"status"`
+			Progress *progress.Progress `json:"progress"`
+			Result   json.RawMessage    `json:"result"`
 		}
 		if err := got.decode(&state); err != nil {
 			return got, err

@@ -15,6 +15,7 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/jobs"
 	"herbarium/internal/must"
+	"herbarium/internal/progress"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/store"
@@ -337,21 +338,21 @@ type countingJobs struct {
 	begun    chan struct{} // receives an element when a reading begins; nil: none
 }
 
-func (j *countingJobs) Inspect(
-	ctx context.Context, r jobs.Request, live herb.Dataset, o ingest.Options, reading func(), use func(*ingest.Table) error,
-) error {
+func (j *countingJobs) Check(
+	ctx context.Context, r jobs.Request, begun func(), read func(*ingest.Table) error, report func(progress.Progress),
+) (publish.Result, error) {
 	j.readings.Add(1)
-	return j.Service.Inspect(ctx, r, live, o, reading, func(t *ingest.Table) error {
+	return j.Service.Check(ctx, r, begun, func(t *ingest.Table) error {
 		if j.begun != nil {
 			j.begun <- struct{}{}
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
-		return use(t)
-	})
+		return read(t)
+	}, report)
 }
 
-// TestReview_readsOnce reads the file again only if an edit concerns how it is read.
+// TestReview_readsOnce reads the file again only if an edit concerns what the publish would do.
 func TestReview_readsOnce(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
@@ -367,13 +368,14 @@ func TestReview_readsOnce(t *testing.T) {
 	}{
 		{"none", review.Edits{}, 1},
 		{"title", review.Edits{Title: new("T")}, 1},
-		{"all that describe the dataset", review.Edits{Title: new("T"), Description: new("D"), License: new("L"), Access: herb.AccessOpen}, 1},
-		{"a column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 2},
-		{"its title", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText, Title: "Name"}}}, 2},
-		{"the title of another column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}, 0: {Title: "ID"}}}, 2},
-		{"a row", review.Edits{Drop: []int{3}}, 3},
-		{"a row and a column", review.Edits{Drop: []int{3}, Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 4},
-		{"none again", review.Edits{}, 4},
+		{"all that describe the dataset", review.Edits{Title: new("T"), Description: new("D"), License: new("L")}, 1},
+		{"access", review.Edits{Access: herb.AccessOpen}, 2},
+		{"a column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 3},
+		{"its title", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText, Title: "Name"}}}, 3},
+		{"the title of another column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}, 0: {Title: "ID"}}}, 3},
+		{"a row", review.Edits{Drop: []int{3}}, 4},
+		{"a row and a column", review.Edits{Drop: []int{3}, Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 5},
+		{"none again", review.Edits{}, 5},
 	} {
 		r := n.edit(id, tt.edits)
 		if got := counted.readings.Load(); got != tt.want || r.Error != "" {

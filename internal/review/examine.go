@@ -8,27 +8,25 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/jobs"
+	"herbarium/internal/progress"
 	"herbarium/internal/text"
 	"herbarium/internal/versions"
 )
 
 // result is what a review shows of a file that was read.
 type result struct {
-	dataset    herb.Dataset
-	format     string
-	rows       []Row
-	columns    []Column
-	warnings   []string
-	compared   *Comparison
-	duplicates []versions.Change     // keys that are not unique
-	hidden     versions.HiddenFields // fields with values that the live version hides
+	dataset  herb.Dataset
+	format   string
+	rows     []Row
+	columns  []Column
+	warnings []string
+	compared *Comparison
 }
 
 // examine makes the result of a file that was read.
-func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *record, live herb.Dataset, progress *reading) (*result, error) {
+func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *record, live herb.Dataset, running *reading) (*result, error) {
 	out := &result{dataset: t.Dataset, format: formatOf(t), columns: newColumns(t)}
-	progress.enter(phaseExamining)
+	running.enter(phaseExamining)
 	sample := newSample(t, f, r.Edits)
 	exceptions := newExceptions(t, f, r.Edits)
 	for row, err := range t.Rows(ctx) {
@@ -38,22 +36,19 @@ func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *rec
 		marked := exceptions.add(row)
 		sample.add(row, marked)
 		if n := sample.count; n%1024 == 0 {
-			progress.report(func(p *jobs.Progress) { p.Records, p.Done, p.Total = n, int64(n), int64(t.Dataset.Report.Rows) })
+			running.report(func(p *progress.Progress) { p.Records, p.Done, p.Total = n, int64(n), int64(t.Dataset.Report.Rows) })
 		}
 	}
 	out.rows = sample.finish()
 	exceptions.describe(out.columns)
-	progress.enter(phaseComparing)
+	running.enter(phaseComparing)
 	var err error
-	if out.compared, out.duplicates, err = s.compare(ctx, t, live); err != nil {
+	if out.compared, err = s.compare(ctx, t, live); err != nil {
 		if ctx.Err() != nil {
 			return nil, err
 		}
 		s.opts.Log.Warn("cannot compare the records of a draft with the live version", "dataset", r.Ref, "err", err)
 		out.warnings = append(out.warnings, "the records could not be compared with those of the live version; open the review again in a moment")
-	}
-	if out.hidden, err = versions.FindHiddenValues(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx)); err != nil {
-		return nil, err
 	}
 	report := t.Dataset.Report
 	if doubt := report.Layout.Doubt; doubt != "" {
@@ -197,13 +192,13 @@ func (x *exceptions) describe(columns []Column) {
 	}
 }
 
-// changes returns what changes for users of the live version. The number of records is not among
-// them unless it is breaking, because the review compares the records.
-func (r *result) changes(live, next herb.Dataset) (changes []versions.Change) {
-	for _, c := range versions.Compare(live, next, r.hidden) {
+// shownChanges returns what a publish would change, except the number of records unless it is
+// breaking, because the review compares the records.
+func shownChanges(all []versions.Change) (changes []versions.Change) {
+	for _, c := range all {
 		if c.Kind != versions.RecordsChanged || c.Breaking {
 			changes = append(changes, c)
 		}
 	}
-	return append(changes, r.duplicates...)
+	return changes
 }

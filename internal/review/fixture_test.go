@@ -128,7 +128,7 @@ func (n *node) edit(id string, e review.Edits) review.Review {
 // publish publishes a draft and waits for the result.
 func (n *node) publish(id string, allow bool, live string) jobs.Record {
 	n.t.Helper()
-	publishID, err := n.reviews.Publish(n.t.Context(), id, review.Consent{AllowBreaking: allow, AllowExposure: allow}, live, actor)
+	publishID, err := n.reviews.Publish(n.t.Context(), id, review.Consent{AllowBreaking: allow, AllowExposure: allow, AllowFailed: allow}, live, actor)
 	must.NoError(n.t, err)
 	r, err := n.reviews.State(n.t.Context(), publishID, longWait)
 	must.NoError(n.t, err)

@@ -233,14 +233,14 @@ func (p *plan) descriptor() []byte {
 	return b.Bytes()
 }
 
-// key identifies the settings by which the file is read. It does not depend on those that only
-// describe the dataset.
+// key identifies the settings on which depends what the publish would do. It does not depend on
+// those that only describe the dataset.
 func (p *plan) key() string {
 	resource := clone(p.Resource).(object)
 	for _, name := range []string{"name", "title", "description", "licenses", "path", "innerpath"} {
 		delete(resource, name)
 	}
-	prune(resource, own, "access", "source")
+	prune(resource, own, "access")
 	prune(resource, "dialect", tableMembers()...)
 	if schema, ok := resource["schema"].(object); ok {
 		fields, _ := schema["fields"].([]any)
@@ -252,7 +252,7 @@ func (p *plan) key() string {
 			}
 		}
 	}
-	content, _ := json.Marshal([]any{"review 1", p.live, p.table, resource}) // it was decoded from JSON
+	content, _ := json.Marshal([]any{p.live, p.table, p.access, resource}) // it was decoded from JSON
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:16])
 }

@@ -38,9 +38,9 @@ func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Re
 	if ctx.Err() != nil {
 		return Review{}, context.Cause(ctx)
 	}
-	out := s.present(id, r, live, cmp.Or(s.finding(id, ""), &finding{}))
 	running.mu.Lock()
 	defer running.mu.Unlock()
+	out := s.present(id, r, live, cmp.Or(running.shown, s.finding(id, ""), &finding{}))
 	out.Progress, out.Error = new(running.progress), ""
 	return out, nil
 }
@@ -61,7 +61,6 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 		return out
 	}
 	d := f.result.dataset
-	d.Access = p.access
 	out.Key, out.Format, out.Records = d.PrimaryKey, f.result.format, d.Records
 	if f.err != nil { // it was read without the settings
 		out.Key = live.PrimaryKey
@@ -78,8 +77,9 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 		c.Added = live.Version != "" && c.Field != "" && herb.FieldIndex(live.Fields, c.Field) < 0
 		c.Title = cmp.Or(c.Edit.Title, c.Title)
 	}
-	if f.err == nil {
-		out.Changes = f.result.changes(live, d)
+	if f.outcome != nil {
+		out.Key, out.Records = f.outcome.Dataset.PrimaryKey, f.outcome.Dataset.Records
+		out.Unchanged, out.Changes = f.outcome.Unchanged, shownChanges(f.outcome.Changes)
 	}
 	return out
 }

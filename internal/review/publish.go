@@ -10,7 +10,7 @@ import (
 
 // Consent is what the publisher of a draft accepts, and whether it still may publish.
 type Consent struct {
-	AllowBreaking, AllowExposure bool
+	AllowBreaking, AllowExposure, AllowFailed bool // see jobs.Request
 	// Authorize fails if the publisher must not publish anymore. nil: nothing is checked.
 	Authorize func(ctx context.Context) error
 }
@@ -22,7 +22,7 @@ type Consent struct {
 //
 // The error has herb.CodeRejected if another version is live, the draft is being published already,
 // or its file cannot be published with its edits, and herb.CodeUnavailable if this node has not
-// read the file with its edits yet; it then begins to.
+// checked the file with its edits yet; it then begins to.
 func (s *Service) Publish(ctx context.Context, id string, given Consent, live string, actor herb.Actor) (string, error) {
 	r, err := s.load(ctx, id)
 	if err != nil {
@@ -53,7 +53,8 @@ func (s *Service) Publish(ctx context.Context, id string, given Consent, live st
 		return "", err
 	}
 	req := p.request(r, s.file(id, r))
-	req.AllowBreaking, req.AllowExposure, req.Authorize, req.Actor = given.AllowBreaking, given.AllowExposure, given.Authorize, actor
+	req.AllowBreaking, req.AllowExposure, req.AllowFailed = given.AllowBreaking, given.AllowExposure, given.AllowFailed
+	req.Authorize, req.Actor = given.Authorize, actor
 	req.Actor.Note = "sha256 " + r.SHA256
 	started, err := s.opts.Jobs.Start(ctx, req)
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *Service) readPlan(id string, r *record, live herb.Dataset) (*plan, erro
 		return nil, err
 	}
 	f := s.finding(id, p.key())
-	if f == nil {
+	if f == nil || !f.isComplete() {
 		return nil, errUnknown
 	}
 	return p, f.err

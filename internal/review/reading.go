@@ -6,13 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/jobs"
+	"herbarium/internal/progress"
+	"herbarium/internal/publish"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 )
 
 // finding is the result of reading a draft with some settings.
@@ -22,7 +26,13 @@ type finding struct {
 	tables []string
 	facts  *facts // nil, as the rest: nothing could be read
 	result *result
+	// outcome is what the publish would do; nil if only the rows were read, which other edits refer
+	// to, or there is an error.
+	outcome *publish.Result
 }
+
+// isComplete reports whether it is known what the publish would do.
+func (f *finding) isComplete() bool { return f.outcome != nil || f.err != nil }
 
 // reading reads the file of a draft in the background.
 type reading struct {
@@ -35,7 +45,8 @@ type reading struct {
 	err   error // why there is no finding
 
 	mu       sync.Mutex
-	progress jobs.Progress
+	progress progress.Progress
+	shown    *finding // what is known already; nil: nothing
 }
 
 // The phases of a reading.
@@ -46,7 +57,7 @@ const (
 	phaseComparing = "comparing records"
 )
 
-func (r *reading) report(change func(*jobs.Progress)) {
+func (r *reading) report(change func(*progress.Progress)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.progress)
@@ -54,7 +65,7 @@ func (r *reading) report(change func(*jobs.Progress)) {
 
 // enter begins a phase.
 func (r *reading) enter(phase string) {
-	r.report(func(p *jobs.Progress) { *p = jobs.Progress{Phase: phase} })
+	r.report(func(p *progress.Progress) { *p = progress.Progress{Phase: phase} })
 }
 
 // errUnknown reports that the file must be read to know what the edits mean, or whether it can be
@@ -125,7 +136,7 @@ func (f *finding) usable() (*facts, error) {
 // readingEdits identifies what a reading is about: the edits that concern how the file is read, and
 // the live version.
 func readingEdits(e Edits, live herb.Dataset) string {
-	e.Title, e.Description, e.License, e.Access = nil, nil, nil, ""
+	e.Title, e.Description, e.License = nil, nil, nil
 	content, _ := json.Marshal(e) // it has no values that cannot be encoded
 	return live.Version + " " + string(content)
 }
@@ -146,7 +157,7 @@ func (s *Service) start(id string, r *record, live herb.Dataset) (*reading, erro
 		running.cancel()
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	started := &reading{edits: edits, cancel: cancel, done: make(chan struct{}), progress: jobs.Progress{Phase: phaseWaiting}}
+	started := &reading{edits: edits, cancel: cancel, done: make(chan struct{}), progress: progress.Progress{Phase: phaseWaiting}}
 	s.readings[id] = started
 	s.work.Add(1)
 	go func() {
@@ -175,7 +186,7 @@ func (s *Service) cancel(id string) {
 
 // run reads a draft: first what the edits refer to, unless it is known, then the file with all
 // edits.
-func (s *Service) run(ctx context.Context, id string, r *record, live herb.Dataset, progress *reading) (found *finding, err error) {
+func (s *Service) run(ctx context.Context, id string, r *record, live herb.Dataset, running *reading) (found *finding, err error) {
 	defer herb.Recover(&err)
 	defer func() {
 		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
@@ -192,26 +203,26 @@ func (s *Service) run(ctx context.Context, id string, r *record, live herb.Datas
 		f, err := known(p)
 		if err == errUnknown {
 			var read *finding
-			if read, err = s.inspect(ctx, id, r, file, p, live, progress); err == nil {
+			if read, err = s.inspect(ctx, id, r, file, p, live, running, false); err == nil {
 				return read.usable()
 			}
 		}
 		return f, err
 	})
 	if isAboutFile(err) { // edits that do not fit the file
-		return s.withoutEdits(ctx, id, r, file, live, progress, err)
+		return s.withoutEdits(ctx, id, r, file, live, running, err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	found = s.finding(id, p.key())
-	if found == nil {
-		if found, err = s.inspect(ctx, id, r, file, p, live, progress); err != nil {
+	if found == nil || !found.isComplete() {
+		if found, err = s.inspect(ctx, id, r, file, p, live, running, true); err != nil {
 			return nil, err
 		}
 	}
 	if found.result == nil && r.Edits.refersToFile() {
-		return s.withoutEdits(ctx, id, r, file, live, progress, found.err)
+		return s.withoutEdits(ctx, id, r, file, live, running, found.err)
 	}
 	return found, nil
 }
@@ -221,7 +232,10 @@ func (s *Service) known(id string, r *record, live herb.Dataset) *finding {
 	p, err := s.planOf(r, live, s.knownFacts(id))
 	if err == nil {
 		f := s.finding(id, p.key())
-		if f == nil || f.result != nil || !r.Edits.refersToFile() {
+		switch {
+		case f == nil || !f.isComplete():
+			return nil
+		case f.result != nil || !r.Edits.refersToFile():
 			return f
 		}
 		err = f.err
@@ -244,7 +258,7 @@ func (s *Service) known(id string, r *record, live herb.Dataset) *finding {
 
 // withoutEdits returns what the file looks like without its edits, which are not possible.
 func (s *Service) withoutEdits(
-	ctx context.Context, id string, r *record, file *upload.File, live herb.Dataset, progress *reading, cause error,
+	ctx context.Context, id string, r *record, file *upload.File, live herb.Dataset, running *reading, cause error,
 ) (*finding, error) {
 	base, err := s.newPlan(r, Edits{Table: r.Edits.Table}, live)
 	if err != nil { // the settings of the live version cannot be used
@@ -252,7 +266,7 @@ func (s *Service) withoutEdits(
 	}
 	found := s.finding(id, base.key())
 	if found == nil {
-		if found, err = s.inspect(ctx, id, r, file, base, live, progress); err != nil {
+		if found, err = s.inspect(ctx, id, r, file, base, live, running, false); err != nil {
 			return nil, err
 		}
 	}
@@ -269,6 +283,9 @@ func (s *Service) file(id string, r *record) *upload.File {
 // isAboutFile reports whether an error is about the file or the settings, so that another attempt
 // fails too.
 func isAboutFile(err error) bool {
+	if versions.IsConcurrent(err) {
+		return false
+	}
 	switch herb.CodeOf(err) {
 	case herb.CodeInvalid, herb.CodeUnreadable, herb.CodeRejected, herb.CodeTooLarge:
 		return err != nil
@@ -276,22 +293,37 @@ func isAboutFile(err error) bool {
 	return false
 }
 
-// inspect reads a draft with a plan and remembers the result. If that fails because of the file, it
-// reads the file without a schema, to show what it looks like.
-func (s *Service) inspect(ctx context.Context, id string, r *record, file *upload.File, p *plan, live herb.Dataset, progress *reading) (*finding, error) {
+// errShown ends a check after the rows were read.
+var errShown = errors.New("the rows were read")
+
+// inspect reads a draft with a plan and remembers the result, and if isChecked, what the publish
+// would do. If that fails because of the file, it reads the file without a schema, to show what it
+// looks like.
+func (s *Service) inspect(
+	ctx context.Context, id string, r *record, file *upload.File, p *plan, live herb.Dataset, running *reading, isChecked bool,
+) (*finding, error) {
 	found := &finding{key: p.key()}
 	for _, attempt := range []*plan{p, p.withoutSchema()} {
-		progress.enter(phaseWaiting)
-		req := attempt.request(r, file)
-		err := s.opts.Jobs.Inspect(ctx, req, live, progress.options(), func() {
-			progress.enter(phaseReading)
+		running.enter(phaseWaiting)
+		outcome, err := s.opts.Jobs.Check(ctx, attempt.request(r, file), func() {
+			running.enter(phaseReading)
 			found.tables = s.tables(ctx, id, file)
 		}, func(t *ingest.Table) (err error) {
 			found.facts = newFacts(t)
-			found.result, err = s.examine(ctx, t, found.facts, r, live, progress)
-			return err
-		})
-		if err == nil {
+			if found.result, err = s.examine(ctx, t, found.facts, r, live, running); err != nil {
+				return err
+			}
+			if !isChecked || found.err != nil {
+				return errShown
+			}
+			running.show(*found)
+			return nil
+		}, func(p progress.Progress) { running.report(func(now *progress.Progress) { *now = p }) })
+		if errors.Is(err, errShown) {
+			break
+		}
+		if err == nil || herb.CodeOf(err) == herb.CodeRejected && slices.ContainsFunc(outcome.Changes, isBreaking) { // the publisher may consent
+			found.outcome = &outcome
 			break
 		}
 		if !isAboutFile(err) || ctx.Err() != nil {
@@ -308,20 +340,21 @@ func (s *Service) inspect(ctx context.Context, id string, r *record, file *uploa
 	return found, nil
 }
 
+func isBreaking(c versions.Change) bool { return c.Breaking }
+
+// show makes what was found known before the reading has ended.
+func (r *reading) show(f finding) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shown = &f
+}
+
 // tables returns the tables of a file, if there are several. They do not depend on the settings.
 func (s *Service) tables(ctx context.Context, id string, file *upload.File) []string {
 	if f := s.finding(id, ""); f != nil {
 		return f.tables
 	}
 	return s.opts.Jobs.Tables(ctx, file)
-}
-
-// options reports the progress of ingest.
-func (r *reading) options() ingest.Options {
-	return ingest.Options{
-		Progress: func(read, size int64) { r.report(func(p *jobs.Progress) { p.Done, p.Total = read, size }) },
-		Rows:     func(n int) { r.report(func(p *jobs.Progress) { p.Records = n }) },
-	}
 }
 
 // request returns the request that publishes a draft with the plan.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
+	"herbarium/internal/progress"
 	"herbarium/internal/versions"
 )
 
@@ -50,25 +50,26 @@ type ColumnEdit struct {
 
 // Review is what publishing a draft would do.
 type Review struct {
-	Draft    Draft
-	Progress *jobs.Progress // not nil while the file is read; the members below are of the check before then
-	Error    string         // why the file cannot be read with these settings; empty if it can
-	Tables   []string       // of a file of several, of which one must be chosen or is
-	Live     string         // the version that it would replace; empty if there is none
-	Title    string
-	About    string // description
-	License  string
-	Access   herb.Access
-	Key      []string // primary key
-	Format   string   // such as "xlsx, sheet Prices"
-	Records  int
-	Unit     string // what the format calls a row: "line", "row" or "array"; empty: rows have no numbers
-	Rows     []Row  // the first and the last of the file, and some that need attention
-	Columns  []Column
-	LeftOut  int               // rows of the file that are not records, without the header
-	Warnings []string          // notes about the file
-	Changes  []versions.Change // for users of the live version, except the number of records
-	Compared *Comparison       // with the records of the live version; nil if there is none or there are too many
+	Draft     Draft
+	Progress  *progress.Progress // not nil while the file is read; the members below are of the check before then
+	Error     string             // why the file cannot be read with these settings; empty if it can
+	Tables    []string           // of a file of several, of which one must be chosen or is
+	Live      string             // the version that it would replace; empty if there is none
+	Title     string
+	About     string // description
+	License   string
+	Access    herb.Access
+	Key       []string // primary key
+	Format    string   // such as "xlsx, sheet Prices"
+	Records   int
+	Unit      string // what the format calls a row: "line", "row" or "array"; empty: rows have no numbers
+	Rows      []Row  // the first and the last of the file, and some that need attention
+	Columns   []Column
+	LeftOut   int               // rows of the file that are not records, without the header
+	Warnings  []string          // notes about the file
+	Unchanged bool              // the file and its settings are those of the live version: nothing would be published
+	Changes   []versions.Change // for users of the live version, except the number of records, and problems of the new one
+	Compared  *Comparison       // with the records of the live version; nil if there is none or there are too many
 }
 
 // Breaking reports whether a change requires the consent of the publisher because it may break
@@ -135,7 +136,6 @@ type Exception struct {
 type Comparison struct {
 	New, Gone, Changed, Same int
 	Fields                   []FieldChange // of the changed records, most changes first
-	Duplicates               int           // records whose primary key is not unique
 }
 
 // FieldChange counts the records in which a field differs.

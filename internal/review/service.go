@@ -12,6 +12,8 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/jobs"
 	"herbarium/internal/library"
+	"herbarium/internal/progress"
+	"herbarium/internal/publish"
 	"herbarium/internal/store"
 	"herbarium/internal/upload"
 	"herbarium/internal/versions"
@@ -19,8 +21,8 @@ import (
 
 // Jobs reads and publishes files.
 type Jobs interface {
-	// Inspect reads the file of a request as a publish would, without publishing it.
-	Inspect(ctx context.Context, r jobs.Request, live herb.Dataset, opts ingest.Options, reading func(), use func(*ingest.Table) error) error
+	// Check says what the publish of a request would do. read is called with what was read.
+	Check(ctx context.Context, r jobs.Request, begun func(), read func(*ingest.Table) error, report func(progress.Progress)) (publish.Result, error)
 	// Tables returns the tables of a file, if there are several.
 	Tables(ctx context.Context, f *upload.File) []string
 	// Start publishes a file in the background, and closes it.

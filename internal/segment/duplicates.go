@@ -2,11 +2,10 @@ package segment
 
 import (
 	"context"
-	"encoding/binary"
 	"hash/maphash"
 	"slices"
 
-	"herbarium/internal/segment/internal/column"
+	"herbarium/internal/text"
 )
 
 // Duplicates reports the records with equal values in some fields. Text and lists are compared as
@@ -48,7 +47,6 @@ type duplicateSearch struct {
 	seed   maphash.Seed
 	atOnce int    // maximum number of hashes in memory
 	key    []byte // of the last record
-	part   []byte // of the key
 }
 
 // run finds the repeated hashes, in as many passes as the memory requires, and then the records
@@ -124,13 +122,6 @@ func (s *duplicateSearch) gather(ctx context.Context, hashes map[uint64]bool) (i
 // hash returns the hash of the key of a record and leaves the key in s.key. ok is false if all
 // fields are empty.
 func (s *duplicateSearch) hash(record []byte) (h uint64, ok bool) {
-	s.key = s.key[:0]
-	for _, f := range s.fields {
-		raw := s.r.records.Raw(record, f)
-		ok = ok || len(raw) > 0
-		s.part = column.AppendIdentity(s.part[:0], &s.r.Fields()[f], raw)
-		s.key = binary.AppendUvarint(s.key, uint64(len(s.part)))
-		s.key = append(s.key, s.part...)
-	}
+	s.key, ok = text.AppendKey(s.key[:0], s.r.Fields(), s.fields, func(f int) string { return s.r.records.ValueOf(record, f) })
 	return maphash.Bytes(s.seed, s.key), ok
 }

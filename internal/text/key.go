@@ -88,6 +88,19 @@ func AppendIdentity(dst []byte, f *herb.Field, value string) []byte {
 	return append(dst, value...)
 }
 
+// AppendKey appends bytes that are equal for records with equal keys. key has the positions of its
+// fields; value returns the value of a field as written. ok is false if all values are empty: such
+// a record has no key and equals no other.
+func AppendKey(dst []byte, fields []herb.Field, key []int, value func(field int) string) (_ []byte, ok bool) {
+	for _, i := range key {
+		v, before := value(i), len(dst)
+		ok = ok || v != ""
+		dst = AppendIdentity(dst, &fields[i], v)
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(dst)-before)) // ("ab", "c") is not ("a", "bc")
+	}
+	return dst, ok
+}
+
 // First bytes of number keys.
 const (
 	numberNegative = 1

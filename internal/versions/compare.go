@@ -157,34 +157,36 @@ func positions(fields []herb.Field) map[string]int {
 	return m
 }
 
+// Consent returns what a publisher must state to publish a breaking change.
+func (c Change) Consent() herb.Consent {
+	switch {
+	case c.Exposure:
+		return herb.ConsentExposure
+	case c.Kind == ExpectationFailed:
+		return herb.ConsentExpectations
+	}
+	return herb.ConsentBreaking
+}
+
 // Reject returns an error if a version with these changes must not go live without further
-// consents. Expectations have none: they are stated by the publisher, not by consumers.
+// consents.
 func Reject(changes []Change, given ...herb.Consent) error {
 	var reasons strings.Builder
 	var needed []herb.Consent
 	for _, c := range changes {
-		consent := herb.ConsentBreaking
-		if c.Exposure {
-			consent = herb.ConsentExposure
-		}
-		isExpectation := c.Kind == ExpectationFailed
-		if !c.Breaking || !isExpectation && slices.Contains(given, consent) {
+		if !c.Breaking || slices.Contains(given, c.Consent()) {
 			continue
 		}
 		reasons.WriteString("\n  - " + c.Message)
-		if !isExpectation && !slices.Contains(needed, consent) {
-			needed = append(needed, consent)
+		if !slices.Contains(needed, c.Consent()) {
+			needed = append(needed, c.Consent())
 		}
 	}
 	if reasons.Len() == 0 {
 		return nil
 	}
-	advice := ""
-	if len(needed) == 0 {
-		advice = "\n  fix the data or the expected results"
-	}
 	slices.Sort(needed)
-	return &herb.Error{Code: herb.CodeRejected, Message: "rejected, nothing has changed:" + reasons.String() + advice, Consents: needed}
+	return &herb.Error{Code: herb.CodeRejected, Message: "rejected, nothing has changed:" + reasons.String(), Consents: needed}
 }
 
 // findProtected returns an exposure for each protected dataset with the same source file as a

@@ -30,6 +30,7 @@ type Publication struct {
 	Exclusive     bool                          // reject the version if another one than Live went live meanwhile
 	AllowBreaking bool                          // accept breaking changes and keys that are not unique
 	AllowExposure bool                          // accept that something becomes public that the live version hides
+	AllowFailed   bool                          // accept expectations that fail
 	// Authorize fails if the publisher must not publish anymore; it is called before the switch.
 	// nil: nothing is checked.
 	Authorize func(ctx context.Context) error
@@ -214,6 +215,9 @@ func (p Publication) consents() (given []herb.Consent) {
 	}
 	if p.AllowExposure {
 		given = append(given, herb.ConsentExposure)
+	}
+	if p.AllowFailed {
+		given = append(given, herb.ConsentExpectations)
 	}
 	return given
 }

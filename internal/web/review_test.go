@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
+	"herbarium/internal/progress"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/versions"
@@ -85,9 +86,9 @@ func TestReview_states(t *testing.T) {
 		html   string // part of the page
 	}{
 		{"reading", func(r *review.Review) {
-			*r = review.Review{Draft: r.Draft, Progress: &jobs.Progress{Phase: "reading", Step: 1, Steps: 2, Done: 5, Total: 10, Records: 7}}
+			*r = review.Review{Draft: r.Draft, Progress: &progress.Progress{Phase: "reading", Step: 1, Steps: 2, Done: 5, Total: 10, Records: 7}}
 		}, []string{"Reading the file", "Reading, step 1 of 2, 7 records"}, []string{"Publish 0", "Title"}, `<meta http-equiv="refresh" content="1">`},
-		{"checking again", func(r *review.Review) { r.Progress = &jobs.Progress{Phase: "reading"} },
+		{"checking again", func(r *review.Review) { r.Progress = &progress.Progress{Phase: "reading"} },
 			[]string{"Reading", "Dog rose"}, []string{"Publish 4,812"}, `data-refresh="1"`},
 		{"broken", func(r *review.Review) {
 			*r = review.Review{Draft: r.Draft, Error: `stock.csv: line 3 has 5 values instead of 4`}
@@ -131,7 +132,6 @@ func TestReview_states(t *testing.T) {
 		{"rows without numbers", func(r *review.Review) {
 			r.Unit, r.Rows = "", []review.Row{{Kind: review.RowRecord, Cells: []string{"1", "2", "3", "4", "5", "6"}}}
 		}, nil, []string{"leave out", "click the label"}, ""},
-		{"duplicates", func(r *review.Review) { r.Compared.Duplicates = 2 }, []string{"2 records have a primary key that is not unique"}, nil, ""},
 		{"missing values", func(r *review.Review) {
 			r.Columns[3].Edit, r.Columns[3].Almost = review.ColumnEdit{Type: herb.TypeNumber, Missing: []string{"on request"}}, ""
 		}, []string{"inferred text number"}, nil, `value="undo 3"`},
@@ -312,7 +312,7 @@ func TestReview_publish(t *testing.T) {
 		{"nothing breaks", url.Values{"live": {"v1"}}, func(s *publishingSite) { s.review.Changes = nil }, 303, "v1 sells00000"},
 		{"unsaved edit", url.Values{"live": {"v1"}, "consent": {consent}, "title": {"a"}, "was-title": {"b"}}, nil, 409, "Your last changes are saved"},
 		{"another version", url.Values{"live": {"v0"}, "consent": {consent}}, nil, 409, "another version of nursery/stock went live"},
-		{"still checking", url.Values{"live": {"v1"}, "consent": {consent}}, func(s *publishingSite) { s.review.Progress = &jobs.Progress{} }, 409, "still being checked"},
+		{"still checking", url.Values{"live": {"v1"}, "consent": {consent}}, func(s *publishingSite) { s.review.Progress = &progress.Progress{} }, 409, "still being checked"},
 		{"error", url.Values{"live": {"v1"}, "consent": {consent}}, func(s *publishingSite) { s.review.Error = "x" }, 409, "correct the settings"},
 		{"rejected by the service", url.Values{"live": {"v1"}, "consent": {consent}},
 			func(s *publishingSite) { s.err = herb.Errorf(herb.CodeUnavailable, "too many publishes are waiting") }, 503, "Too many publishes"},
@@ -342,7 +342,7 @@ func TestReview_state(t *testing.T) {
 	t.Parallel()
 	const path = draftPath + "/live/publish1"
 	s := newPublishingSite(t)
-	s.record = jobs.Record{ID: "publish1", Dataset: "nursery/stock", Progress: &jobs.Progress{Phase: "building", Done: 1, Total: 4}}
+	s.record = jobs.Record{ID: "publish1", Dataset: "nursery/stock", Progress: &progress.Progress{Phase: "building", Done: 1, Total: 4}}
 	s.review.Draft.Publish = "publish1"
 	if a := s.get(t, path, as(sellsKey)...); a.status != 200 || !strings.Contains(a.body, `<progress value="1" max="4"`) || !strings.Contains(a.body, `http-equiv="refresh"`) {
 		t.Errorf("running: %d", a.status)

@@ -99,7 +99,7 @@ func (h *Handlers) describeVersion(w *response.Writer, r *http.Request) (d herb.
 
 // PutDescriptor handles a descriptor, with which the kept source is published again.
 func (h *Handlers) PutDescriptor(w *response.Writer, r *http.Request) error {
-	req, err := h.publishRequest(w, r, []string{paramCheck, paramAllowBreaking, paramAllowExposure, paramForce})
+	req, err := h.publishRequest(w, r, []string{paramCheck, paramAllowBreaking, paramAllowExposure, paramAllowFailed, paramForce})
 	if err != nil {
 		return err
 	}

@@ -139,6 +139,7 @@ const (
 	paramCheck         = "_check"
 	paramAllowBreaking = "_allow_breaking"
 	paramAllowExposure = "_allow_exposure"
+	paramAllowFailed   = "_allow_failed_expectations"
 	paramForce         = "_force"
 	paramMode          = "_mode"
 )
@@ -148,7 +149,7 @@ func publishParams() []string {
 	for _, name := range jobs.ReadingNames() {
 		names = append(names, "_"+name)
 	}
-	return append(names, paramAccess, paramCheck, paramAllowBreaking, paramAllowExposure, paramForce)
+	return append(names, paramAccess, paramCheck, paramAllowBreaking, paramAllowExposure, paramAllowFailed, paramForce)
 }
 
 // publishRequest returns the request of a client that may publish a dataset, without the file.
@@ -209,6 +210,8 @@ func setParam(req *jobs.Request, name, value string) (err error) {
 		req.AllowBreaking, err = parseSwitch(name, value)
 	case paramAllowExposure:
 		req.AllowExposure, err = parseSwitch(name, value)
+	case paramAllowFailed:
+		req.AllowFailed, err = parseSwitch(name, value)
 	case paramForce:
 		req.Force, err = parseSwitch(name, value)
 	case paramMode:

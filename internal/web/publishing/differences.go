@@ -56,7 +56,6 @@ func (page *reviewPage) recordDifferences() (all []difference) {
 	}
 	add(c.Changed, "", changed)
 	add(c.Gone, "", "gone")
-	add(c.Duplicates, "", plural(c.Duplicates, "record has", "records have")+" a primary key that is not unique")
 	if len(all) == 0 {
 		add(c.Same, "", "the same "+plural(c.Same, "record", "records"))
 	}

@@ -184,7 +184,7 @@ func (p *Pages) publishDraft(w http.ResponseWriter, r *http.Request) error {
 	if err := checkReviewed(&found, live.Version, changed, r.PostForm); err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
-	consent := review.Consent{AllowBreaking: found.Breaking(), AllowExposure: found.Exposing(), Authorize: httpapi.Reauthorize(r, d.Ref)}
+	consent := review.Consent{AllowBreaking: found.Breaking(), AllowExposure: found.Exposing(), AllowFailed: found.Breaking(), Authorize: httpapi.Reauthorize(r, d.Ref)}
 	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, consent, live.Version, actor)
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
+	"herbarium/internal/progress"
 	"herbarium/internal/review"
 	"herbarium/internal/versions"
 	"herbarium/internal/web/site"
@@ -94,7 +94,7 @@ type progressView struct {
 	Done, Total int64 // Total is 0 if it is not known
 }
 
-func newProgressView(p *jobs.Progress) *progressView {
+func newProgressView(p *progress.Progress) *progressView {
 	if p == nil {
 		return nil
 	}

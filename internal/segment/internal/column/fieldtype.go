@@ -44,11 +44,6 @@ func edgeKey(f *herb.Field, edge string) string {
 // written: 1 and 1.0 are the same number. Otherwise a run of such values is non-uniform.
 func EqualByKey(t herb.Type) bool { return t.IsScalar() }
 
-// AppendIdentity is text.AppendIdentity of a value as written in JSON.
-func AppendIdentity(dst []byte, f *herb.Field, raw []byte) []byte {
-	return text.AppendIdentity(dst, f, unescape(raw))
-}
-
 // KeyIsAmbiguous reports whether a value that is not equal can have the same sort key.
 func KeyIsAmbiguous(t herb.Type, value []byte) bool {
 	return !EqualByKey(t) && !text.IsPrintableASCII(value)

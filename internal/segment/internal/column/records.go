@@ -55,7 +55,10 @@ func (r *Records) Len() int { return r.Starts.Len() - 1 }
 func (r *Records) JSON(n uint32) []byte { return r.Data[r.Starts.At(int(n)):r.Starts.At(int(n)+1)] }
 
 // Value returns the value of a field of a record.
-func (r *Records) Value(n uint32, field int) string { return unescape(r.Raw(r.JSON(n), field)) }
+func (r *Records) Value(n uint32, field int) string { return r.ValueOf(r.JSON(n), field) }
+
+// ValueOf returns the value of a field of a record in JSON.
+func (r *Records) ValueOf(record []byte, field int) string { return unescape(r.Raw(record, field)) }
 
 func (r *Records) appendValue(dst []byte, n uint32, field int) []byte {
 	raw := r.Raw(r.JSON(n), field)

@@ -1,0 +1,36 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/source"
+	"herbarium/internal/progress"
+	"herbarium/internal/publish"
+	"herbarium/internal/upload"
+)
+
+// Check says what the publish of a request would do: it does all of it, except that nothing goes
+// live, and the file stays open. The result and the error are those of the publish. begun is called
+// when it has the slot of a publish of the same key, so that checks and publishes together need no
+// more memory than publishes alone, and read with what was read.
+func (s *Service) Check(
+	ctx context.Context, r Request, begun func(), read func(*ingest.Table) error, report func(progress.Progress),
+) (publish.Result, error) {
+	r.Check = true
+	return s.publish(ctx, &r, publish.Options{Read: read, Progress: report}, begun)
+}
+
+// Tables returns the names of the tables of a file that was checked, if there are several; nil
+// if it is one table or cannot be read.
+func (s *Service) Tables(ctx context.Context, f *upload.File) []string {
+	name := cmp.Or(f.Name, "file")
+	src := ingest.Source{Input: f.Content(), DisplayName: name, Path: name}
+	return discover.New(discover.Options{Formats: ingest.Formats()}).Tables(ctx, src)
+}
+
+// CheckRef fails if files cannot be published as a dataset.
+func CheckRef(ref herb.Ref) error { return source.CheckReserved("the file", ref) }
