@@ -144,17 +144,16 @@ func TestChart_noScript(t *testing.T) {
 // TestChart_screens checks that charts fit on all screens: nothing overflows, and texts do not
 // overlap.
 func TestChart_screens(t *testing.T) {
-	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	for _, opts := range []tabOptions{{}, {Phone: true}, {Width: 1920, Height: 1080}, {Width: 800, Height: 600}} {
-		b.Screen(opts)
-		for _, query := range []string{
-			"", "?_by=category", "?_by=date:month&_by=category&_measure=sum:price", "?_by=category&_by=status", "?_by=author&_by=category&_kind=grouped",
-			"?_by=date:year&_by=category&_kind=heat", "?_by=price:10", "?_measure=mean:price", "?_by=date:year&_by=category&_kind=table",
-		} {
-			b.Visit(catalog + "/chart" + query)
-			b.settled()
+	for _, query := range []string{
+		"", "?_by=category", "?_by=date:month&_by=category&_measure=sum:price", "?_by=category&_by=status", "?_by=author&_by=category&_kind=grouped",
+		"?_by=date:year&_by=category&_kind=heat", "?_by=price:10", "?_measure=mean:price", "?_by=date:year&_by=category&_kind=table",
+	} {
+		b.Visit(catalog + "/chart" + query)
+		b.settled()
+		for _, opts := range []tabOptions{{}, {Phone: true}, {Width: 1920, Height: 1080}, {Width: 800, Height: 600}} {
+			b.Screen(opts)
 			wrong := eval[[]string](b, `(() => {
 				const wrong = [];
 				if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page is " + document.documentElement.scrollWidth + " wide");

@@ -41,17 +41,16 @@ func (b *tab) visibleRows() int {
 }
 
 func TestVisibleRows(t *testing.T) {
-	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
-	for _, screen := range []struct {
-		opts tabOptions
-		want int
-	}{{tabOptions{Width: 1440, Height: 900}, 20}, {tabOptions{Phone: true, Width: 390, Height: 844}, 8}} {
-		b.Screen(screen.opts)
-		for _, path := range []string{catalog, catalog + "?status=published&price[gte]=1", wide} {
-			b.Visit(path)
-			b.settled()
+	for _, path := range []string{catalog + "?status=published&price[gte]=1", wide} {
+		b.Visit(path)
+		b.settled()
+		for _, screen := range []struct {
+			opts tabOptions
+			want int
+		}{{tabOptions{Width: 1440, Height: 900}, 20}, {tabOptions{Phone: true, Width: 390, Height: 844}, 8}} {
+			b.Screen(screen.opts)
 			if got := b.visibleRows(); got < screen.want {
 				t.Errorf("%d×%d: %s shows %d rows, want %d", screen.opts.Width, screen.opts.Height, path, got, screen.want)
 			}
@@ -109,7 +108,6 @@ func TestLayoutShift(t *testing.T) {
 // TestScreens checks every view of a dataset with a thousand columns on four screens: the page does
 // not scroll horizontally, the bars keep their height, and nothing in them overlaps.
 func TestScreens(t *testing.T) {
-	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{Fails: []int{400}})
 	for _, path := range []string{
@@ -164,7 +162,6 @@ func TestScreens(t *testing.T) {
 // distributions are loaded for the columns in view only, and a match of the search is brought into
 // view.
 func TestThousandColumns(t *testing.T) {
-	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
 	b.Visit(wide)

@@ -21,7 +21,6 @@ func (b *tab) lightnessOf(selector string) int {
 }
 
 func TestTheme(t *testing.T) {
-	onlyInSoakRuns(t)
 	t.Parallel()
 	s := newSite(t, nil)
 	for _, noScript := range []bool{false, true} {

@@ -62,7 +62,6 @@ func TestEmptyStates(t *testing.T) {
 }
 
 func TestErrorStates(t *testing.T) {
-	onlyInSoakRuns(t)
 	t.Parallel()
 	for _, script := range []bool{true, false} {
 		b := open(t, newSite(t, nil), tabOptions{NoScript: !script, Fails: []int{400, 404}})
