@@ -23,9 +23,9 @@ const (
 
 // addDataset adds the operations and the schema of the records of a dataset. name is its unique
 // identifier.
-func (doc *document) addDataset(d *herb.Dataset, name string, level detail) {
+func (doc *document) addDataset(d *herb.Dataset, name string) {
 	title, url := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
-	doc.Components.Schemas["Record_"+name] = doc.recordSchema(d, level)
+	doc.Components.Schemas["Record_"+name] = recordSchema(d)
 	list := doc.Paths[listPath]["get"].forDataset(d, "list_"+name, "List "+title)
 	list.setSchema(map[string]any{
 		"type": "object", "description": "A page of records.", "required": []string{"data", "meta"},
@@ -37,36 +37,15 @@ func (doc *document) addDataset(d *herb.Dataset, name string, level detail) {
 	facets := doc.Paths[facetsPath]["get"].forDataset(d, "facets_"+name, "Count the values of "+title)
 	filterable := fieldNames(d, func(f herb.Field) bool { return f.Filterable })
 	doc.restrictItems(&facets, "countedField", filterable)
-	if level == compact {
-		list.shorten(d)
-		facets.shorten(d)
-	} else {
-		doc.restrictItems(&list, "sort", sortKeys(d))
-		doc.restrictFields(&list, d)
-		list.addFilters(d, query.Reserved())
-		facets.addFilters(d, slices.Concat(query.Reserved(), query.FacetParams()))
-	}
+	doc.restrictItems(&list, "sort", sortKeys(d))
+	doc.restrictFields(&list, d)
+	list.addFilters(d, query.Reserved())
+	facets.addFilters(d, slices.Concat(query.Reserved(), query.FacetParams()))
 	list.Description = strings.TrimSpace(d.Description + "\n\n" + list.Description)
 	doc.Paths[url+"/data"] = map[string]operation{"get": list}
 	if len(filterable) > 0 {
 		doc.Paths[url+"/facets"] = map[string]operation{"get": facets}
 	}
-}
-
-// shorten removes what the operation for any dataset documents, too.
-func (op *operation) shorten(d *herb.Dataset) {
-	op.Description = ""
-	op.Parameters = slices.DeleteFunc(op.Parameters, func(p parameter) bool {
-		return strings.HasSuffix(p.Ref, "/api_key") || strings.Contains(p.Ref, "-") // a header
-	})
-	statuses := []string{"200", "400", "503"}
-	if d.Access == herb.AccessKey {
-		statuses = append(statuses, "401", "403")
-	}
-	maps.DeleteFunc(op.Responses, func(status string, _ response) bool { return !slices.Contains(statuses, status) })
-	ok := op.Responses["200"]
-	ok.Headers = nil
-	op.Responses["200"] = ok
 }
 
 // fieldNames returns the names of the fields that meet a condition.
@@ -107,55 +86,36 @@ func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 
 // recordSchema returns the schema of the records of a dataset. Members whose names client
 // generators do not support are additional ones, so that clients can read them.
-func (doc *document) recordSchema(d *herb.Dataset, level detail) map[string]any {
-	record := map[string]any{"type": "object", "description": "A record of " + d.Ref.String() + ".", "additionalProperties": false}
-	members, required := properties{level: level}, []string{}
+func recordSchema(d *herb.Dataset) map[string]any {
+	members, required := properties{}, []string{}
+	var additional any = false
 	for _, f := range d.Fields {
 		if isPortable(f.Name) {
-			members.fields, required = append(members.fields, f), append(required, f.Name)
+			members, required = append(members, f), append(required, f.Name)
 		} else {
-			record["additionalProperties"] = map[string]any{"type": "string"}
+			additional = map[string]any{"type": "string"}
 		}
 	}
-	if level == compact {
-		record["minProperties"] = len(d.Fields)
-		for _, f := range d.Fields {
-			doc.Components.Schemas[typeSchema(f.Type)] = map[string]any{"type": "string", "description": describeField(herb.Field{Type: f.Type})}
-		}
-	} else {
-		record["description"] = "A record of " + d.Ref.String() + ". A missing value is an empty string."
-		record["required"] = required
+	return map[string]any{
+		"type": "object", "description": "A record of " + d.Ref.String() + ". A missing value is an empty string.",
+		"properties": members, "required": required, "additionalProperties": additional,
 	}
-	record["properties"] = members
-	return record
 }
 
-// properties encodes fields as the properties of a schema, in the order of the fields. Those of
-// compact documents refer to the schema of their type; the document of the dataset has their title,
-// description and notation.
-type properties struct {
-	fields []herb.Field
-	level  detail
-}
+// properties encodes fields as the properties of a schema, in the order of the fields.
+type properties []herb.Field
 
 // MarshalJSON implements json.Marshaler.
 func (p properties) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	goNames := uniqueNames{"AdditionalProperties": true, "Get": true, "Set": true} // of records with additional members
-	for i, f := range p.fields {
-		schema := struct {
-			Ref         string `json:"$ref,omitempty"`
-			Type        string `json:"type,omitempty"`
+	for i, f := range p {
+		encoded, err := json.Marshal(struct {
+			Type        string `json:"type"`
 			Title       string `json:"title,omitempty"`
-			Description string `json:"description,omitempty"`
+			Description string `json:"description"`
 			GoName      string `json:"x-go-name,omitempty"`
-		}{GoName: goNames.goName(f.Name)}
-		if p.level == compact {
-			schema.Ref = schemaPath + typeSchema(f.Type)
-		} else {
-			schema.Type, schema.Title, schema.Description = "string", f.Title, describeField(f)
-		}
-		encoded, err := json.Marshal(schema)
+		}{"string", f.Title, describeField(f), goNames.goName(f.Name)})
 		if err != nil {
 			return nil, err
 		}
@@ -166,9 +126,6 @@ func (p properties) MarshalJSON() ([]byte, error) {
 	}
 	return append(b, '}'), nil
 }
-
-// typeSchema returns the name of the schema of a type's values, such as Text.
-func typeSchema(t herb.Type) string { return strings.ToUpper(string(t[:1])) + string(t[1:]) }
 
 // describeField returns the description of a field, followed by that of its type and its notation.
 func describeField(f herb.Field) string {

@@ -21,21 +21,6 @@ import (
 //go:embed openapi.json
 var base []byte
 
-// withoutPlants removes the plant store from the descriptions of openapi.json.
-var withoutPlants = strings.NewReplacer(
-	`"A plant store, and listings of datasets."`, `"Listings of datasets."`,
-	` and filters, and create plants.`, ` and filters.`,
-	`{"name": "Plants", "description": "The plant store."},`, ``,
-	` Created plants are listed as store/plants.`, ``,
-	" Creating plants requires the scope `plants:write`.", ``,
-)
-
-// withoutPublishing removes publishing over HTTP from the descriptions of openapi.json.
-var withoutPublishing = strings.NewReplacer(
-	`{"name": "Publishing", "description": "Publishing of files, with a key."},`, ``,
-	" Publishing requires `publish`, `publish:<namespace>/*` or `publish:<namespace>/<dataset>`.", ``,
-)
-
 // Features are the optional parts of a service.
 type Features struct {
 	Plants     bool // the plant store
@@ -47,7 +32,7 @@ type document struct {
 	OpenAPI    string                          `json:"openapi"`
 	Info       info                            `json:"info"`
 	Servers    []server                        `json:"servers"`
-	Tags       json.RawMessage                 `json:"tags"`
+	Tags       []tag                           `json:"tags"`
 	Paths      map[string]map[string]operation `json:"paths"` // by path and method
 	Components struct {
 		Schemas         map[string]any       `json:"schemas"`
@@ -68,6 +53,11 @@ type info struct {
 
 type server struct {
 	URL         string `json:"url"`
+	Description string `json:"description"`
+}
+
+type tag struct {
+	Name        string `json:"name"`
 	Description string `json:"description"`
 }
 
@@ -102,10 +92,9 @@ type response struct {
 	Content     map[string]map[string]any `json:"content,omitempty"` // schema and example by media type
 }
 
-// schemaPath is the start of a reference to a schema of the document.
-const schemaPath = "#/components/schemas/"
-
-func schemaRef(name string) map[string]any { return map[string]any{"$ref": schemaPath + name} }
+func schemaRef(name string) map[string]any {
+	return map[string]any{"$ref": "#/components/schemas/" + name}
+}
 
 // Limits of a document with the operations of all datasets. Viewers and client generators do not
 // support larger ones.
@@ -114,51 +103,31 @@ const (
 	maxSize     = 1 << 20 // bytes
 )
 
-// detail is how much of each dataset a document describes.
-type detail int
-
-const (
-	allOperators detail = iota // a parameter for each field and operator
-	compact                    // one parameter for all filters, and schemas shared by datasets
-	generic                    // no dataset; refers to the documents of datasets
-)
-
-// Generate returns the document for datasets, with as much detail as the limits permit. total is
-// the number of datasets of the service; datasets may be omitted if there are more than
-// MaxDatasets. publicURL is the base URL of the service; empty means that of the document.
-func Generate(publicURL string, datasets []herb.Dataset, total int, has Features) (body []byte, err error) {
-	level := allOperators
-	if len(datasets) < total {
-		level = generic
-	}
-	for ; level <= generic; level++ {
-		body, err = generate(publicURL, datasets, total, has, level)
-		if err != nil || len(body) <= maxSize || total == 1 {
-			break
-		}
+// Generate returns the document for datasets. If it exceeds the limits, the document describes no
+// dataset and refers to the documents of single datasets. total is the number of datasets of the
+// service; datasets may be omitted if there are more than MaxDatasets. publicURL is the base URL of
+// the service; empty means that of the document.
+func Generate(publicURL string, datasets []herb.Dataset, total int, has Features) ([]byte, error) {
+	body, err := generate(publicURL, datasets, total, has)
+	if err == nil && len(body) > maxSize && total > 1 {
+		return generate(publicURL, nil, total, has)
 	}
 	return body, err
 }
 
-// removeTag removes the operations with a tag.
-func (doc *document) removeTag(tag string) {
+// removeTag removes a tag and its operations.
+func (doc *document) removeTag(name string) {
+	doc.Tags = slices.DeleteFunc(doc.Tags, func(t tag) bool { return t.Name == name })
 	for path, operations := range doc.Paths {
-		maps.DeleteFunc(operations, func(_ string, o operation) bool { return slices.Contains(o.Tags, tag) })
+		maps.DeleteFunc(operations, func(_ string, o operation) bool { return slices.Contains(o.Tags, name) })
 		if len(operations) == 0 {
 			delete(doc.Paths, path)
 		}
 	}
 }
 
-func generate(publicURL string, datasets []herb.Dataset, total int, has Features, level detail) ([]byte, error) {
+func generate(publicURL string, datasets []herb.Dataset, total int, has Features) ([]byte, error) {
 	var doc document
-	base := base
-	if !has.Plants {
-		base = []byte(withoutPlants.Replace(string(base)))
-	}
-	if !has.Publishing {
-		base = []byte(withoutPublishing.Replace(string(base)))
-	}
 	var raw struct {
 		Components struct{ Schemas map[string]json.RawMessage } // keep the order of their members
 	}
@@ -188,14 +157,14 @@ func generate(publicURL string, datasets []herb.Dataset, total int, has Features
 	}
 	doc.Servers = []server{{cmp.Or(strings.TrimRight(publicURL, "/"), "/"), "The server of this document."}}
 	names := uniqueNames{}
-	if level == generic {
+	if len(datasets) < total {
 		doc.Info.Description += fmt.Sprintf("\n\nThis server has %s datasets. `/openapi.json?dataset=<namespace>/<dataset>` is the document with "+
 			"the parameters and records of one of them, and `/api/v1` lists them.", herb.Count(total))
 		datasets = nil
 	}
 	for i := range datasets {
 		d, name := &datasets[i], names.identifier(datasets[i].Ref)
-		doc.addDataset(d, name, level)
+		doc.addDataset(d, name)
 		if total == 1 {
 			if err := doc.addOwnOperations(d, name); err != nil {
 				return nil, err

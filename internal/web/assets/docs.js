@@ -62,7 +62,7 @@ async function start() {
     const wide = JSON.stringify(spec).length > maxDocument;
     if (wide) spec = shortened(spec);
     showSelection(whole, selected, wide ? `The first ${maxFields} fields are shown; the OpenAPI document contains all.` :
-      selected ? "The operations of one dataset are shown; the OpenAPI document contains all." : "Select a dataset to see its operations.");
+      selected ? "The operations of one dataset are shown." : "Select a dataset to see its operations.");
   }
   window.SwaggerUIBundle({
     spec,
