@@ -98,16 +98,18 @@ func (p fakePublisher) Publish(ctx context.Context, s ingest.Source, o publish.O
 	return p(ctx, s, o)
 }
 
-type fakeLibrary struct {
-	Library
+type fakeVersions struct {
+	Versions
 	live herb.Dataset
 }
 
-func (l fakeLibrary) LiveVersion(context.Context, herb.Ref) (herb.Dataset, error) { return l.live, nil }
+func (l fakeVersions) LiveVersion(context.Context, herb.Ref) (herb.Dataset, error) {
+	return l.live, nil
+}
 
 func newService(t *testing.T, db *fakeStore, now func() time.Time, do fakePublisher) *Service {
 	t.Helper()
-	s := New(Options{Publisher: do, Library: fakeLibrary{}, Store: db, Files: upload.New(upload.Options{Dir: t.TempDir()}), Dir: t.TempDir(), Now: now})
+	s := New(Options{Publisher: do, Versions: fakeVersions{}, Store: db, Files: upload.New(upload.Options{Dir: t.TempDir()}), Dir: t.TempDir(), Now: now})
 	t.Cleanup(s.Stop)
 	return s
 }
@@ -137,7 +139,7 @@ func TestObserve(t *testing.T) {
 		statuses := map[publish.Status]int{}
 		var longest time.Duration
 		s := New(Options{
-			Library: fakeLibrary{}, Store: newStore(), Files: upload.New(upload.Options{Dir: t.TempDir()}), Dir: t.TempDir(),
+			Versions: fakeVersions{}, Store: newStore(), Files: upload.New(upload.Options{Dir: t.TempDir()}), Dir: t.TempDir(),
 			Publisher: fakePublisher(func(context.Context, ingest.Source, publish.Options) (publish.Result, error) {
 				time.Sleep(time.Minute)
 				return publish.Result{}, herb.Errorf(herb.CodeRejected, "no")

@@ -73,7 +73,7 @@ func TestReview_hostile(t *testing.T) {
 					t.Errorf("%+v: no rows or columns are shown", e)
 				}
 			}
-			stored, err := n.store.Publish(t.Context(), id)
+			stored, err := n.store.Draft(t.Context(), id)
 			if err != nil || len(stored.Content) > 2<<20 {
 				t.Errorf("the record has %d bytes, %v", len(stored.Content), err)
 			}
