@@ -59,7 +59,7 @@ func TestUpgrade_inUse(t *testing.T) {
 	var upgrades []int
 	_, err = openSchema(t, address, nextSchema(t, 1), postgres.Options{Upgraded: func(from, to int) { upgrades = append(upgrades, from, to) }})
 	must.NoError(t, err)
-	if len(upgrades) != 2 || upgrades[0] != 2 || upgrades[1] != 3 {
+	if len(upgrades) != 2 || upgrades[0] != 3 || upgrades[1] != 4 {
 		t.Errorf("reported upgrades %v", upgrades)
 	}
 	must.NoError(t, old.AddKey(t.Context(), herb.Key{ID: "ann"}))
@@ -104,7 +104,7 @@ func TestUpgrade_noticed(t *testing.T) {
 	must.NoError(t, err)
 	old, err := openSchema(t, address, schema, postgres.Options{}) // renews its registration in short intervals
 	must.NoError(t, err)
-	run(t, address, "UPDATE schema_version SET version = 3, needs = 3")
+	run(t, address, "UPDATE schema_version SET version = 4, needs = 4")
 	for err == nil {
 		_, err = old.Keys(t.Context())
 	}
