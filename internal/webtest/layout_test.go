@@ -162,6 +162,7 @@ func TestScreens(t *testing.T) {
 // distributions are loaded for the columns in view only, and a match of the search is brought into
 // view.
 func TestThousandColumns(t *testing.T) {
+	onlyInSoakRuns(t)
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
 	b.Visit(wide)

@@ -259,6 +259,7 @@ func TestMap_wkt(t *testing.T) {
 }
 
 func TestMap_accessibility(t *testing.T) {
+	onlyInSoakRuns(t)
 	t.Parallel()
 	script := axeScript(t)
 	b := open(t, newSite(t, nil), tabOptions{})

@@ -86,6 +86,7 @@ func longTextCSV() string {
 // TestLongText checks that menus with long names and values are completely in view and do not cut
 // them off.
 func TestLongText(t *testing.T) {
+	onlyInSoakRuns(t)
 	t.Parallel()
 	s := newSite(t, nil)
 	const name = "a_name_that_is_much_longer_than_the_column_"
