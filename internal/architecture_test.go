@@ -168,3 +168,48 @@ func TestMessagesWithoutFlags(t *testing.T) {
 		})
 	})
 }
+
+// TestMessagesAreNotSearched checks that no code searches the text of errors: what a reader needs
+// of an error is a member of its type.
+func TestMessagesAreNotSearched(t *testing.T) {
+	t.Parallel()
+	search := regexp.MustCompile(`^(Contains|Has|Cut|Index|LastIndex|Split|Trim|Fields|Count|EqualFold)`)
+	excepted := map[string]string{
+		"ingest/file/shared.go":       "os.Root exports no error for paths that leave it",
+		"ingest/datapackage/parse.go": "the YAML decoder begins its messages with its name",
+		"remote/client.go":            "the server appends the consents in the words of the API",
+	}
+	eachFile(t, func(file string) {
+		if strings.HasSuffix(file, "_test.go") || excepted[file] != "" {
+			return
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			function, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || !isNamed(function.X, "strings") || !search.MatchString(function.Sel.Name) {
+				return true
+			}
+			ast.Inspect(call.Args[0], func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Name == "Error" || s.Sel.Name == "Message" || s.Sel.Name == "MessageOf") {
+					t.Errorf("%s: strings.%s searches the text of an error; give the error a member", set.Position(call.Pos()), function.Sel.Name)
+				}
+				return true
+			})
+			return true
+		})
+	})
+}
+
+// isNamed reports whether an expression is an identifier with a name.
+func isNamed(x ast.Expr, name string) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && id.Name == name
+}

@@ -16,9 +16,9 @@ import (
 // commandLineActor identifies who runs a command: the user of the operating system, on this
 // machine.
 func commandLineActor() herb.Actor {
-	a := herb.Actor{Name: "uid " + strconv.Itoa(os.Getuid()), Origin: "unknown host command line"}
+	a := herb.Actor{ID: "uid " + strconv.Itoa(os.Getuid()), Origin: "unknown host command line"}
 	if u, err := user.Current(); err == nil && u.Username != "" {
-		a.Name = u.Username
+		a.ID = u.Username
 	}
 	if host, err := os.Hostname(); err == nil {
 		a.Origin = host + " command line"

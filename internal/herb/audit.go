@@ -57,7 +57,8 @@ type AuditQuery struct {
 
 // Actor identifies who makes a change, and from where.
 type Actor struct {
-	Name, Origin string
+	ID     string // of a key; "uid 1000" for a command, "server" for a server that publishes its files
+	Origin string // a network address, a host, or the path of a file
 	// Note ends the detail of every entry of the actor, such as the digest of the file that it
 	// sent; empty if there is none.
 	Note string
@@ -70,10 +71,10 @@ func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// ActorOf returns the actor of a context. Its name is "unknown" if there is none.
+// ActorOf returns the actor of a context. Its ID is "unknown" if there is none.
 func ActorOf(ctx context.Context) Actor {
 	if a, ok := ctx.Value(actorKey{}).(Actor); ok {
 		return a
 	}
-	return Actor{Name: "unknown"}
+	return Actor{ID: "unknown"}
 }

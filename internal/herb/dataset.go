@@ -4,6 +4,7 @@
 package herb
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -108,6 +109,9 @@ func (d Dataset) WithoutExcluded() Dataset {
 }
 
 // Details is the part of a version's description that listings do not need.
+//
+// The order of its members is that of their encoding: DecodeMetadata reads the first ones and stops
+// at the report.
 type Details struct {
 	Order      Order           `json:"order,omitzero"`        // default order of listings; zero means source order
 	PrimaryKey []string        `json:"primary_key,omitempty"` // fields whose combined values are unique
@@ -116,6 +120,25 @@ type Details struct {
 	File       *File           `json:"file,omitempty"`        // identifies the segment file on other nodes; nil if it is on one machine only
 	Origins    []Origin        `json:"origins,omitempty"`     // sources of a protected version; never shown to readers
 	Settings   *Settings       `json:"settings,omitempty"`    // for the next publish; never shown to readers
+}
+
+// DecodeMetadata decodes what lists of datasets show: order, primary key and descriptor. It does
+// not read the report, which is by far the largest member.
+func (d *Details) DecodeMetadata(content []byte) error {
+	members := map[json.Token]any{"order": &d.Order, "primary_key": &d.PrimaryKey, "descriptor": &d.Descriptor}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	_, err := decoder.Token() // {
+	for err == nil && decoder.More() {
+		var name json.Token
+		if name, err = decoder.Token(); err == nil {
+			member, ok := members[name]
+			if !ok {
+				return nil
+			}
+			err = decoder.Decode(member)
+		}
+	}
+	return err
 }
 
 // Settings is how a version was published. A publish without a descriptor uses those of the live

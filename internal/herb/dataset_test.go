@@ -2,6 +2,7 @@ package herb_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,29 @@ func TestOrigin_Overlaps(t *testing.T) {
 		a, b := herb.Origin{Path: "f", Part: tt.a}, herb.Origin{Path: "f", Part: tt.b}
 		if a.Overlaps(b) != tt.want || b.Overlaps(a) != tt.want || a.Overlaps(herb.Origin{Path: "g", Part: tt.b}) {
 			t.Errorf("%q and %q: want %t", tt.a, tt.b, tt.want)
+		}
+	}
+}
+
+// TestDetails_DecodeMetadata checks that all metadata is encoded before the report, so that it is
+// decoded from the start of the encoding.
+func TestDetails_DecodeMetadata(t *testing.T) {
+	t.Parallel()
+	metadata := herb.Details{Order: herb.Order{Field: "price", Desc: true}, PrimaryKey: []string{"id"}, Descriptor: json.RawMessage(`{"title":"x"}`)}
+	all := metadata
+	all.Report, all.File, all.Origins, all.Settings = &herb.Report{Rows: 1}, &herb.File{Size: 1}, []herb.Origin{{Path: "/a"}}, &herb.Settings{Public: true}
+	content, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, _, found := strings.Cut(string(content), `"report":`)
+	if !found {
+		t.Fatalf("no report in %s", content)
+	}
+	for _, encoded := range []string{string(content), start + `"report":`} {
+		var got herb.Details
+		if err := got.DecodeMetadata([]byte(encoded)); err != nil || !reflect.DeepEqual(got, metadata) {
+			t.Errorf("decoded %+v, %v; want %+v", got, err, metadata)
 		}
 	}
 }

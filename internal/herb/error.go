@@ -1,6 +1,7 @@
 package herb
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -41,6 +42,12 @@ type Error struct {
 	// Consents are what a publisher may state to have the change made nevertheless. The message
 	// does not name them: each interface has its own words, which Advice returns.
 	Consents []Consent
+	// Place is where the error occurred, such as a path, if the message begins with it.
+	Place string
+	// Field is the field of a source that the error is about; empty if it is about none.
+	Field string
+	// Problem is the message without places and without what to do; empty if it is not known.
+	Problem string
 }
 
 // Consent is what a publisher states to publish a version that would be rejected.
@@ -99,6 +106,41 @@ func Errorf(code Code, format string, args ...any) error {
 // Invalidf returns an Error with CodeInvalid.
 func Invalidf(format string, args ...any) error {
 	return Errorf(CodeInvalid, format, args...)
+}
+
+// InvalidAdvice returns an Error with CodeInvalid that says what is wrong and what to do about it.
+func InvalidAdvice(problem, advice string) error {
+	return &Error{Code: CodeInvalid, Message: problem + "; " + advice, Problem: problem}
+}
+
+// At returns an error whose message begins with a place, unless it does so already. Errors without
+// a message for clients stay as they are.
+func At(place string, err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Place == place {
+		return err
+	}
+	located := *e
+	located.Place, located.Message, located.Problem = place, place+": "+e.Message, cmp.Or(e.Problem, e.Message)
+	return &located
+}
+
+// AtField is At for a field of a source.
+func AtField(name string, err error) error {
+	err = At(fmt.Sprintf("field %q", name), err)
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Field = name
+	}
+	return err
+}
+
+// FieldOf returns the field of a source that an error is about, and what is wrong with it; empty if
+// it is about none.
+func FieldOf(err error) (name, problem string) {
+	if e, ok := errors.AsType[*Error](err); ok && e.Field != "" {
+		return e.Field, e.Problem
+	}
+	return "", ""
 }
 
 // Wrap returns an Error with a cause. The message must be safe to send to the client.

@@ -28,6 +28,7 @@ type ColumnReport struct {
 	Field    string   `json:"field"`
 	Column   string   `json:"column"` // column name in the source
 	Type     Type     `json:"type"`
+	Reason   string   `json:"-"`        // Evidence without the type
 	Evidence string   `json:"evidence"` // why this type was chosen, such as "number: 9,998 of 10,000; 2 empty"
 	Filled   int      `json:"filled"`
 	Empty    int      `json:"empty"`

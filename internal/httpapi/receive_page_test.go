@@ -190,7 +190,7 @@ func TestMayPublish(t *testing.T) {
 				if err == nil && actor.Origin == "" {
 					t.Error("the actor has no address")
 				}
-				fmt.Fprint(w, actor.Name)
+				fmt.Fprint(w, actor.ID)
 				return err
 			}}
 		})

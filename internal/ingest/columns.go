@@ -168,7 +168,7 @@ func checkUnmatched(src Source, columns []string, pick []int, taken []bool) (not
 			continue
 		}
 		if none || isExact || !f.Optional {
-			return nil, noSuch(fmt.Sprintf("field %q", f.Name), "column", f.Column(), columns)
+			return nil, herb.AtField(f.Name, noSuch("column", f.Column(), columns))
 		}
 		absent = append(absent, f.Name)
 	}
@@ -203,7 +203,11 @@ func similarColumns(absent, hidden []string) (hint string) {
 
 // noSuch returns an error about a setting that names a column or field that does not exist, or is
 // of another kind.
-func noSuch(setting, kind, name string, names []string) error {
+func noSuch(kind, name string, names []string) error {
 	name = rows.Clip(name)
-	return herb.Invalidf("%s: no such %s %q%s %ss: %s", setting, kind, name, text.Suggestion(name, names), kind, rows.JoinNames(names))
+	problem := fmt.Sprintf("no such %s %q", kind, name)
+	return &herb.Error{
+		Code: herb.CodeInvalid, Problem: problem,
+		Message: fmt.Sprintf("%s%s %ss: %s", problem, text.Suggestion(name, names), kind, rows.JoinNames(names)),
+	}
 }

@@ -23,7 +23,7 @@ func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Fiel
 	for i, f := range v.fields {
 		c, err := v.newFieldCheck(f, &fields[i])
 		if err != nil {
-			return fieldError(f.FieldSetting, err)
+			return herb.AtField(f.Name, err)
 		}
 		if len(c.conditions) > 0 {
 			checks = append(checks, c)

@@ -252,7 +252,7 @@ func requireField(fields []herb.Field, name, setting, kind string, isKind func(h
 	if name == "" || slices.Contains(names, name) {
 		return nil
 	}
-	return noSuch(setting, kind, name, names)
+	return herb.At(setting, noSuch(kind, name, names))
 }
 
 func (t *Table) Close() error { return t.spill.Close() }

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // view applies the settings of a source to its rows: fields expose columns, conditions exclude
@@ -75,7 +75,7 @@ func (v *view) resolve(src Source, columns []string, keyed bool) error {
 		}
 		p, err := v.profiler.Field(column, f.Schema)
 		if err != nil {
-			return fieldError(f, err)
+			return herb.AtField(f.Name, err)
 		}
 		v.fields = append(v.fields, exposedField{f, column, p})
 	}
@@ -109,15 +109,11 @@ func (v *view) resolve(src Source, columns []string, keyed bool) error {
 			}
 		}
 		if at < 0 {
-			return noSuch("include", "column", c.Column, columns)
+			return herb.At("include", noSuch("column", c.Column, columns))
 		}
 		v.include = append(v.include, condition{at, setOf(c.Values)})
 	}
 	return nil
-}
-
-func fieldError(f *FieldSetting, err error) error {
-	return source.Located(fmt.Sprintf("field %q", f.Name), err)
 }
 
 func setOf(values []string) map[string]bool {
@@ -233,7 +229,7 @@ type misfits struct {
 func (m *misfits) add(f exposedField, err error) {
 	named := f.profile.Misfits()
 	if m.first == nil {
-		m.first, named = fieldError(f.FieldSetting, err), named[min(1, len(named)):]
+		m.first, named = herb.AtField(f.Name, err), named[min(1, len(named)):]
 	}
 	for _, value := range named {
 		m.others = append(m.others, fmt.Sprintf("%s in field %q", value, f.Name))
@@ -249,7 +245,13 @@ func (m *misfits) err() error {
 	if most := profile.MaxMisfits - 1; len(shown) >= most {
 		shown, suffix = shown[:most], ", and perhaps more"
 	}
-	return herb.Invalidf("%s; these do not fit either: %s%s", herb.MessageOf(m.first), strings.Join(shown, ", "), suffix)
+	all, ok := errors.AsType[*herb.Error](m.first)
+	if !ok {
+		return m.first
+	}
+	complete := *all
+	complete.Message += "; these do not fit either: " + strings.Join(shown, ", ") + suffix
+	return &complete
 }
 
 // account counts the non-empty cells of the source by what became of them, and returns the columns

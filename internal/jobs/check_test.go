@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 	check := func(n int) {
 		f := receive(t, s, "a,b\n1,2\n")
 		go func() {
-			r := Request{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: f, Actor: herb.Actor{Name: "greedy"}}
+			r := Request{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: f, Actor: herb.Actor{ID: "greedy"}}
 			_, err := s.Check(ctx, r, func() { begun <- n }, func(*ingest.Table) error {
 				<-ctx.Done()
 				return context.Cause(ctx)

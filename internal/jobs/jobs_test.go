@@ -87,7 +87,7 @@ func (s *fakeStore) AddAuditEntry(ctx context.Context, e herb.AuditEntry) error 
 
 // addEntry adds an entry to the audit log. s.mu is held.
 func (s *fakeStore) addEntry(ctx context.Context, e herb.AuditEntry) {
-	e.Actor, e.Origin = herb.ActorOf(ctx).Name, herb.ActorOf(ctx).Origin
+	e.Actor, e.Origin = herb.ActorOf(ctx).ID, herb.ActorOf(ctx).Origin
 	s.audit = append(s.audit, e)
 }
 
@@ -221,7 +221,7 @@ func TestRecord_audit(t *testing.T) {
 	var ids []string
 	for _, check := range []bool{false, true} {
 		p, err := node.Start(t.Context(), Request{
-			Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: receive(t, node, "a\n1\n"), Check: check, Actor: herb.Actor{Name: "key1", Origin: "192.0.2.1"},
+			Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: receive(t, node, "a\n1\n"), Check: check, Actor: herb.Actor{ID: "key1", Origin: "192.0.2.1"},
 		})
 		must.NoError(t, err)
 		ids = append(ids, p.Record().ID)
@@ -339,7 +339,7 @@ func TestStart_limits(t *testing.T) {
 	} {
 		started, err := 0, error(nil)
 		for ; started <= key.most; started++ {
-			p, failed := s.Start(t.Context(), Request{File: receive(t, s, "x"), Actor: herb.Actor{Name: key.name}})
+			p, failed := s.Start(t.Context(), Request{File: receive(t, s, "x"), Actor: herb.Actor{ID: key.name}})
 			if err = failed; err != nil {
 				break
 			}

@@ -158,7 +158,7 @@ func (s *Service) Start(ctx context.Context, r Request) (*Job, error) {
 
 // ticket returns a ticket for the key of a request, which shares the lanes with other keys.
 func (s *Service) ticket(r *Request) admission.Ticket {
-	return s.opts.Admission.NewTicket(admission.ClientOfKey(r.Actor.Name))
+	return s.opts.Admission.NewTicket(admission.ClientOfKey(r.Actor.ID))
 }
 
 // add records a publish, unless there are too many, of the key or of all.
@@ -323,7 +323,7 @@ func classify(ctx context.Context, err error, r *Request) error {
 }
 
 func (s *Service) logResult(r *Request, result publish.Result, err error) {
-	log := s.opts.Log.With("dataset", r.Ref.String(), "actor", r.Actor.Name, "check", r.Check)
+	log := s.opts.Log.With("dataset", r.Ref.String(), "actor", r.Actor.ID, "check", r.Check)
 	switch {
 	case err != nil:
 		log.Warn("upload not published", "err", err)

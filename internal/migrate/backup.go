@@ -63,7 +63,7 @@ func (h Header) auditEntry(ctx context.Context) herb.AuditEntry {
 	actor := herb.ActorOf(ctx)
 	return herb.AuditEntry{
 		Time: h.Created.Truncate(time.Microsecond), Action: herb.AuditBackedUp, Subject: herb.BackupSubject,
-		Actor: actor.Name, Origin: actor.Origin, Result: herb.AuditOK,
+		Actor: actor.ID, Origin: actor.Origin, Result: herb.AuditOK,
 	}
 }
 

@@ -307,7 +307,7 @@ func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way)
 	if s.Input == nil {
 		p.folders.Store(s.Ref, filepath.Dir(s.Path))
 	}
-	ctx = herb.WithActor(ctx, herb.Actor{Name: "server", Origin: s.Path})
+	ctx = herb.WithActor(ctx, herb.Actor{ID: "server", Origin: s.Path})
 	r, err := p.Publish(ctx, s, Options{KeepRolledBack: true, Progress: logProgress(log)})
 	if p.Observe != nil && ctx.Err() == nil {
 		p.Observe(way, StatusOf(r, err, false), time.Since(began))

@@ -226,15 +226,9 @@ func (r reply) failure() error {
 	if err := json.Unmarshal(r.body, &body); err != nil || body.Message == "" {
 		body.Message = fmt.Sprintf("the server returned the status %d %s", r.status, http.StatusText(r.status))
 	}
-	failure := &herb.Error{Code: codeOf(r.status), Message: body.Message}
-	for _, needed := range [][]herb.Consent{body.Requires, {herb.ConsentExposure}} { // of a publish; of a rollback
-		// The caller names them in its own words.
-		if message, ok := strings.CutSuffix(body.Message, herb.Advice(needed, herb.Consent.Parameter)); ok && len(needed) > 0 {
-			failure.Message, failure.Consents = message, needed
-			break
-		}
-	}
-	return failure
+	// The caller names the consents in its own words.
+	message := strings.TrimSuffix(body.Message, herb.Advice(body.Requires, herb.Consent.Parameter))
+	return &herb.Error{Code: codeOf(r.status), Message: message, Consents: body.Requires}
 }
 
 // codeOf returns the code of the errors that the API reports with a status.

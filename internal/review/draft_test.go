@@ -40,7 +40,7 @@ func TestDraft_restart(t *testing.T) {
 	if err != nil || string(got) != string(want) {
 		t.Errorf("the descriptor after a restart: %s, %v", got, err)
 	}
-	drafts, err := n.reviews.Drafts(t.Context(), actor.Name)
+	drafts, err := n.reviews.Drafts(t.Context(), actor.ID)
 	if err != nil || len(drafts) != 1 || drafts[0].ID != id || drafts[0].Name != "prices.csv" || drafts[0].Edits.Drop[0] != 4 {
 		t.Errorf("the drafts after a restart: %+v, %v", drafts, err)
 	}
@@ -74,7 +74,7 @@ func TestDraft_expired(t *testing.T) {
 	if _, err := n.reviews.Draft(t.Context(), id); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("a day after its last use: %v", err)
 	}
-	if drafts, err := n.reviews.Drafts(t.Context(), actor.Name); err != nil || len(drafts) != 0 {
+	if drafts, err := n.reviews.Drafts(t.Context(), actor.ID); err != nil || len(drafts) != 0 {
 		t.Errorf("a day after its last use: %+v, %v", drafts, err)
 	}
 	if left := n.leftovers(); left != nil {
@@ -111,7 +111,7 @@ func TestDraft_limits(t *testing.T) {
 	if herb.CodeOf(err) != herb.CodeRejected {
 		t.Errorf("one draft too many: %v", err)
 	}
-	other := herb.Actor{Name: "key2"}
+	other := herb.Actor{ID: "key2"}
 	d, err := n.reviews.Create(t.Context(), prices, n.receive("a.csv", "a,b\n1,2\n"), other)
 	must.NoError(t, err)
 	must.NoError(t, n.reviews.Discard(t.Context(), d.ID))

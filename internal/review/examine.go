@@ -84,7 +84,7 @@ func newColumns(t *ingest.Table) []Column {
 		field, report := t.Dataset.Fields[i], t.Dataset.Report.Columns[i]
 		c := &columns[at]
 		c.Field, c.Type, c.Title = field.Name, field.Type, field.Title
-		c.Evidence = strings.Join(append([]string{report.Evidence}, report.Notes...), "; ")
+		c.Evidence = strings.Join(append([]string{report.Reason}, report.Notes...), "; ")
 	}
 	return columns
 }

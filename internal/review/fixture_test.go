@@ -24,7 +24,7 @@ import (
 // longWait is far longer than any reading of a test takes.
 const longWait = time.Minute
 
-var actor = herb.Actor{Name: "key1", Origin: "192.0.2.1"}
+var actor = herb.Actor{ID: "key1", Origin: "192.0.2.1"}
 
 // node is a server that publishes and reviews files.
 type node struct {

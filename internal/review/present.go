@@ -41,7 +41,7 @@ func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Re
 	running.mu.Lock()
 	defer running.mu.Unlock()
 	out := s.present(id, r, live, cmp.Or(running.shown, s.finding(id, ""), &finding{}))
-	out.Progress, out.Error = new(running.progress), ""
+	out.Progress, out.Error, out.Field, out.Problem = new(running.progress), "", "", ""
 	return out, nil
 }
 
@@ -50,6 +50,7 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 	out := Review{Draft: r.draft(id), Tables: f.tables, Live: live.Version}
 	if f.err != nil {
 		out.Error = herb.MessageOf(f.err)
+		out.Field, out.Problem = herb.FieldOf(f.err)
 	}
 	p, err := s.newPlan(r, r.Edits, live)
 	if err != nil {

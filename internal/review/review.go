@@ -53,6 +53,8 @@ type Review struct {
 	Draft     Draft
 	Progress  *progress.Progress // not nil while the file is read; the members below are of the check before then
 	Error     string             // why the file cannot be read with these settings; empty if it can
+	Field     string             // that Error is about; empty if it is about none
+	Problem   string             // of Field: Error without places and without what to do
 	Tables    []string           // of a file of several, of which one must be chosen or is
 	Live      string             // the version that it would replace; empty if there is none
 	Title     string
@@ -115,7 +117,7 @@ type Column struct {
 	Field    string // empty: it is not published
 	Title    string
 	Type     herb.Type
-	Evidence string // why it has this type, with its notation
+	Evidence string // why it has this type, without the type
 	Edit     ColumnEdit
 	Added    bool        // the live version has no such field
 	Almost   herb.Type   // that nearly all values have; empty: none

@@ -127,9 +127,9 @@ func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, acto
 	}
 	id, now := store.NewDraftID(), s.opts.Now()
 	r := record{
-		Ref: ref.String(), Owner: actor.Name, Name: f.Name, Size: f.Size, SHA256: f.SHA256, Created: now.UTC().Truncate(time.Millisecond),
+		Ref: ref.String(), Owner: actor.ID, Name: f.Name, Size: f.Size, SHA256: f.SHA256, Created: now.UTC().Truncate(time.Millisecond),
 	}
-	d := store.Draft{ID: id, Owner: actor.Name, Updated: now, Content: r.encode()}
+	d := store.Draft{ID: id, Owner: actor.ID, Updated: now, Content: r.encode()}
 	err := s.opts.Store.AddDraft(ctx, d, s.expired(), checkCount)
 	if herb.CodeOf(err) == herb.CodeRejected {
 		return Draft{}, err
@@ -148,7 +148,7 @@ func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, acto
 		s.remove(ctx, id)
 		return Draft{}, upload.NoSpace(err)
 	}
-	s.opts.Log.Info("draft received", "draft", id, "dataset", r.Ref, "key", actor.Name, "bytes", f.Size)
+	s.opts.Log.Info("draft received", "draft", id, "dataset", r.Ref, "key", actor.ID, "bytes", f.Size)
 	return r.draft(id), nil
 }
 

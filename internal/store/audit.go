@@ -34,7 +34,7 @@ func addAudit(ctx context.Context, tx Tx, e herb.AuditEntry) error {
 		e.Detail = strings.TrimPrefix(e.Detail+", "+actor.Note, ", ")
 	}
 	if err := exec(ctx, tx, "INSERT INTO audit (time, action, subject, actor, origin, result, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		e.Time.UnixMicro(), string(e.Action), e.Subject, actor.Name, actor.Origin, string(cmp.Or(e.Result, herb.AuditOK)), e.Detail); err != nil {
+		e.Time.UnixMicro(), string(e.Action), e.Subject, actor.ID, actor.Origin, string(cmp.Or(e.Result, herb.AuditOK)), e.Detail); err != nil {
 		return err
 	}
 	return exec(ctx, tx, "DELETE FROM audit WHERE time < ? OR id <= (SELECT max(id) FROM audit) - ?",

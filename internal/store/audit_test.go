@@ -24,7 +24,7 @@ func wantAudit(t *testing.T, s Store, q herb.AuditQuery, want ...herb.AuditEntry
 func (suite) AuditChanges(t *testing.T, db Database) {
 	s, other := open(t, db), open(t, db)
 	wantAudit(t, s, herb.AuditQuery{})
-	ann := herb.WithActor(t.Context(), herb.Actor{Name: "ann", Origin: "desk"})
+	ann := herb.WithActor(t.Context(), herb.Actor{ID: "ann", Origin: "desk"})
 	before := time.Now().Truncate(time.Microsecond)
 	k := key("k1", 1)
 	must.NoError(t, s.AddKey(ann, k))

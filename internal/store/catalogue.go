@@ -97,24 +97,8 @@ func scanDataset(rows *sql.Rows) (herb.Dataset, error) {
 }
 
 // scanDescription reads a version with the details that are public metadata.
-func scanDescription(rows *sql.Rows) (herb.Dataset, error) { return scanVersion(rows, decodeMetadata) }
-
-// decodeMetadata decodes the details before the import report, which is by far the largest member.
-func decodeMetadata(content []byte, details *herb.Details) error {
-	members := map[json.Token]any{"order": &details.Order, "primary_key": &details.PrimaryKey, "descriptor": &details.Descriptor}
-	d := json.NewDecoder(bytes.NewReader(content))
-	_, err := d.Token() // {
-	for err == nil && d.More() {
-		var name json.Token
-		if name, err = d.Token(); err == nil {
-			member, ok := members[name]
-			if !ok {
-				return nil
-			}
-			err = d.Decode(member)
-		}
-	}
-	return err
+func scanDescription(rows *sql.Rows) (herb.Dataset, error) {
+	return scanVersion(rows, func(content []byte, details *herb.Details) error { return details.DecodeMetadata(content) })
 }
 
 // scanVersion reads a version, and its details with a function.

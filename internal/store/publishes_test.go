@@ -43,7 +43,7 @@ func (suite) Publishes(t *testing.T, db Database) {
 	}
 	wantAbandoned(a.Updated)
 	wantAbandoned(a.Updated.Add(time.Microsecond), a)
-	ctx, entry := herb.WithActor(t.Context(), herb.Actor{Name: "key1"}), &herb.AuditEntry{Time: day, Action: herb.AuditPublished, Subject: "a/b"}
+	ctx, entry := herb.WithActor(t.Context(), herb.Actor{ID: "key1"}), &herb.AuditEntry{Time: day, Action: herb.AuditPublished, Subject: "a/b"}
 	for _, tt := range []struct {
 		read time.Time
 		want bool

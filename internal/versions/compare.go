@@ -37,6 +37,7 @@ const (
 type Change struct {
 	Kind     ChangeKind `json:"kind"`
 	Field    string     `json:"field,omitempty"`
+	Renamed  string     `json:"renamed,omitempty"`  // the new name of Field, if it appears to be renamed
 	Breaking bool       `json:"breaking"`           // a consumer that worked before may fail, or it is an exposure
 	Exposure bool       `json:"exposure,omitempty"` // something becomes public that the live version hides
 	Message  string     `json:"message"`
@@ -56,7 +57,7 @@ func compare(live, next herb.Dataset) []Change {
 	before, after := positions(live.Fields), positions(next.Fields)
 	var changes []Change
 	add := func(kind ChangeKind, field string, breaking bool, format string, args ...any) {
-		changes = append(changes, Change{kind, field, breaking, false, fmt.Sprintf(format, args...)})
+		changes = append(changes, Change{Kind: kind, Field: field, Breaking: breaking, Message: fmt.Sprintf(format, args...)})
 	}
 	renamed := map[string]bool{}
 	for i, was := range live.Fields {
@@ -71,6 +72,7 @@ func compare(live, next herb.Dataset) []Change {
 				renamed[name] = true
 				add(FieldRenamed, was.Name, true, "field %q appears to be renamed to %q, a %s in the same position",
 					was.Name, name, was.Type)
+				changes[len(changes)-1].Renamed = name
 				continue
 			}
 		}

@@ -27,7 +27,7 @@ func Exposures(live, next herb.Dataset, shared HiddenFields) []Change {
 // hides.
 func exposures(live, next herb.Dataset, shared HiddenFields) (changes []Change, still herb.Hiding) {
 	add := func(kind ChangeKind, field, format string, args ...any) {
-		changes = append(changes, Change{kind, field, true, true, fmt.Sprintf(format, args...)})
+		changes = append(changes, Change{Kind: kind, Field: field, Breaking: true, Exposure: true, Message: fmt.Sprintf(format, args...)})
 	}
 	if accessOf(live) == herb.AccessKey && accessOf(next) != herb.AccessKey {
 		add(AccessChanged, "", "the live version requires a key and this one does not: everyone could read its records")

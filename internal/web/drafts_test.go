@@ -48,7 +48,7 @@ func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version s
 	if f.err != nil {
 		return "", f.err
 	}
-	words := []string{ref.String(), live, version, herb.ActorOf(ctx).Name}
+	words := []string{ref.String(), live, version, herb.ActorOf(ctx).ID}
 	if allowExposure {
 		words = append(words, "exposure")
 	}
@@ -57,7 +57,7 @@ func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version s
 }
 
 func (f *fakeDrafts) Create(_ context.Context, ref herb.Ref, file *upload.File, actor herb.Actor) (review.Draft, error) {
-	d := review.Draft{ID: draftID, Ref: ref, Owner: actor.Name, Name: file.Name, Size: file.Size}
+	d := review.Draft{ID: draftID, Ref: ref, Owner: actor.ID, Name: file.Name, Size: file.Size}
 	f.created = append(f.created, d)
 	return d, f.err
 }
@@ -97,7 +97,7 @@ func (f *fakeDrafts) Descriptor(context.Context, string) ([]byte, error) {
 }
 
 func (f *fakeDrafts) Publish(_ context.Context, _ string, given review.Consent, live string, actor herb.Actor) (string, error) {
-	words := []string{live, actor.Name}
+	words := []string{live, actor.ID}
 	if given.AllowBreaking {
 		words = append(words, "breaking")
 	}

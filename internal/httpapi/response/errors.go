@@ -34,9 +34,20 @@ var Statuses = map[herb.Code]int{
 }
 
 // errorBody returns a body with the Error schema of the specification.
-func errorBody(status int, message string) []byte {
+func errorBody(status int, message string, requires []herb.Consent) []byte {
 	body := fmt.Appendf(nil, `{"error":%d,"message":`, status)
-	return append(herb.AppendJSONString(body, strings.ToValidUTF8(message, "\uFFFD")), '}')
+	body = herb.AppendJSONString(body, strings.ToValidUTF8(message, "\uFFFD"))
+	for i, c := range requires {
+		start := `,"requires":[`
+		if i > 0 {
+			start = ","
+		}
+		body = herb.AppendJSONString(append(body, start...), string(c))
+	}
+	if len(requires) > 0 {
+		body = append(body, ']')
+	}
+	return append(body, '}')
 }
 
 // Fail responds with an Error body, or aborts the connection if the response has started or the
@@ -74,7 +85,7 @@ func (w *Writer) Fail(r *http.Request, err error, sendPage func(status int, mess
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	if !sendPage(status, message) {
-		w.Send(r, status, ContentJSON, errorBody(status, message))
+		w.Send(r, status, ContentJSON, errorBody(status, message, herb.ConsentsOf(err)))
 	}
 }
 

@@ -104,5 +104,5 @@ func description(message string) string {
 
 // Actor returns who sends a request, for the audit log.
 func (w *Writer) Actor(p herb.Principal) herb.Actor {
-	return herb.Actor{Name: p.ID, Origin: w.address.String()}
+	return herb.Actor{ID: p.ID, Origin: w.address.String()}
 }

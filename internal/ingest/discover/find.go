@@ -204,7 +204,7 @@ func (s *search) addDescriptor(in file.Dir, path string) (source.Set, herb.Acces
 // was reached, and access is what they state for it.
 func (s *search) addFolder(dir file.Dir, path string, above []string, access herb.Access) error {
 	if len(above) > rows.MaxDepth {
-		return herb.Invalidf("%s: the folder is nested more than %d levels deep; publish it by its path", path, rows.MaxDepth)
+		return herb.At(path, herb.Invalidf("the folder is nested more than %d levels deep; publish it by its path", rows.MaxDepth))
 	}
 	abs, real, err := realPath(path)
 	if err != nil {

@@ -209,17 +209,17 @@ func (d Dir) failure(path string, err error) error {
 }
 
 func (d Dir) escape(path string) error {
-	return herb.Wrap(herb.CodeInvalid, ErrEscapes, "%s: leads out of the folder %s; put the file itself there, or a relative link to a file in the folder", path, d.path)
+	return herb.At(path, herb.Wrap(herb.CodeInvalid, ErrEscapes, "leads out of the folder %s; put the file itself there, or a relative link to a file in the folder", d.path))
 }
 
 // CannotRead returns the error for a path that cannot be opened. The message of the operating
 // system repeats the path, so only its cause is kept.
 func CannotRead(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return herb.Errorf(herb.CodeNotFound, "%s: no such file or directory", path)
+		return herb.At(path, herb.Errorf(herb.CodeNotFound, "no such file or directory"))
 	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
 	}
-	return herb.Wrap(herb.CodeInvalid, err, "%s: cannot be read", path)
+	return herb.At(path, herb.Wrap(herb.CodeInvalid, err, "cannot be read"))
 }

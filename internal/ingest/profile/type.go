@@ -22,16 +22,16 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	isEmpty := c.filled == c.blank+c.missing // no value has a notation
 	switch isFitting := len(f.misfits) == 0 && (!f.isAny || isEmpty); {
 	case len(f.fractions) > 0:
-		return field, report, herb.Invalidf("%s is not an integer, as declared; fix the value, declare it in missingValues, or change the type to number", f.fractions[0])
+		return field, report, herb.InvalidAdvice(f.fractions[0]+" is not an integer, as declared", "fix the value, declare it in missingValues, or change the type to number")
 	case declared != "" && declared.IsScalar() && !isFitting && (t != declared || f.isFixed || !f.isAny && c.candidate(t).other > 0):
 		return field, report, f.mismatch()
 	case declared != "":
-		origin = ", as declared"
+		origin = "as declared"
 		if t = declared; isFitting {
 			n = f.notation()
 		}
 	case fileType != "" && t == fileType:
-		origin = ", as declared by the file"
+		origin = "as declared by the file"
 	}
 	missing := f.missing(t, n, fileType)
 	for _, m := range missing {
@@ -40,8 +40,12 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	slices.Sort(n.Missing)
 	n.JSON = t == herb.TypeList && c.isArrays()
 	field = herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}
+	reason, between := c.evidence(t, n, why, missing, f.profiler.rows), ": "
+	if origin != "" {
+		reason, between = origin+": "+reason, ", "
+	}
 	report = herb.ColumnReport{
-		Type: t, Evidence: string(t) + origin + ": " + c.evidence(t, n, why, missing, f.profiler.rows), Notes: c.notes(t),
+		Type: t, Evidence: string(t) + between + reason, Reason: reason, Notes: c.notes(t),
 		Filled: c.filled, Empty: f.profiler.rows - c.filled, Shortest: c.shortest, Longest: c.longest,
 	}
 	if t == herb.TypeText {
@@ -91,22 +95,22 @@ func (f *Field) notation() herb.Notation {
 }
 
 func (f *Field) mismatch() error {
+	const advice = "fix the value, declare it in missingValues, or change the "
 	t := f.declared.Type
 	if c := f.column.candidate(t); !f.isFixed && c.typed > 0 && len(c.named) > 0 { // values in any notation fit
 		f.misfits = nil
 		for _, o := range c.named {
 			f.misfits = append(f.misfits, o.String())
 		}
-		return herb.Invalidf("%s is not a %s, as declared; fix the value, declare it in missingValues, or change the type", f.misfits[0], t)
+		return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s, as declared", f.misfits[0], t), advice+"type")
 	}
 	if len(f.misfits) == 0 {
 		return herb.Invalidf("its values are declared a %s, but have no single notation", t)
 	}
 	if f.isFixed {
-		return herb.Invalidf("%s is not a %s in the declared notation; fix the value, declare it in missingValues, or change the declaration", f.misfits[0], t)
+		return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s in the declared notation", f.misfits[0], t), advice+"declaration")
 	}
-	return herb.Invalidf("%s is not a %s, as declared; fix the value, declare it in missingValues, or change the type; a %s is written %s",
-		f.misfits[0], t, t, text.Example(t))
+	return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s, as declared", f.misfits[0], t), fmt.Sprintf("%stype; a %s is written %s", advice, t, text.Example(t)))
 }
 
 func (c *column) isURLs() bool { return !c.notURL && c.filled > 0 }
@@ -292,7 +296,7 @@ func (s Schema) parse() (t herb.Type, n herb.Notation, isAny bool, err error) {
 		n.True, n.False, err = s.words()
 	case herb.TypeList:
 		if s.Delimiter != "" && s.Delimiter != "," {
-			err = herb.Invalidf("delimiter %q is not supported; elements of lists must be separated by a comma", clip(s.Delimiter))
+			err = herb.InvalidAdvice(fmt.Sprintf("delimiter %q is not supported", clip(s.Delimiter)), "elements of lists must be separated by a comma")
 		}
 	}
 	return t, n, isAny, err
@@ -316,7 +320,7 @@ func (s Schema) words() (trueWords, falseWords []string, err error) {
 		return func(word string) bool { return slices.Contains(other, word) }
 	}
 	if i := slices.IndexFunc(s.TrueValues, declared(s.FalseValues)); i >= 0 {
-		return nil, nil, herb.Invalidf("trueValues and falseValues both contain %q; they must differ", clip(s.TrueValues[i]))
+		return nil, nil, herb.InvalidAdvice(fmt.Sprintf("trueValues and falseValues both contain %q", clip(s.TrueValues[i])), "they must differ")
 	}
 	trueWords, falseWords = s.TrueValues, s.FalseValues
 	if len(trueWords) == 0 {
@@ -353,13 +357,13 @@ func (s Schema) number() (herb.Notation, error) {
 	n := herb.Notation{Decimal: strings.TrimPrefix(s.DecimalChar, "."), Group: s.GroupChar, Padded: true}
 	switch decimal := cmp.Or(s.DecimalChar, "."); {
 	case decimal != "." && decimal != ",":
-		return n, herb.Invalidf("decimalChar %q is not supported; use a point or a comma", clip(decimal))
+		return n, herb.InvalidAdvice(fmt.Sprintf("decimalChar %q is not supported", clip(decimal)), "use a point or a comma")
 	case n.Group == decimal:
-		return n, herb.Invalidf("groupChar and decimalChar are both %q; they must differ", decimal)
+		return n, herb.InvalidAdvice(fmt.Sprintf("groupChar and decimalChar are both %q", decimal), "they must differ")
 	case slices.Contains([]string{"\u00a0", "\u202f", "\u2009"}, n.Group):
 		n.Group = " "
 	case !slices.Contains([]string{"", ",", ".", " ", "'", "_"}, n.Group):
-		return n, herb.Invalidf("groupChar %q is not supported; use a comma, a point, a space, an apostrophe or an underscore", clip(n.Group))
+		return n, herb.InvalidAdvice(fmt.Sprintf("groupChar %q is not supported", clip(n.Group)), "use a comma, a point, a space, an apostrophe or an underscore")
 	}
 	return n, nil
 }
@@ -382,7 +386,7 @@ func (s Schema) layout(t herb.Type) (string, error) {
 	}
 	layout, err := text.ParseLayout(t, format)
 	if err != nil {
-		return "", herb.Invalidf("format %q is not supported for a %s; use strptime directives such as %%d/%%m/%%Y", clip(s.Format), t)
+		return "", herb.InvalidAdvice(fmt.Sprintf("format %q is not supported for a %s", clip(s.Format), t), "use strptime directives such as %d/%m/%Y")
 	}
 	return layout, nil
 }

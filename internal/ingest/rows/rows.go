@@ -212,8 +212,8 @@ func Guard(what string, call func() error) (err error) {
 // herb.Error is kept; other causes are only logged.
 func Damaged(err error, where string, args ...any) error {
 	where = fmt.Sprintf(where, args...)
-	if e, ok := errors.AsType[*herb.Error](err); ok {
-		return herb.Wrap(e.Code, e.Err, "%s: %s", where, e.Message)
+	if _, ok := errors.AsType[*herb.Error](err); ok {
+		return herb.At(where, err)
 	}
 	return herb.Wrap(herb.CodeInvalid, err, "%s is damaged or truncated; copy the file again, or write it again", where)
 }

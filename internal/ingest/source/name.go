@@ -20,8 +20,8 @@ func NewRef(path, namespace, name string) (herb.Ref, error) {
 	ref := herb.Ref{Namespace: slug(namespace), Name: slug(name)}
 	for _, part := range []struct{ given, made string }{{namespace, ref.Namespace}, {name, ref.Name}} {
 		if !herb.ValidName(part.made) {
-			return ref, herb.Invalidf("%s: cannot name a dataset after %q, because it has no letters and digits; "+
-				"choose another name for the dataset", path, part.given)
+			return ref, herb.At(path, herb.Invalidf("cannot name a dataset after %q, because it has no letters and digits; "+
+				"choose another name for the dataset", part.given))
 		}
 	}
 	return ref, CheckReserved(path, ref)
@@ -80,9 +80,9 @@ var letters = strings.NewReplacer(
 func CheckReserved(path string, ref herb.Ref) error {
 	switch {
 	case ref == herb.PlantsRef:
-		return herb.Invalidf("%s: %s is reserved for created plants; choose another name", path, ref)
+		return herb.At(path, herb.Invalidf("%s is reserved for created plants; choose another name", ref))
 	case ref.Namespace == herb.PublishesNamespace:
-		return herb.Invalidf("%s: the namespace %q is reserved for the API; choose another name", path, ref.Namespace)
+		return herb.At(path, herb.Invalidf("the namespace %q is reserved for the API; choose another name", ref.Namespace))
 	}
 	return nil
 }

@@ -324,12 +324,8 @@ func UniqueNames(names []string) []string {
 
 // Located adds the path of a file to an error, unless the message begins with it.
 func Located(path string, err error) error {
-	e, ok := errors.AsType[*herb.Error](err)
-	switch {
-	case !ok:
+	if _, ok := errors.AsType[*herb.Error](err); !ok {
 		return fmt.Errorf("reading %s: %w", path, err)
-	case strings.HasPrefix(e.Message, path+":"):
-		return err
 	}
-	return herb.Wrap(e.Code, e.Err, "%s: %s", path, e.Message)
+	return herb.At(path, err)
 }

@@ -181,11 +181,8 @@ type remedy struct{ Label, Do, Href string }
 
 func (page *reviewPage) newColumn(c review.Column) reviewColumn {
 	column := reviewColumn{Column: c, Types: typeChoices(c), Remedies: remediesOf(c)}
-	column.Evidence = strings.TrimLeft(strings.TrimPrefix(c.Evidence, string(c.Type)), ":, ") // the type is beside it
-	if page.concerns(c) {
-		_, column.Error, _ = strings.Cut(page.Error, "field ")
-		_, column.Error, _ = strings.Cut(column.Error, ": ") // the name of the field
-		column.Error, _, _ = strings.Cut(column.Error, "; ") // what to do and further values
+	if page.Field != "" && slices.Contains([]string{c.Field, c.Source, c.Edit.Name}, page.Field) {
+		column.Error = page.Problem
 	}
 	if c.Edit.Type != "" || len(c.Edit.Missing) > 0 || column.Error != "" && c.Edit.Name != "" {
 		column.Remedies = append(column.Remedies, remedy{Label: "Undo", Do: action(doUndo, c.Position)})
@@ -242,13 +239,6 @@ func exceptions(c *review.Column) string {
 		quoted = append(quoted, "…")
 	}
 	return words + ": " + strings.Join(quoted, ", ") + "."
-}
-
-// concerns reports whether the error of the review is about a column.
-func (page *reviewPage) concerns(c review.Column) bool {
-	return page.Error != "" && slices.ContainsFunc([]string{c.Field, c.Source, c.Edit.Name}, func(name string) bool {
-		return name != "" && strings.Contains(page.Error, "field "+strconv.Quote(name))
-	})
 }
 
 // BlamesColumn reports whether the error of the review is shown at a column.
@@ -319,7 +309,7 @@ func (page *reviewPage) newBreakingChange(change versions.Change) breakingChange
 		}
 	case versions.FieldRenamed:
 		for _, c := range page.Columns {
-			if c.Added && strings.Contains(change.Message, "renamed to "+strconv.Quote(c.Field)) {
+			if c.Added && c.Field == change.Renamed {
 				b.Remedies = []remedy{{Label: "Call it " + change.Field, Do: action(doName, c.Position) + " " + change.Field}}
 			}
 		}
