@@ -163,15 +163,15 @@ func TestReport(t *testing.T) {
 		Bytes:  65,
 		Rows:   3,
 		Columns: []herb.ColumnReport{
-			{Field: "number", Column: "id", Type: herb.TypeNumber, Evidence: "number: 3 of 3", Filled: 3, Shortest: 1, Longest: 1},
+			{Field: "number", Column: "id", Type: herb.TypeNumber, Evidence: "number: 3 of 3", Reason: "3 of 3", Filled: 3, Shortest: 1, Longest: 1},
 			{
 				Field: "tags", Column: "Tags", Type: herb.TypeList, Filled: 2, Empty: 1, Shortest: 1, Longest: 3,
-				Evidence: `list: 2 of 3; 1 empty`,
+				Evidence: `list: 2 of 3; 1 empty`, Reason: "2 of 3; 1 empty",
 			},
 			{
 				Field: "word", Column: "naïve", Type: herb.TypeText, Filled: 3, Shortest: 1, Longest: 5,
-				Evidence: `text, as declared: 3 of 3`,
-				Lengths:  []herb.LengthCount{{From: 1, To: 1, Count: 1}, {From: 2, To: 2}, {From: 3, To: 3, Count: 1}, {From: 4, To: 4}, {From: 5, To: 5, Count: 1}},
+				Evidence: `text, as declared: 3 of 3`, Reason: "as declared: 3 of 3",
+				Lengths: []herb.LengthCount{{From: 1, To: 1, Count: 1}, {From: 2, To: 2}, {From: 3, To: 3, Count: 1}, {From: 4, To: 4}, {From: 5, To: 5, Count: 1}},
 			},
 		},
 		Hidden:      []string{"secret"},
