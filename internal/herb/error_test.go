@@ -72,3 +72,22 @@ func TestClip(t *testing.T) {
 		}
 	}
 }
+
+// TestAt locates an error in a field of a file: its message begins with both places, and its
+// members say what is wrong without them.
+func TestAt(t *testing.T) {
+	t.Parallel()
+	located := herb.At("prices.csv", herb.AtField("price", herb.InvalidAdvice(`"x" is not a number`, "fix the value")))
+	for range 2 {
+		if got, want := herb.MessageOf(located), `prices.csv: field "price": "x" is not a number; fix the value`; got != want {
+			t.Errorf("the message is %q, want %q", got, want)
+		}
+		located = herb.At("prices.csv", located) // a place is added once
+	}
+	if field, problem := herb.FieldOf(located); field != "price" || problem != `"x" is not a number` {
+		t.Errorf("the field is %q, the problem %q", field, problem)
+	}
+	if field, problem := herb.FieldOf(herb.At("prices.csv", herb.Invalidf("no records"))); field != "" || problem != "" {
+		t.Errorf("an error of a file is about the field %q: %q", field, problem)
+	}
+}

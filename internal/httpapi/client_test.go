@@ -162,6 +162,9 @@ func checkError(t *testing.T, a checkedResponse) {
 	}
 	message, _ := e["message"].(string)
 	members := 2
+	if e["requires"] != nil { // of a rejected rollback
+		members++
+	}
 	if e["dataset"] != nil { // the result of a publish, which the document describes
 		members = len(e)
 	}

@@ -317,7 +317,9 @@ func classify(ctx context.Context, err error, r *Request) error {
 		return herb.Wrap(herb.CodePrecondition, err, "If-Match does not hold: another version of %s went live in the meantime; nothing has changed", r.Ref)
 	case code == herb.CodeInvalid, code == herb.CodeNotFound:
 		e, _ := errors.AsType[*herb.Error](err) // it has a code
-		return &herb.Error{Code: herb.CodeUnreadable, Message: e.Message, Err: e.Err}
+		unreadable := *e
+		unreadable.Code = herb.CodeUnreadable
+		return &unreadable
 	}
 	return err
 }

@@ -112,11 +112,12 @@ func TestReview_states(t *testing.T) {
 			[]string{"4,812 the same records"}, []string{"Breaking"}, ""},
 		{"type does not fit", func(r *review.Review) {
 			r.Error, r.Columns[1].Edit = `row 4: field "name": "Dog rose" is not a number`, review.ColumnEdit{Type: herb.TypeNumber}
+			r.Field, r.Problem = "name", `"Dog rose" is not a number`
 		}, []string{`"Dog rose" is not a number 4,812 of 4,812 Undo`}, []string{"These settings do not fit", "Publish 4,812", "What changes"}, `aria-invalid="true"`},
 		{"settings do not fit", func(r *review.Review) { r.Error, r.Draft.Edits.Drop = "no records are left", []int{4} },
 			[]string{"These settings do not fit", "no records are left", "Undo all changes"}, []string{"Publish 4,812"}, ""},
 		{"renamed", func(r *review.Review) {
-			r.Changes = []versions.Change{{Kind: versions.FieldRenamed, Field: "mass", Breaking: true, Message: `field "mass" appears to be renamed to "weight", a number in the same position`}}
+			r.Changes = []versions.Change{{Kind: versions.FieldRenamed, Field: "mass", Renamed: "weight", Breaking: true, Message: `field "mass" appears to be renamed to "weight", a number in the same position`}}
 		}, []string{"Call it mass"}, nil, `value="name 5 mass"`},
 		{"hidden", func(r *review.Review) {
 			r.Columns[1].Field, r.Columns[1].Edit = "", review.ColumnEdit{Hidden: true, Name: "name"}
