@@ -3,11 +3,13 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"herbarium/internal/httpapi/body"
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/response"
 
@@ -107,4 +109,10 @@ func Reauthorize(r *http.Request, ref herb.Ref) func(context.Context) error {
 func VerifyKey(r *http.Request, secret string) (herb.Principal, error) {
 	w := responseOf(r)
 	return w.Verify(r.Context(), secret, r.RemoteAddr)
+}
+
+// ReceiveFiles receives the files of a form for a page whose handler has Upload; see
+// body.ReceiveFiles.
+func ReceiveFiles(r *http.Request, receive func(fields url.Values, name string, content io.Reader) error) (url.Values, error) {
+	return body.ReceiveFiles(responseOf(r).Writer, r, receive)
 }

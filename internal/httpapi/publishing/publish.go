@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"herbarium/internal/httpapi/body"
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/response"
 	"herbarium/internal/upload"
@@ -102,7 +102,7 @@ func (h *Handlers) PostSource(w *response.Writer, r *http.Request) error {
 	if _, err := h.authorizePublish(w, r, &actor); err != nil {
 		return err
 	}
-	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != contentForm {
+	if _, isForm := body.FormBoundary(r.Header); !isForm {
 		return herb.Invalidf("the body is not a form; send multipart/form-data with a part %q, or the file itself with PUT", partFile)
 	}
 	if params, err := w.QueryString(r).Params(); err == nil && params.Get(paramMode) != "" {

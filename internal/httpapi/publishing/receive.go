@@ -3,6 +3,7 @@ package publishing
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -19,8 +20,6 @@ import (
 
 // The parts of a multipart body.
 const (
-	contentForm = "multipart/form-data"
-
 	partFile       = "file"
 	partDescriptor = "descriptor"
 )
@@ -38,8 +37,8 @@ func (h *Handlers) receiveSource(w *response.Writer, r *http.Request, req *jobs.
 	if err != nil {
 		return err
 	}
-	media, attributes, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err := checkEncoding(w, r.Header, media == contentForm); err != nil {
+	boundary, isForm := body.FormBoundary(r.Header)
+	if err := checkEncoding(w, r.Header, isForm); err != nil {
 		return err
 	}
 	ctx, err := w.AdmitUpload(r)
@@ -53,14 +52,14 @@ func (h *Handlers) receiveSource(w *response.Writer, r *http.Request, req *jobs.
 			err = errors.Join(err, req.File.Close())
 		}
 	}()
-	if media == contentForm {
+	if isForm {
 		var received []string
 		if given, err := w.QueryString(r).Params(); err == nil {
 			for _, p := range given {
 				received = append(received, p.Name)
 			}
 		}
-		if err := h.receiveForm(ctx, multipart.NewReader(body, attributes["boundary"]), req, params, received); err != nil {
+		if err := h.receiveForm(ctx, body, boundary, req, params, received); err != nil {
 			return body.Cause(err)
 		}
 		if _, err := io.Copy(io.Discard, body); err != nil { // the epilogue, which belongs to the digest
@@ -107,15 +106,9 @@ func dispositionName(h http.Header) string {
 // receiveForm reads the parts of a form: the file, a descriptor, and parameters, of which some are
 // valid. received are those of the query string. Nothing may be given twice, so that no part
 // contradicts another one.
-func (h *Handlers) receiveForm(ctx context.Context, form *multipart.Reader, req *jobs.Request, valid, received []string) error {
-	for {
-		part, err := form.NextPart()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return herb.Wrap(herb.CodeInvalid, err, "malformed multipart/form-data; send a part %q and perhaps a part %q", partFile, partDescriptor)
-		}
+func (h *Handlers) receiveForm(ctx context.Context, form *body.Reader, boundary string, req *jobs.Request, valid, received []string) error {
+	advice := fmt.Sprintf("send a part %q and perhaps a part %q", partFile, partDescriptor)
+	err := form.ReadForm(boundary, advice, func(part *multipart.Part) (err error) {
 		name := part.FormName()
 		if slices.Contains(received, name) {
 			return herb.Invalidf("%q is given more than once, in the query string or in several parts; give it once", response.Shown(name))
@@ -132,11 +125,12 @@ func (h *Handlers) receiveForm(ctx context.Context, form *multipart.Reader, req 
 				err = setParam(req, name, string(value))
 			}
 		default:
-			return herb.Invalidf("unknown part %q; valid parts: %s, %s, %s", response.Shown(name), partFile, partDescriptor, strings.Join(valid, ", "))
+			err = herb.Invalidf("unknown part %q; valid parts: %s, %s, %s", response.Shown(name), partFile, partDescriptor, strings.Join(valid, ", "))
 		}
-		if err != nil {
-			return err
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if req.File == nil {
 		return herb.Invalidf("the form has no part %q; send the file in it", partFile)
