@@ -64,6 +64,7 @@ type API struct {
 	mux        *http.ServeMux
 	responses  *response.Service
 	gate       *gate.Gate
+	origins    *http.CrossOriginProtection // of forms
 	reading    *reading.Handlers
 	publishing *publishing.Handlers
 }
@@ -79,11 +80,16 @@ func New(opts Options) (*API, error) {
 	if opts.Starting == nil {
 		opts.Starting = func(context.Context) string { return "" }
 	}
-	_, base, err := opts.ParsePublicURL()
+	public, base, err := opts.ParsePublicURL()
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
-	a := &API{opts: opts, base: base, gate: gate.New(opts.Library, opts.Keys)}
+	a := &API{opts: opts, base: base, gate: gate.New(opts.Library, opts.Keys), origins: http.NewCrossOriginProtection()}
+	if public != nil {
+		if err := a.origins.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
+			return nil, fmt.Errorf("httpapi: public URL: %w", err)
+		}
+	}
 	a.responses = response.New(response.Options{
 		Keys: opts.Keys, Admission: opts.Admission, Log: opts.Log, Observe: opts.Observe, Starting: opts.Starting,
 		PageKey: a.pageKey, TrustedProxies: opts.TrustedProxies,

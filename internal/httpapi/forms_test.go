@@ -168,6 +168,36 @@ func TestPageForms(t *testing.T) {
 	}
 }
 
+// TestPageForms_rejected checks that no handler runs for a form that another site has sent or that
+// is malformed. The site of the public URL is no other site.
+func TestPageForms_rejected(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) {
+		o.PublicURL = "https://example.org/data"
+		o.Pages = formPages{upload: func(w http.ResponseWriter, _ *http.Request) error { _, err := io.WriteString(w, "1"); return err }}
+	})
+	const urlencoded = "Content-Type: application/x-www-form-urlencoded"
+	for _, tt := range []struct {
+		path, body string
+		headers    []string
+		status     int
+		want       string // contained
+	}{
+		{"/small", "a=1", []string{urlencoded, "Sec-Fetch-Site: cross-site"}, 403, "another site"},
+		{"/small", "a=1", []string{urlencoded, "Origin: https://evil.example"}, 403, "another site"},
+		{"/files", "", []string{formType, "Sec-Fetch-Site: cross-site"}, 403, "another site"},
+		{"/files", "", []string{formType, "Origin: https://example.org"}, 200, "1"},
+		{"/small", "a=1", []string{urlencoded, "Origin: https://example.org", "Sec-Fetch-Site: same-site"}, 200, ""},
+		{"/small", "a=%zz", []string{urlencoded}, 400, "malformed form"},
+	} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, request("POST", tt.path, tt.body, tt.headers...))
+		if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {
+			t.Errorf("POST %s %v: %d %s", tt.path, tt.headers, w.Code, w.Body)
+		}
+	}
+}
+
 // TestMayPublish checks who may publish in the browser.
 func TestMayPublish(t *testing.T) {
 	t.Parallel()

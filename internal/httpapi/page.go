@@ -50,6 +50,9 @@ func (a *API) pageRoute(method, pattern string, handler PageHandler) response.Ro
 	rt := response.Route{Method: method, Pattern: pattern, Page: true, Handle: func(w *response.Writer, r *http.Request) error {
 		if handler.Upload {
 			w.Set("Connection", "close") // unless ReceiveFiles reads the whole body
+			if err := a.checkOrigin(r); err != nil {
+				return err
+			}
 			ctx, cancel := w.WithoutDeadline(r)
 			defer cancel()
 			r = r.WithContext(ctx)
@@ -65,7 +68,7 @@ func (a *API) pageRoute(method, pattern string, handler PageHandler) response.Ro
 		return nil
 	}}
 	if method == http.MethodPost && !handler.Upload {
-		rt.Handle = readForm(cmp.Or(handler.MaxForm, maxForm), rt.Handle)
+		rt.Handle = a.readForm(cmp.Or(handler.MaxForm, maxForm), rt.Handle)
 	}
 	return rt
 }
@@ -74,8 +77,17 @@ func (a *API) pageRoute(method, pattern string, handler PageHandler) response.Ro
 // query of the page to return to.
 const maxForm = 32 << 10
 
-// readForm reads the form of a request before its handler runs.
-func readForm(limit int64, next func(*response.Writer, *http.Request) error) func(*response.Writer, *http.Request) error {
+// checkOrigin rejects a form that another site has sent.
+func (a *API) checkOrigin(r *http.Request) error {
+	if err := a.origins.Check(r); err != nil {
+		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and submit it again")
+	}
+	return nil
+}
+
+// readForm reads and parses the form of a request before its handler runs, which finds it in
+// PostForm. It rejects forms of other sites.
+func (a *API) readForm(limit int64, next func(*response.Writer, *http.Request) error) func(*response.Writer, *http.Request) error {
 	return func(w *response.Writer, r *http.Request) error {
 		body, err := body.Read(w, r, limit)
 		if err != nil {
@@ -85,7 +97,13 @@ func readForm(limit int64, next func(*response.Writer, *http.Request) error) fun
 		if err := w.AdmitBody(r); err != nil {
 			return err
 		}
+		if err := a.checkOrigin(r); err != nil {
+			return err
+		}
 		r.Body = io.NopCloser(bytes.NewReader(body.Bytes()))
+		if err := r.ParseForm(); err != nil {
+			return herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and submit it again")
+		}
 		return next(w, r)
 	}
 }

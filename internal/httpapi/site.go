@@ -55,7 +55,8 @@ type Pages interface {
 	Key(r *http.Request) string
 }
 
-// PageHandler serves a page: one of its functions is set. A function that returns an error may have
+// PageHandler serves a page: one of its functions is set. The form of a POST is parsed before, and
+// rejected if another site has sent it. A function that returns an error may have
 // written a page about it, for clients that accept HTML; the error determines the status.
 type PageHandler struct {
 	Serve        func(http.ResponseWriter, *http.Request) error
@@ -64,8 +65,8 @@ type PageHandler struct {
 	// MaxForm is the maximum size of the form of a POST in bytes; 0 means 32 KiB.
 	MaxForm int64
 	// Upload: the handler of a POST receives files with ReceiveFiles. The body is not read before,
-	// and the context of the request has no deadline. The handler must check who sends the request,
-	// and from which site, before it calls ReceiveFiles.
+	// and the context of the request has no deadline. The handler must check who sends the request
+	// before it calls ReceiveFiles.
 	Upload bool
 }
 

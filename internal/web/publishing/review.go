@@ -20,14 +20,8 @@ import (
 // that is.
 const reviewWait = 400 * time.Millisecond
 
-// openDraft returns the draft of a path and its publisher, who may publish its dataset. A form must
-// come from this site.
+// openDraft returns the draft of a path and its publisher, who may publish its dataset.
 func (p *Pages) openDraft(w http.ResponseWriter, r *http.Request) (d review.Draft, actor herb.Actor, err error) {
-	if r.Method == http.MethodPost {
-		if err := p.CheckOrigin(r); err != nil {
-			return d, actor, err
-		}
-	}
 	id := r.PathValue("id")
 	back := site.PathPublish + "/" + id
 	if !site.PublishPath.MatchString(back) {
@@ -125,9 +119,6 @@ func (p *Pages) rejectDraft(w http.ResponseWriter, r *http.Request, d review.Dra
 // saveEdits applies the form of a review to the settings of a draft. It returns the review that the
 // form was applied to, and whether it changed anything.
 func (p *Pages) saveEdits(r *http.Request, d review.Draft) (found review.Review, changed bool, err error) {
-	if err := r.ParseForm(); err != nil {
-		return found, false, herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and submit it again")
-	}
 	if found, err = p.opts.Drafts.Review(r.Context(), d.ID, reviewWait); err != nil {
 		return found, false, err
 	}

@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -34,7 +33,6 @@ type Site struct {
 	// The first page prepares assets and templates, because they would make a start longer.
 	assets    func() *assets
 	templates func() map[string]*template.Template // by page
-	csrf      *http.CrossOriginProtection
 }
 
 // New returns the site of a server.
@@ -43,12 +41,7 @@ func New(opts Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Site{Opts: opts, Files: opts.Files, public: public, Base: base, csrf: http.NewCrossOriginProtection()}
-	if public != nil {
-		if err := p.csrf.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
-			return nil, fmt.Errorf("public URL: %w", err)
-		}
-	}
+	p := &Site{Opts: opts, Files: opts.Files, public: public, Base: base}
 	p.assets = sync.OnceValue(func() *assets { return newAssets(p.Files, p.Base) })
 	p.templates = sync.OnceValue(p.parseTemplates)
 	return p, nil
@@ -112,14 +105,6 @@ func Redirect(w http.ResponseWriter, to string) error {
 	w.Header().Set("Location", to)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusSeeOther)
-	return nil
-}
-
-// CheckOrigin rejects a form that another site has sent.
-func (p *Site) CheckOrigin(r *http.Request) error {
-	if err := p.csrf.Check(r); err != nil {
-		return herb.Wrap(herb.CodeForbidden, err, "the form was submitted from another site; open the page here and submit it again")
-	}
 	return nil
 }
 
