@@ -165,7 +165,7 @@ func TestLongRedirect(t *testing.T) {
 	for _, length := range []int{100, 4_000, 4_200, 20_000} {
 		location := "/" + strings.Repeat("a", length)
 		s := newService(t, func(o *httpapi.Options) {
-			o.Pages = pagesOf(func(w http.ResponseWriter, _ *http.Request) error {
+			o.Pages = pagesOf(func(w *httpapi.Page, _ *http.Request) error {
 				w.Header().Set("Location", location)
 				w.WriteHeader(http.StatusFound)
 				return nil

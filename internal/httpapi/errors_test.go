@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/httpapi"
 )
 
-func homePage(w http.ResponseWriter, _ *http.Request) error {
+func homePage(w *httpapi.Page, _ *http.Request) error {
 	_, err := w.Write([]byte("<!DOCTYPE html><title>Home</title>" + strings.Repeat("<p>page</p>", 20)))
 	return err
 }
@@ -215,7 +215,7 @@ func TestPanic_afterHeader(t *testing.T) {
 		handler http.Handler
 	}{
 		{"asked for", newService(t, func(o *httpapi.Options) {
-			o.Pages = pagesOf(func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) })
+			o.Pages = pagesOf(func(*httpapi.Page, *http.Request) error { panic(http.ErrAbortHandler) })
 		})},
 		{"half an answer", brokenWriter{newService(t, nil)}},
 	}
@@ -274,7 +274,7 @@ func TestService(t *testing.T) {
 func TestHomeFails(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) {
-		o.Pages = pagesOf(func(w http.ResponseWriter, _ *http.Request) error {
+		o.Pages = pagesOf(func(w *httpapi.Page, _ *http.Request) error {
 			_, _ = w.Write([]byte("half a page"))
 			return errors.New("broken")
 		})

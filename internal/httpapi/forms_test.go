@@ -23,11 +23,11 @@ import (
 // formPages has a page that receives files, and two that receive forms.
 type formPages struct {
 	fakePages
-	upload func(http.ResponseWriter, *http.Request) error
+	upload func(*httpapi.Page, *http.Request) error
 }
 
 func (p formPages) Handlers() map[string]httpapi.PageHandler {
-	echo := func(w http.ResponseWriter, r *http.Request) error {
+	echo := func(w *httpapi.Page, r *http.Request) error {
 		body, err := io.ReadAll(r.Body)
 		fmt.Fprint(w, len(body))
 		return err
@@ -40,8 +40,8 @@ func (p formPages) Handlers() map[string]httpapi.PageHandler {
 }
 
 // showForm writes what ReceiveFiles gives.
-func showForm(w http.ResponseWriter, r *http.Request) error {
-	fields, err := httpapi.ReceiveFiles(r, func(fields url.Values, name string, content io.Reader) error {
+func showForm(w *httpapi.Page, r *http.Request) error {
+	fields, err := w.ReceiveFiles(func(fields url.Values, name string, content io.Reader) error {
 		body, err := io.ReadAll(content)
 		fmt.Fprintf(w, "%s %q (%s); ", name, body, fields.Encode())
 		return err
@@ -60,7 +60,7 @@ func formPart(disposition, content string) string {
 func TestReceiveFiles(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) {
-		o.Pages, o.RequestTimeout = formPages{upload: func(w http.ResponseWriter, r *http.Request) error {
+		o.Pages, o.RequestTimeout = formPages{upload: func(w *httpapi.Page, r *http.Request) error {
 			if _, limited := r.Context().Deadline(); limited {
 				t.Error("the request has a deadline")
 			}
@@ -111,11 +111,11 @@ func TestReceiveFiles_lane(t *testing.T) {
 	var failure error
 	s := newService(t, func(o *httpapi.Options) {
 		o.Admission, o.UploadStall = c, time.Millisecond
-		o.Pages = formPages{upload: func(_ http.ResponseWriter, r *http.Request) error {
+		o.Pages = formPages{upload: func(w *httpapi.Page, r *http.Request) error {
 			if failure != nil {
 				return failure
 			}
-			_, err := httpapi.ReceiveFiles(r, func(_ url.Values, _ string, content io.Reader) error {
+			_, err := w.ReceiveFiles(func(_ url.Values, _ string, content io.Reader) error {
 				if got := taken(c); !slices.Equal(got, []admission.Lane{admission.Upload}) {
 					t.Errorf("a file is received in the lanes %v", got)
 				}
@@ -174,7 +174,7 @@ func TestPageForms_rejected(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) {
 		o.PublicURL = "https://example.org/data"
-		o.Pages = formPages{upload: func(w http.ResponseWriter, _ *http.Request) error { _, err := io.WriteString(w, "1"); return err }}
+		o.Pages = formPages{upload: func(w *httpapi.Page, _ *http.Request) error { _, err := io.WriteString(w, "1"); return err }}
 	})
 	const urlencoded = "Content-Type: application/x-www-form-urlencoded"
 	for _, tt := range []struct {
@@ -211,12 +211,12 @@ func TestMayPublish(t *testing.T) {
 		{publisher, "garden/catalog", 403, ""}, {"", "", 401, ""}, {reader, "", 403, ""}, {unknown, "", 401, ""}, {onePub, "", 200, onePub[5:15]},
 	} {
 		s := newService(t, func(o *httpapi.Options) {
-			o.Pages = formPages{upload: func(w http.ResponseWriter, r *http.Request) error {
+			o.Pages = formPages{upload: func(w *httpapi.Page, r *http.Request) error {
 				var ref herb.Ref
 				if tt.ref != "" {
 					ref, _ = herb.ParseRef(tt.ref)
 				}
-				actor, err := httpapi.MayPublish(r, ref)
+				actor, err := w.MayPublish(ref)
 				if err == nil && actor.Origin == "" {
 					t.Error("the actor has no address")
 				}

@@ -16,9 +16,9 @@ import (
 type gatePages struct{ fakePages }
 
 func (p gatePages) Handlers() map[string]httpapi.PageHandler {
-	show := func(w http.ResponseWriter, r *http.Request, v gate.DatasetView) error {
-		if httpapi.Visitor(r).ID != "" {
-			w.Header().Set("X-Visitor", httpapi.Visitor(r).ID)
+	show := func(w *httpapi.Page, r *http.Request, v gate.DatasetView) error {
+		if w.Visitor().ID != "" {
+			w.Header().Set("X-Visitor", w.Visitor().ID)
 		}
 		denied := ""
 		if v.Denied != nil {

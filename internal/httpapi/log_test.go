@@ -118,19 +118,19 @@ type verifyingPages struct{}
 
 func (p *verifyingPages) Handlers() map[string]httpapi.PageHandler {
 	return map[string]httpapi.PageHandler{
-		"GET /page/verify": {Serve: func(_ http.ResponseWriter, r *http.Request) error {
-			_, err := httpapi.VerifyKey(r, p.Key(r))
-			_, again := httpapi.VerifyKey(r, p.Key(r))
+		"GET /page/verify": {Serve: func(w *httpapi.Page, r *http.Request) error {
+			_, err := w.VerifyKey(p.Key(r))
+			_, again := w.VerifyKey(p.Key(r))
 			return errors.Join(err, again)
 		}},
 	}
 }
 
-func (p *verifyingPages) Missing(http.ResponseWriter, *http.Request) error {
+func (p *verifyingPages) Missing(*httpapi.Page, *http.Request) error {
 	return herb.Errorf(herb.CodeNotFound, "there is no such page")
 }
 
-func (p *verifyingPages) Failure(http.ResponseWriter, *http.Request, int, string) error { return nil }
+func (p *verifyingPages) Failure(*httpapi.Page, *http.Request, int, string) error { return nil }
 
 func (p *verifyingPages) Key(r *http.Request) string {
 	c, err := r.Cookie("key")

@@ -249,7 +249,7 @@ func TestPagesUseLanes(t *testing.T) {
 	during := -1
 	s := newService(t, func(o *httpapi.Options) {
 		o.Admission = c
-		o.Pages = pagesOf(func(http.ResponseWriter, *http.Request) error {
+		o.Pages = pagesOf(func(*httpapi.Page, *http.Request) error {
 			during = c.InFlight(admission.Cheap)
 			return nil
 		})

@@ -3,9 +3,11 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 )
 
 // pageData is the listing for pages: the same response as that of the API, at a path for which the
@@ -59,7 +62,7 @@ func (a *API) pageRoute(method, pattern string, handler PageHandler) response.Ro
 		}
 		buf := w.NewBuffer(r.Context())
 		defer buf.Free()
-		p := &page{header: http.Header{}, status: http.StatusOK, Buffer: buf, response: w}
+		p := a.newPage(w, r, buf)
 		if err := a.servePage(w, r, handler, p); err != nil {
 			a.failWithPage(w, r, err, p)
 		} else {
@@ -129,31 +132,87 @@ func (a *API) withoutBase(r *http.Request) *http.Request {
 	return &shorter
 }
 
-// page buffers an HTML page, so that a page that fails half-way is not sent. It is the
-// http.ResponseWriter of page handlers.
-type page struct {
+// Page is the response to a request for a page, and what its handler may know of the visitor. It
+// buffers the body, so that a page that fails half-way is not sent.
+type Page struct {
 	*response.Buffer
 	header   http.Header
 	status   int
 	shared   []byte // the body, if it is not in the buffer
 	response *response.Writer
+	request  *http.Request
+	gate     *gate.Gate
 }
 
-func (p *page) Header() http.Header    { return p.header }
-func (p *page) WriteHeader(status int) { p.status = status }
+func (a *API) newPage(w *response.Writer, r *http.Request, body *response.Buffer) *Page {
+	return &Page{Buffer: body, header: http.Header{}, status: http.StatusOK, response: w, request: r, gate: a.gate}
+}
+
+// Header implements http.ResponseWriter.
+func (p *Page) Header() http.Header { return p.header }
+
+// WriteHeader implements http.ResponseWriter. The status of a page that fails is that of its error.
+func (p *Page) WriteHeader(status int) { p.status = status }
 
 // WriteShared sets a body that never changes and is not copied, so that it costs nothing to hold it
 // for slow clients.
-func (p *page) WriteShared(body []byte) { p.shared = body }
+func (p *Page) WriteShared(body []byte) { p.shared = body }
 
-// CachedBody returns the body with an entity tag that CacheBody added; nil if there is none.
-func (p *page) CachedBody(tag string) []byte { return p.response.CachedBody(tag) }
+// CachedBody returns the body with an entity tag from the cache of bodies, which is bounded, or
+// makes and adds it: a body that takes long to make, such as an image. Bodies with the same entity
+// tag never differ. A body with an empty tag is not cached.
+func (p *Page) CachedBody(tag string, make func() ([]byte, error)) ([]byte, error) {
+	if tag == "" {
+		return make()
+	}
+	if body := p.response.CachedBody(tag); body != nil {
+		return body, nil
+	}
+	body, err := make()
+	if err == nil {
+		p.response.CacheBody(tag, body)
+	}
+	return body, err
+}
 
-// CacheBody adds a body that takes long to make, such as an image, to the cache of bodies, which is
-// bounded. A body with the same entity tag never differs.
-func (p *page) CacheBody(tag string, body []byte) { p.response.CacheBody(tag, body) }
+// QueryString returns the query string of the request.
+func (p *Page) QueryString() query.String { return p.response.QueryString(p.request) }
 
-func (p *page) sendTo(w *response.Writer, r *http.Request) {
+// Visitor returns the owner of the key that the browser sends, or the zero one if there is no valid
+// key.
+func (p *Page) Visitor() herb.Principal { return p.gate.OptionalPrincipal(p.response, p.request) }
+
+// MayPublish returns who sends the request, for the audit log. It fails, as the API does, unless
+// the key that the browser sends may publish the dataset. A zero Ref means any dataset.
+func (p *Page) MayPublish(ref herb.Ref) (herb.Actor, error) {
+	return p.gate.MayPublish(p.response, p.request, ref)
+}
+
+// Reauthorize returns a function that fails if the key of the request, which MayPublish has
+// accepted, must not publish a dataset anymore.
+func (p *Page) Reauthorize(ref herb.Ref) func(context.Context) error {
+	return p.gate.Reauthorize(p.request, p.response.Key(p.request), ref)
+}
+
+// VerifyKey verifies a key that the visitor sends, once per request and logged, as those of other
+// routes.
+func (p *Page) VerifyKey(secret string) (herb.Principal, error) {
+	return p.response.Verify(p.request.Context(), secret, p.request.RemoteAddr)
+}
+
+// ReceiveFiles receives the files of a form for a page whose handler has Upload; see
+// body.ReceiveFiles.
+func (p *Page) ReceiveFiles(receive func(fields url.Values, name string, content io.Reader) error) (url.Values, error) {
+	return body.ReceiveFiles(p.response, p.request, receive)
+}
+
+// OpenLive opens the live version of a dataset for a page that is not about this dataset. Without
+// an error, the caller must release the view.
+func (p *Page) OpenLive(ref herb.Ref) (gate.DatasetView, error) {
+	return p.gate.OpenLive(p.response, p.request, ref, gate.DenyVisitor)
+}
+
+func (p *Page) sendTo(w *response.Writer, r *http.Request) {
 	maps.Copy(w.Header(), p.header)
 	if p.status == http.StatusNotModified {
 		w.SetVary(response.VaryEncoding)
@@ -167,16 +226,9 @@ func (p *page) sendTo(w *response.Writer, r *http.Request) {
 	w.Send(r, p.status, cmp.Or(p.header.Get("Content-Type"), response.ContentHTML), body)
 }
 
-// OpenLive opens the live version of a dataset for a page that is not about this dataset. Without
-// an error, the caller must release the view.
-func OpenLive(r *http.Request, ref herb.Ref) (gate.DatasetView, error) {
-	w := responseOf(r)
-	return w.gate.OpenLive(w.Writer, r, ref, gate.DenyVisitor)
-}
-
 // servePage calls the handler of a page, with the dataset of the path if the page has one. A
 // visitor who may not read records is told so by the page.
-func (a *API) servePage(w *response.Writer, r *http.Request, handler PageHandler, p *page) error {
+func (a *API) servePage(w *response.Writer, r *http.Request, handler PageHandler, p *Page) error {
 	if handler.ServeDataset == nil {
 		err := handler.Serve(p, r)
 		if err == nil {
@@ -202,11 +254,11 @@ func (a *API) servePage(w *response.Writer, r *http.Request, handler PageHandler
 
 // setCaching sets Cache-Control of a page unless its handler has: caches must revalidate it. Pages
 // that required a key are cached only by the browser.
-func (p *page) setCaching(access herb.Access) {
+func (p *Page) setCaching(access herb.Access) {
 	switch {
 	case p.header.Get("Cache-Control") != "":
 	case access == herb.AccessKey:
-		SetPrivate(p.header)
+		p.SetPrivate()
 	default:
 		p.header.Set("Cache-Control", "no-cache")
 	}
@@ -214,18 +266,18 @@ func (p *page) setCaching(access herb.Access) {
 
 // SetPrivate restricts the caching of a page to the browser, because it depends on the key of the
 // visitor.
-func SetPrivate(h http.Header) {
-	h.Set("Cache-Control", response.PrivateCaching)
-	h.Set("Vary", response.VaryCookie)
+func (p *Page) SetPrivate() {
+	p.header.Set("Cache-Control", response.PrivateCaching)
+	p.header.Set("Vary", response.VaryCookie)
 }
 
 // fail responds with an error, as a page to clients that accept HTML.
 func (a *API) fail(w *response.Writer, r *http.Request, err error) {
-	a.failWithPage(w, r, err, &page{Buffer: response.NewErrorBuffer(), header: http.Header{}})
+	a.failWithPage(w, r, err, a.newPage(w, r, response.NewErrorBuffer()))
 }
 
 // failWithPage is fail with a page about the error. An empty page is replaced by the error page.
-func (a *API) failWithPage(w *response.Writer, r *http.Request, err error, p *page) {
+func (a *API) failWithPage(w *response.Writer, r *http.Request, err error, p *Page) {
 	w.Fail(r, err, func(status int, message string) bool {
 		if status == http.StatusInternalServerError {
 			p.Reset() // it may be incomplete

@@ -18,15 +18,15 @@ import (
 
 // fakePages has one page at "/" and one that requires a key.
 type fakePages struct {
-	home func(http.ResponseWriter, *http.Request) error
+	home func(*httpapi.Page, *http.Request) error
 }
 
-func pagesOf(home func(http.ResponseWriter, *http.Request) error) fakePages { return fakePages{home} }
+func pagesOf(home func(*httpapi.Page, *http.Request) error) fakePages { return fakePages{home} }
 
 func (p fakePages) Handlers() map[string]httpapi.PageHandler {
 	return map[string]httpapi.PageHandler{
 		"GET /{$}": {Serve: p.home},
-		"POST /datasets/{namespace}/{dataset}/key": {Serve: func(w http.ResponseWriter, r *http.Request) error {
+		"POST /datasets/{namespace}/{dataset}/key": {Serve: func(w *httpapi.Page, r *http.Request) error {
 			w.Header().Set("Location", "/"+r.PathValue("dataset"))
 			w.Header().Set("Set-Cookie", "key=1")
 			w.WriteHeader(http.StatusSeeOther)
@@ -35,11 +35,11 @@ func (p fakePages) Handlers() map[string]httpapi.PageHandler {
 	}
 }
 
-func (fakePages) Missing(http.ResponseWriter, *http.Request) error {
+func (fakePages) Missing(*httpapi.Page, *http.Request) error {
 	return herb.Errorf(herb.CodeNotFound, "there is no such page")
 }
 
-func (fakePages) Failure(w http.ResponseWriter, _ *http.Request, status int, message string) error {
+func (fakePages) Failure(w *httpapi.Page, _ *http.Request, status int, message string) error {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
 	_, err := fmt.Fprintf(w, "<!DOCTYPE html><title>%d</title><p>%s", status, message)
 	return err
@@ -136,7 +136,7 @@ func TestErrorPages_written(t *testing.T) {
 		{errors.New("template failed"), 500, "<title>500</title>"},
 	} {
 		s := newService(t, func(o *httpapi.Options) {
-			o.Pages = pagesOf(func(w http.ResponseWriter, _ *http.Request) error {
+			o.Pages = pagesOf(func(w *httpapi.Page, _ *http.Request) error {
 				w.Header().Set("Cache-Control", "no-cache")
 				_, _ = io.WriteString(w, "<p>form with a")
 				return tt.err

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"path"
@@ -133,9 +132,6 @@ func (a *API) serve(rt *response.Route) http.Handler {
 			defer w.Release()
 			if a.opts.PrivateCatalog {
 				ctx = a.gate.WithReader(ctx, w, r)
-			}
-			if rt.Page {
-				ctx = context.WithValue(ctx, responseKey{}, visit{w, a.gate})
 			}
 			r, err = r.WithContext(ctx), rejected
 		}

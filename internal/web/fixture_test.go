@@ -271,22 +271,28 @@ func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	u, err := url.Parse(opts.PublicURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &site{Handler: newAPI(t, opts.Site, pages), library: lib, base: strings.TrimRight(u.Path, "/")}
+}
+
+// newAPI returns the server of pages.
+func newAPI(t testing.TB, s httpapi.Site, pages httpapi.Pages) *httpapi.API {
+	t.Helper()
 	lanes, err := admission.New(admission.Options{Limits: admission.DefaultLimits(2, 1<<30)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	api, err := httpapi.New(httpapi.Options{
-		Site: opts.Site, Plants: noPlants{}, Keys: fakeKeys{}, Pages: pages, Admission: lanes,
+		Site: s, Plants: noPlants{}, Keys: fakeKeys{}, Pages: pages, Admission: lanes,
 		Log: slog.New(slog.DiscardHandler), Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := url.Parse(opts.PublicURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &site{Handler: api, library: lib, base: strings.TrimRight(u.Path, "/")}
+	return api
 }
 
 // reply is a response.

@@ -100,6 +100,25 @@ func (p *fakePacer) Reserve(_ context.Context, bytes int) (func(), error) {
 
 func (p *fakePacer) Idle() {}
 
+// pacedPages are pages of datasets that announce their work to a pacer instead of the server.
+type pacedPages struct {
+	httpapi.Pages
+	pacer query.Pacer
+}
+
+func (p pacedPages) Handlers() map[string]httpapi.PageHandler {
+	handlers := p.Pages.Handlers()
+	for pattern, h := range handlers {
+		if serve := h.ServeDataset; serve != nil {
+			h.ServeDataset = func(w *httpapi.Page, r *http.Request, v gate.DatasetView) error {
+				return serve(w, r.WithContext(query.WithPacer(r.Context(), p.pacer)), v)
+			}
+			handlers[pattern] = h
+		}
+	}
+	return handlers
+}
+
 // TestPreview_lane checks that drawing is announced as expensive work, and that its memory is
 // reserved: a request that may not have it draws nothing.
 func TestPreview_lane(t *testing.T) {
@@ -111,20 +130,18 @@ func TestPreview_lane(t *testing.T) {
 		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
 	})
 	must.NoError(t, err)
-	opened, err := lib.Acquire(t.Context(), herb.Ref{Namespace: "geo", Name: "places"})
-	must.NoError(t, err)
-	draw := func(p query.Pacer) (int, error) {
+	draw := func(p query.Pacer) (status, bytes int) {
 		w := httptest.NewRecorder()
-		r := httptest.NewRequest(http.MethodGet, "/datasets/geo/places/map/preview.png", nil)
-		err := pages.Handlers()["GET /datasets/{namespace}/{dataset}/map/preview.png"].ServeDataset(w, r.WithContext(query.WithPacer(r.Context(), p)), gate.DatasetView{View: opened})
-		return w.Body.Len(), err
+		server := newAPI(t, httpapi.Site{Library: lib}, pacedPages{pages, p}) // without a cached image
+		server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/datasets/geo/places/map/preview.png", nil))
+		return w.Code, w.Body.Len()
 	}
 	var p fakePacer
-	if n, err := draw(&p); err != nil || n == 0 || p.steps < 1<<17 || p.bytes != 0 {
-		t.Errorf("%d bytes, %v; announced %d steps, holds %d bytes", n, err, p.steps, p.bytes)
+	if status, n := draw(&p); status != 200 || n == 0 || p.steps < 1<<17 || p.bytes != 0 {
+		t.Errorf("%d, %d bytes; announced %d steps, holds %d bytes", status, n, p.steps, p.bytes)
 	}
-	if n, err := draw(fullPacer{&p}); herb.CodeOf(err) != herb.CodeUnavailable || n > 0 {
-		t.Errorf("without memory: %d bytes, %v", n, err)
+	if status, _ := draw(fullPacer{&p}); status != 503 {
+		t.Errorf("without memory: %d", status)
 	}
 }
 

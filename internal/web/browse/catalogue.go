@@ -68,21 +68,21 @@ const (
 	sortUpdated  = "updated"
 )
 
-func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
-	params, live, err := p.openCatalogue(r)
+func (p *Pages) catalogue(w *httpapi.Page, r *http.Request) error {
+	params, live, err := p.openCatalogue(w, r)
 	if err != nil {
 		return err
 	}
-	rejected, err := p.Rejections(r)
+	rejected, err := p.Rejections(w, r)
 	if err != nil {
 		return err
 	}
 	if p.Key(r) != "" || p.Opts.PrivateCatalog {
-		httpapi.SetPrivate(w.Header())
+		w.SetPrivate()
 	}
 	c := catalogue{
 		base: p.Base, Search: params.Get(query.ParamSearch), Namespace: params.Get(site.ParamNamespace), Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
-		Total: len(live), HasKey: p.Key(r) != "", Publish: p.publishing.MaySeePublish(r, herb.Ref{}),
+		Total: len(live), HasKey: p.Key(r) != "", Publish: p.publishing.MaySeePublish(w, r, herb.Ref{}),
 		Rejected: slices.SortedFunc(maps.Values(rejected), func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) }),
 	}
 	if c.Sort != sortRows && c.Sort != sortUpdated {
@@ -98,7 +98,7 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if searches {
-		if err := p.searchRows(r, &c); err != nil {
+		if err := p.searchRows(w, r, &c); err != nil {
 			return err
 		}
 	}
@@ -121,8 +121,8 @@ func (p *Pages) catalogue(w http.ResponseWriter, r *http.Request) error {
 }
 
 // openCatalogue returns the parameters of a request for the catalogue, and the live versions.
-func (p *Pages) openCatalogue(r *http.Request) (params query.Params, live []herb.LiveVersion, err error) {
-	if params, err = httpapi.QueryString(r).Params(); err != nil {
+func (p *Pages) openCatalogue(w *httpapi.Page, r *http.Request) (params query.Params, live []herb.LiveVersion, err error) {
+	if params, err = w.QueryString().Params(); err != nil {
 		return nil, nil, err
 	}
 	live, err = p.Opts.Library.Live(r.Context())
@@ -178,14 +178,14 @@ func (p *Pages) datasetsOnPage(r *http.Request, params query.Params, live []herb
 
 // searchRows counts the matching rows of all datasets that the visitor may read. The last word may
 // be incomplete, as it is in the search of a table while you type.
-func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
+func (p *Pages) searchRows(w *httpapi.Page, r *http.Request, c *catalogue) error {
 	const shown = 12
 	search := c.Search
 	last, _ := utf8.DecodeLastRuneInString(search)
 	if strings.Count(search, `"`)%2 == 0 && (unicode.IsLetter(last) || unicode.IsNumber(last) || unicode.IsMark(last)) {
 		search += "*"
 	}
-	found, err := library.SearchRecords(r.Context(), p.Opts.Library, search, httpapi.Visitor(r), p.Opts.SearchBudget)
+	found, err := library.SearchRecords(r.Context(), p.Opts.Library, search, w.Visitor(), p.Opts.SearchBudget)
 	if herb.CodeOf(err) == herb.CodeInvalid { // the names of datasets are still searched
 		return nil
 	}
@@ -203,7 +203,7 @@ func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 			c.Links = append(c.Links, link)
 			continue
 		}
-		rows, err := p.findRows(r, d.Ref, search)
+		rows, err := p.findRows(w, r, d.Ref, search)
 		if err != nil {
 			return err
 		}
@@ -214,9 +214,9 @@ func (p *Pages) searchRows(r *http.Request, c *catalogue) error {
 
 // findRows returns the first rows of a dataset that match a search. A dataset that is gone,
 // unavailable or protected meanwhile has none.
-func (p *Pages) findRows(r *http.Request, ref herb.Ref, search string) (rows []foundRow, err error) {
+func (p *Pages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref, search string) (rows []foundRow, err error) {
 	const most, maxValue = 3, 4 << 10
-	opened, err := httpapi.OpenLive(r, ref)
+	opened, err := w.OpenLive(ref)
 	if code := herb.CodeOf(err); code == herb.CodeNotFound || code == herb.CodeUnavailable {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/charts"
@@ -28,7 +29,7 @@ type chartView struct {
 }
 
 // chart serves the chart of the rows of a listing.
-func (p *Pages) chart(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	s, canonical, parseErr := p.parseState(v)
 	s.Path += "/chart"
 	if !canonical {
@@ -156,7 +157,7 @@ func (i *chartImage) setSize() {
 }
 
 // chartSVG serves a chart as an image: a file to download, or the preview of a suggestion.
-func (p *Pages) chartSVG(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) chartSVG(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}

@@ -23,8 +23,8 @@ type datasetView struct {
 }
 
 // dataset returns a handler that calls handle with the dataset that the path names.
-func (p *Pages) dataset(handle func(http.ResponseWriter, *http.Request, datasetView) error) httpapi.PageHandler {
-	return httpapi.PageHandler{ServeDataset: func(w http.ResponseWriter, r *http.Request, v gate.DatasetView) error {
+func (p *Pages) dataset(handle func(*httpapi.Page, *http.Request, datasetView) error) httpapi.PageHandler {
+	return httpapi.PageHandler{ServeDataset: func(w *httpapi.Page, r *http.Request, v gate.DatasetView) error {
 		return handle(w, r, p.viewOf(v))
 	}}
 }
@@ -45,7 +45,7 @@ func (p *Pages) parseState(v datasetView) (s state.State, canonical bool, err er
 }
 
 // head returns the head of a page of a dataset.
-func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (datasets.Head, error) {
+func (p *Pages) head(w *httpapi.Page, r *http.Request, v datasetView, tab string) (datasets.Head, error) {
 	h := datasets.NewHead(v.columns, p.DatasetPath(v.Ref), v.Pinned, tab)
 	h.Unlocked = h.Locked && v.Denied == nil
 	if v.Version != v.Live {
@@ -56,25 +56,25 @@ func (p *Pages) head(w http.ResponseWriter, r *http.Request, v datasetView, tab 
 		at := slices.IndexFunc(history, func(i versions.Version) bool { return i.Version == v.Version })
 		h.Older = fmt.Sprintf("Version %d of %d", len(history)-at, len(history))
 	}
-	if p.publishing.MaySeePublish(r, v.Ref) {
+	if p.publishing.MaySeePublish(w, r, v.Ref) {
 		h.Publish = state.Join(p.Base+site.PathPublish, query.Params{{Name: publishing.FieldNamespace, Value: v.Ref.Namespace}, {Name: publishing.FieldDataset, Value: v.Ref.Name}}.Encode())
-		httpapi.SetPrivate(w.Header())
+		w.SetPrivate()
 		var err error
 		if h.Done, err = p.publishing.TakeDone(w, r, v.DatasetView); err != nil {
 			return h, err
 		}
 	}
-	rejections, err := p.Rejections(r)
+	rejections, err := p.Rejections(w, r)
 	if e, ok := rejections[v.Ref]; ok {
 		h.Rejected = &e
-		httpapi.SetPrivate(w.Header())
+		w.SetPrivate()
 	}
 	return h, err
 }
 
 // renderDocument writes a page of a dataset that is read like a document. Its template and its path
 // have the name of its tab.
-func (p *Pages) renderDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab, label string, data any) error {
+func (p *Pages) renderDocument(w *httpapi.Page, r *http.Request, v datasetView, tab, label string, data any) error {
 	l := p.Layout(r, datasets.Title(&v.Dataset)+": "+label, datasets.Describe(&v.Dataset))
 	l.Framed = true
 	if v.Pinned == "" {

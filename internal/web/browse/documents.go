@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/charts"
@@ -45,7 +46,7 @@ type columnDoc struct {
 const maxColumnDocs = 300
 
 // about serves the description of a dataset. It is public, except for what may quote values.
-func (p *Pages) about(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) about(w *httpapi.Page, r *http.Request, v datasetView) error {
 	page, err := p.newDocument(w, r, v, "about")
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 
 // api serves the API reference of a dataset. The viewer at /docs documents and tries every
 // operation.
-func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) api(w *httpapi.Page, r *http.Request, v datasetView) error {
 	page, err := p.newDocument(w, r, v, "api")
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func (p *Pages) api(w http.ResponseWriter, r *http.Request, v datasetView) error
 
 // newDocument documents the first columns of a dataset, with values of the first rows if they may
 // be shown.
-func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
+func (p *Pages) newDocument(w *httpapi.Page, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
 	page = documentPage{Hidden: v.Denied != nil}
 	if page.Head, page.State, page.Rows, err = p.documentHead(w, r, v, tab); err != nil {
 		return page, err
@@ -139,7 +140,7 @@ func (p *Pages) newDocument(w http.ResponseWriter, r *http.Request, v datasetVie
 // documentHead returns the head of a page that describes a dataset. Its views and files keep the
 // filters of the rows that the visitor comes from. rows is their number; -1: not counted, because
 // the visitor may not read them.
-func (p *Pages) documentHead(w http.ResponseWriter, r *http.Request, v datasetView, tab string) (h datasets.Head, s *state.State, rows int, err error) {
+func (p *Pages) documentHead(w *httpapi.Page, r *http.Request, v datasetView, tab string) (h datasets.Head, s *state.State, rows int, err error) {
 	if h, err = p.head(w, r, v, tab); err != nil {
 		return h, nil, -1, err
 	}
@@ -197,7 +198,7 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'uns
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // docs serves the viewer of the OpenAPI document.
-func (p *Pages) docs(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) docs(w *httpapi.Page, r *http.Request) error {
 	l := p.Layout(r, "API", "All operations of the API, to read and to try.")
 	l.Current, l.Canonical = "docs", l.Origin+site.PathDocs
 	if err := p.Render(w, "docs", l, nil); err != nil {

@@ -44,7 +44,7 @@ func New(s *site.Site, p *publishing.Pages, opts Options) *Pages {
 // The caller buffers what they write: after an error, it may be incomplete.
 func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	const dataset = "/datasets/{namespace}/{dataset}"
-	page := func(serve func(http.ResponseWriter, *http.Request) error) httpapi.PageHandler {
+	page := func(serve func(*httpapi.Page, *http.Request) error) httpapi.PageHandler {
 		return httpapi.PageHandler{Serve: serve}
 	}
 	handlers := map[string]httpapi.PageHandler{
@@ -64,7 +64,7 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		"GET " + dataset + "/about":               p.dataset(p.about),
 		"GET " + dataset + "/api":                 p.dataset(p.api),
 		"GET " + dataset + "/versions":            p.dataset(p.versions),
-		"POST " + dataset + "/key": p.dataset(func(w http.ResponseWriter, r *http.Request, v datasetView) error {
+		"POST " + dataset + "/key": p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
 			return p.SaveKey(w, r, &v.DatasetView)
 		}),
 		"POST " + dataset + "/key/forget":                  page(p.DeleteKey),
@@ -78,7 +78,7 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 }
 
 // redirectToCatalogue redirects paths that users get by shortening the URL of a dataset.
-func (p *Pages) redirectToCatalogue(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) redirectToCatalogue(w *httpapi.Page, r *http.Request) error {
 	to := p.Base + site.PathCatalogue
 	if ns := r.PathValue("namespace"); herb.ValidName(ns) { // anything else may be a secret that must not be repeated
 		to = p.CatalogueHref(site.ParamNamespace, ns)

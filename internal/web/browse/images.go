@@ -13,6 +13,7 @@ import (
 
 	"herbarium/internal/etag"
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/columns"
@@ -33,7 +34,7 @@ func (p *Pages) imageFolder(v datasetView) string {
 // file serves an image from the folder of the dataset's source file, if a row of the version that
 // the page shows names it in a column of images. Nothing else is served: the folder may have
 // private files, and images of another dataset that requires a key.
-func (p *Pages) file(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) file(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}

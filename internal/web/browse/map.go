@@ -6,13 +6,14 @@ import (
 	"strconv"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/maps"
 	"herbarium/internal/web/view/state"
 )
 
-func (p *Pages) browseMap(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) browseMap(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil { // the description without values may have no coordinates
 		return p.RequestKey(w, r, &v.DatasetView, r.URL.RawQuery, v.Denied)
 	}

@@ -21,8 +21,8 @@ type node map[string]any
 // dcat serves the catalogue as DCAT 3, for portals that harvest it. More than 100 datasets are
 // split into pages, which are linked as harvesters expect it
 // (https://www.hydra-cg.com/spec/latest/core/#hydra:PartialCollectionView).
-func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
-	params, live, err := p.openCatalogue(r)
+func (p *Pages) dcat(w *httpapi.Page, r *http.Request) error {
+	params, live, err := p.openCatalogue(w, r)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (p *Pages) dcat(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Type", "application/ld+json")
 	h.Set("Cache-Control", "no-cache")
 	if p.Opts.PrivateCatalog {
-		httpapi.SetPrivate(w.Header())
+		w.SetPrivate()
 	}
 	_, err = w.Write(body)
 	return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/share"
 	"herbarium/internal/web/site"
@@ -44,8 +45,8 @@ func (p *Pages) setPreview(l *site.Layout, s *state.State, h *datasets.Head, alt
 }
 
 // preview returns the handler of the previews of a view: "table", "map" or "chart".
-func (p *Pages) preview(tab string) func(http.ResponseWriter, *http.Request, datasetView) error {
-	return func(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) preview(tab string) func(*httpapi.Page, *http.Request, datasetView) error {
+	return func(w *httpapi.Page, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
 			return v.Denied
 		}
@@ -67,11 +68,11 @@ func (p *Pages) preview(tab string) func(http.ResponseWriter, *http.Request, dat
 				return nil
 			}
 		}
-		body, err := site.CachedBody(w, tag, func() ([]byte, error) { return p.drawPreview(r, v, &s, tab) })
+		body, err := w.CachedBody(tag, func() ([]byte, error) { return p.drawPreview(r, v, &s, tab) })
 		if err != nil {
 			return err
 		}
-		site.WriteShared(w, body)
+		w.WriteShared(body)
 		return nil
 	}
 }

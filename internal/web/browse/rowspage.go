@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/columns"
@@ -43,12 +44,12 @@ type rowsPage struct {
 	ShowsCounts bool   // the call returns counts, not rows
 }
 
-func (p *Pages) browse(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) browse(w *httpapi.Page, r *http.Request, v datasetView) error {
 	return p.serveRows(w, r, v, nil)
 }
 
 // serveRows serves the map of one of the pairs of coordinates, or the table if there are none.
-func (p *Pages) serveRows(w http.ResponseWriter, r *http.Request, v datasetView, pairs []columns.Pair) error {
+func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs []columns.Pair) error {
 	s, canonical, parseErr := p.parseState(v)
 	tab, template, title := "table", "browser", ""
 	if pairs != nil {
@@ -127,7 +128,7 @@ func (page *rowsPage) parse(s state.State, parseErr error, order herb.Order) (re
 
 // notModified responds with 304 if the client has a page, and reports whether it did. Pages that
 // depend on the key of the browser have no entity tag.
-func (p *Pages) notModified(w http.ResponseWriter, r *http.Request, v datasetView) bool {
+func (p *Pages) notModified(w *httpapi.Page, r *http.Request, v datasetView) bool {
 	if v.Access == herb.AccessKey || p.Key(r) != "" {
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/distributions"
@@ -18,7 +19,7 @@ const paramSparkVersion = "v"
 
 // spark serves the small picture of a dataset in the catalogue: a map or a distribution. It is an
 // image that browsers load when it comes into view, so that the catalogue opens no datasets itself.
-func (p *Pages) spark(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) spark(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}

@@ -23,7 +23,7 @@ func (page *versionsPage) Exposes(v versions.Version) []string {
 	return publishing.Exposures(page.versions, page.Live, v.Version)
 }
 
-func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) error {
+func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error {
 	versions, err := p.history(r.Context(), v.Ref)
 	if err != nil {
 		return err
@@ -32,9 +32,9 @@ func (p *Pages) versions(w http.ResponseWriter, r *http.Request, v datasetView) 
 	if h.Head, _, _, err = p.documentHead(w, r, v, "versions"); err != nil {
 		return err
 	}
-	visitor := httpapi.Visitor(r)
+	visitor := w.Visitor()
 	if visitor.ID != "" {
-		httpapi.SetPrivate(w.Header())
+		w.SetPrivate()
 	}
 	h.Hidden = !visitor.See(v.Dataset).Report
 	for _, info := range versions {

@@ -31,10 +31,10 @@ const (
 // redirectDone redirects to a page of a dataset, which tells what was done. previous is the version
 // that was live before; empty if there was none. Publishers who may not read the dataset are told
 // on the page to choose a file, because the pages of the dataset would require another key.
-func (p *Pages) redirectDone(w http.ResponseWriter, r *http.Request, ref herb.Ref, page, what, version, previous string) error {
+func (p *Pages) redirectDone(w *httpapi.Page, r *http.Request, ref herb.Ref, page, what, version, previous string) error {
 	const seconds = 120
 	path, value := p.DatasetPath(ref), what+"/"+version+"/"+previous
-	if !p.mayReadLive(r, ref) {
+	if !p.mayReadLive(w, ref) {
 		path, page, value = p.Base+site.PathPublish, "", value+"/"+ref.String()
 	}
 	c := p.Cookie(path, value)
@@ -45,11 +45,11 @@ func (p *Pages) redirectDone(w http.ResponseWriter, r *http.Request, ref herb.Re
 
 // mayReadLive reports whether a visitor may read the live version of a dataset. It is true if that
 // is unknown: the page of the dataset then shows the error.
-func (p *Pages) mayReadLive(r *http.Request, ref herb.Ref) bool {
-	if site.SeesProtected(httpapi.Visitor(r), ref) {
+func (p *Pages) mayReadLive(w *httpapi.Page, ref herb.Ref) bool {
+	if site.SeesProtected(w.Visitor(), ref) {
 		return true
 	}
-	live, err := httpapi.OpenLive(r, ref)
+	live, err := w.OpenLive(ref)
 	if err != nil {
 		return herb.CodeOf(err) != herb.CodeNotFound // a private catalogue hides the dataset
 	}
@@ -62,35 +62,35 @@ var versionName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,100}$`)
 
 // TakeDone returns what was done with the dataset of a page, and removes it; nil if there is
 // nothing to tell, or another version is live by now.
-func (p *Pages) TakeDone(w http.ResponseWriter, r *http.Request, v gate.DatasetView) (*datasets.Done, error) {
+func (p *Pages) TakeDone(w *httpapi.Page, r *http.Request, v gate.DatasetView) (*datasets.Done, error) {
 	value := p.takeDoneCookie(w, r, p.DatasetPath(v.Ref))
 	if value == "" {
 		return nil, nil
 	}
-	return p.newDone(r, v.Ref, v.Live, value)
+	return p.newDone(w, r, v.Ref, v.Live, value)
 }
 
 // takeUnreadableDone is takeDone for the page to choose a file. The cookie names the dataset, which
 // the visitor may publish, but not read.
-func (p *Pages) takeUnreadableDone(w http.ResponseWriter, r *http.Request) (*datasets.Done, error) {
+func (p *Pages) takeUnreadableDone(w *httpapi.Page, r *http.Request) (*datasets.Done, error) {
 	parts := strings.SplitN(p.takeDoneCookie(w, r, p.Base+site.PathPublish), "/", 4)
 	if len(parts) != 4 {
 		return nil, nil
 	}
 	ref, err := herb.ParseRef(parts[3])
-	if err != nil || !httpapi.Visitor(r).MayPublish(ref) {
+	if err != nil || !w.Visitor().MayPublish(ref) {
 		return nil, nil
 	}
 	live, err := p.opts.Versions.LiveVersion(r.Context(), ref)
 	if err != nil {
 		return nil, err
 	}
-	return p.newDone(r, ref, live.Version, strings.Join(parts[:3], "/"))
+	return p.newDone(w, r, ref, live.Version, strings.Join(parts[:3], "/"))
 }
 
 // takeDoneCookie returns the cookie of a path that tells what was done, and removes it; empty if
 // there is none.
-func (p *Pages) takeDoneCookie(w http.ResponseWriter, r *http.Request, path string) string {
+func (p *Pages) takeDoneCookie(w *httpapi.Page, r *http.Request, path string) string {
 	c, err := r.Cookie(doneCookie)
 	if err != nil || r.Header.Get("X-Requested-With") != "" { // the script follows a redirect before it shows the page
 		return ""
@@ -103,7 +103,7 @@ func (p *Pages) takeDoneCookie(w http.ResponseWriter, r *http.Request, path stri
 
 // newDone returns what a cookie tells about a dataset that the visitor may publish; nil if it is
 // malformed or about another version than the live one.
-func (p *Pages) newDone(r *http.Request, ref herb.Ref, live, value string) (*datasets.Done, error) {
+func (p *Pages) newDone(w *httpapi.Page, r *http.Request, ref herb.Ref, live, value string) (*datasets.Done, error) {
 	parts := strings.Split(value, "/")
 	if len(parts) != 3 || parts[1] != live {
 		return nil, nil
@@ -124,7 +124,7 @@ func (p *Pages) newDone(r *http.Request, ref herb.Ref, live, value string) (*dat
 	}
 	d.Previous = parts[2]
 	// Publishers may know the versions of a dataset that a private catalogue hides from them.
-	versions, err := p.opts.History(library.WithReader(r.Context(), func(d herb.Dataset) bool { return httpapi.Visitor(r).See(d).Report }, nil), ref)
+	versions, err := p.opts.History(library.WithReader(r.Context(), func(d herb.Dataset) bool { return w.Visitor().See(d).Report }, nil), ref)
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +133,12 @@ func (p *Pages) newDone(r *http.Request, ref herb.Ref, live, value string) (*dat
 }
 
 // rollback makes another version of a dataset live.
-func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) rollback(w *httpapi.Page, r *http.Request) error {
 	ref := site.RefOf(r)
 	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
 		return herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
 	}
-	actor, err := httpapi.MayPublish(r, ref)
+	actor, err := w.MayPublish(ref)
 	if err != nil {
 		return err
 	}

@@ -76,8 +76,8 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		return nil
 	}
 	const draft = site.PathPublish + "/{id}"
-	page := func(serve func(http.ResponseWriter, *http.Request) error) httpapi.PageHandler {
-		return httpapi.PageHandler{MaxForm: maxReviewForm, Serve: func(w http.ResponseWriter, r *http.Request) error {
+	page := func(serve func(*httpapi.Page, *http.Request) error) httpapi.PageHandler {
+		return httpapi.PageHandler{MaxForm: maxReviewForm, Serve: func(w *httpapi.Page, r *http.Request) error {
 			w.Header().Set("Cache-Control", "no-store")
 			return serve(w, r)
 		}}
@@ -103,8 +103,8 @@ const maxReviewForm = 4 << 20
 
 // mayPublish returns the publisher that sends a request. Without a key that may publish the
 // dataset, it writes the form for a key, which leads back to a path.
-func (p *Pages) mayPublish(w http.ResponseWriter, r *http.Request, ref herb.Ref, back string) (herb.Actor, error) {
-	actor, err := httpapi.MayPublish(r, ref)
+func (p *Pages) mayPublish(w *httpapi.Page, r *http.Request, ref herb.Ref, back string) (herb.Actor, error) {
+	actor, err := w.MayPublish(ref)
 	if err != nil {
 		err = p.RequestKey(w, r, nil, back, err)
 	}
@@ -113,11 +113,11 @@ func (p *Pages) mayPublish(w http.ResponseWriter, r *http.Request, ref herb.Ref,
 
 // MaySeePublish reports whether the key of a visitor may publish a dataset; a zero ref means any.
 // Visitors without a key cost nothing.
-func (p *Pages) MaySeePublish(r *http.Request, ref herb.Ref) bool {
+func (p *Pages) MaySeePublish(w *httpapi.Page, r *http.Request, ref herb.Ref) bool {
 	if p.opts.Drafts == nil || p.Key(r) == "" || ref == herb.PlantsRef {
 		return false
 	}
-	visitor := httpapi.Visitor(r)
+	visitor := w.Visitor()
 	if ref == (herb.Ref{}) {
 		return len(visitor.PublishScopes()) > 0
 	}
@@ -151,11 +151,11 @@ const (
 )
 
 // publishForm serves the page to choose a file. The parameters may name the dataset.
-func (p *Pages) publishForm(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) publishForm(w *httpapi.Page, r *http.Request) error {
 	if _, err := p.mayPublish(w, r, herb.Ref{}, site.PathPublish); err != nil {
 		return err
 	}
-	params, err := httpapi.QueryString(r).Params()
+	params, err := w.QueryString().Params()
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (p *Pages) publishForm(w http.ResponseWriter, r *http.Request) error {
 }
 
 // renderPublish writes the page to choose a file, with what was entered and why that was rejected.
-func (p *Pages) renderPublish(w http.ResponseWriter, r *http.Request, fields url.Values, rejection error) error {
+func (p *Pages) renderPublish(w *httpapi.Page, r *http.Request, fields url.Values, rejection error) error {
 	page := publishPage{
 		Head: publishHead{Step: 1}, Path: p.Base + site.PathPublish, Namespace: fields.Get(FieldNamespace), Dataset: fields.Get(FieldDataset),
 		Table: fields.Get(fieldTable), MaxSize: herb.FormatBytes(p.opts.Files.MaxSize()),
@@ -177,7 +177,7 @@ func (p *Pages) renderPublish(w http.ResponseWriter, r *http.Request, fields url
 	} else if page.Head.Done, err = p.takeUnreadableDone(w, r); err != nil {
 		return err
 	}
-	visitor := httpapi.Visitor(r)
+	visitor := w.Visitor()
 	if err := page.addDatasets(r.Context(), p, visitor); err != nil {
 		return err
 	}
@@ -227,16 +227,16 @@ func (page *publishPage) addDatasets(ctx context.Context, p *Pages, visitor herb
 }
 
 // receiveFiles receives the files of a form. Each becomes a draft.
-func (p *Pages) receiveFiles(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) receiveFiles(w *httpapi.Page, r *http.Request) error {
 	if _, err := p.mayPublish(w, r, herb.Ref{}, site.PathPublish); err != nil {
 		return err
 	}
 	var drafts []review.Draft
-	fields, err := httpapi.ReceiveFiles(r, func(fields url.Values, name string, content io.Reader) error {
+	fields, err := w.ReceiveFiles(func(fields url.Values, name string, content io.Reader) error {
 		if len(drafts) > 0 && fields.Get(FieldDataset) != "" {
 			return herb.Invalidf("each of several files becomes a dataset that is named after the file; leave Dataset empty, or send one file")
 		}
-		d, err := p.createDraft(r, fields, name, content)
+		d, err := p.createDraft(w, r, fields, name, content)
 		drafts = append(drafts, d)
 		return err
 	})
@@ -253,12 +253,12 @@ func (p *Pages) receiveFiles(w http.ResponseWriter, r *http.Request) error {
 }
 
 // createDraft receives a file for the dataset that the form names, or that is named after the file.
-func (p *Pages) createDraft(r *http.Request, fields url.Values, name string, content io.Reader) (d review.Draft, err error) {
+func (p *Pages) createDraft(w *httpapi.Page, r *http.Request, fields url.Values, name string, content io.Reader) (d review.Draft, err error) {
 	ref, err := review.NameDataset(strings.TrimSpace(fields.Get(FieldNamespace)), strings.TrimSpace(fields.Get(FieldDataset)), name)
 	if err != nil {
 		return d, err
 	}
-	actor, err := httpapi.MayPublish(r, ref)
+	actor, err := w.MayPublish(ref)
 	if err != nil {
 		return d, err
 	}
@@ -270,7 +270,7 @@ func (p *Pages) createDraft(r *http.Request, fields url.Values, name string, con
 }
 
 // receiveTable receives a table that was pasted into a form.
-func (p *Pages) receiveTable(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) receiveTable(w *httpapi.Page, r *http.Request) error {
 	if _, err := p.mayPublish(w, r, herb.Ref{}, site.PathPublish); err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func (p *Pages) receiveTable(w http.ResponseWriter, r *http.Request) error {
 }
 
 // receiveText makes a draft of a pasted table, which spreadsheets separate by tabs.
-func (p *Pages) receiveText(w http.ResponseWriter, r *http.Request, fields url.Values) error {
+func (p *Pages) receiveText(w *httpapi.Page, r *http.Request, fields url.Values) error {
 	table := strings.ReplaceAll(fields.Get(fieldTable), "\r\n", "\n")
 	name := "pasted.csv"
 	if strings.Contains(table, "\t") {
@@ -292,7 +292,7 @@ func (p *Pages) receiveText(w http.ResponseWriter, r *http.Request, fields url.V
 	case strings.TrimSpace(fields.Get(FieldDataset)) == "":
 		err = herb.Invalidf("enter the name of the dataset: a pasted table has none")
 	default:
-		d, err = p.createDraft(r, fields, name, strings.NewReader(table))
+		d, err = p.createDraft(w, r, fields, name, strings.NewReader(table))
 	}
 	if err != nil {
 		return p.renderPublish(w, r, fields, err)

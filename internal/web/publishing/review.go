@@ -21,7 +21,7 @@ import (
 const reviewWait = 400 * time.Millisecond
 
 // openDraft returns the draft of a path and its publisher, who may publish its dataset.
-func (p *Pages) openDraft(w http.ResponseWriter, r *http.Request) (d review.Draft, actor herb.Actor, err error) {
+func (p *Pages) openDraft(w *httpapi.Page, r *http.Request) (d review.Draft, actor herb.Actor, err error) {
 	id := r.PathValue("id")
 	back := site.PathPublish + "/" + id
 	if !site.PublishPath.MatchString(back) {
@@ -36,7 +36,7 @@ func (p *Pages) openDraft(w http.ResponseWriter, r *http.Request) (d review.Draf
 		}
 		return d, actor, err
 	}
-	if actor, err = httpapi.MayPublish(r, d.Ref); herb.CodeOf(err) == herb.CodeForbidden {
+	if actor, err = w.MayPublish(d.Ref); herb.CodeOf(err) == herb.CodeForbidden {
 		err = errNoDraft() // the name of the dataset may be hidden
 	}
 	return d, actor, err
@@ -47,7 +47,7 @@ func errNoDraft() error {
 }
 
 // review serves the review of a draft.
-func (p *Pages) review(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) review(w *httpapi.Page, r *http.Request) error {
 	d, _, err := p.openDraft(w, r)
 	if err != nil {
 		return err
@@ -67,12 +67,12 @@ func (p *Pages) livePath(draft, publish string) string {
 }
 
 // renderReview writes the review of a draft, and why it was not published.
-func (p *Pages) renderReview(w http.ResponseWriter, r *http.Request, id string, rejection error) error {
+func (p *Pages) renderReview(w *httpapi.Page, r *http.Request, id string, rejection error) error {
 	found, err := p.opts.Drafts.Review(r.Context(), id, reviewWait)
 	if err != nil {
 		return cmp.Or(rejection, err)
 	}
-	params, err := httpapi.QueryString(r).Params()
+	params, err := w.QueryString().Params()
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func asSentence(s string) string {
 }
 
 // editDraft changes the settings of a draft as the form says.
-func (p *Pages) editDraft(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) editDraft(w *httpapi.Page, r *http.Request) error {
 	d, _, err := p.openDraft(w, r)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (p *Pages) editDraft(w http.ResponseWriter, r *http.Request) error {
 }
 
 // rejectDraft shows the review with the reason why a form was rejected.
-func (p *Pages) rejectDraft(w http.ResponseWriter, r *http.Request, d review.Draft, rejection error) error {
+func (p *Pages) rejectDraft(w *httpapi.Page, r *http.Request, d review.Draft, rejection error) error {
 	if herb.CodeOf(rejection) == herb.CodeInternal {
 		return rejection
 	}
@@ -130,7 +130,7 @@ func (p *Pages) saveEdits(r *http.Request, d review.Draft) (found review.Review,
 }
 
 // draftDescriptor serves the descriptor of a draft as a file.
-func (p *Pages) draftDescriptor(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) draftDescriptor(w *httpapi.Page, r *http.Request) error {
 	d, _, err := p.openDraft(w, r)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (p *Pages) draftDescriptor(w http.ResponseWriter, r *http.Request) error {
 }
 
 // discardDraft removes a draft.
-func (p *Pages) discardDraft(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) discardDraft(w *httpapi.Page, r *http.Request) error {
 	d, _, err := p.openDraft(w, r)
 	if err == nil {
 		err = p.opts.Drafts.Discard(r.Context(), d.ID)
@@ -159,7 +159,7 @@ func (p *Pages) discardDraft(w http.ResponseWriter, r *http.Request) error {
 }
 
 // publishDraft publishes a draft as the publisher has reviewed it.
-func (p *Pages) publishDraft(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) publishDraft(w *httpapi.Page, r *http.Request) error {
 	d, actor, err := p.openDraft(w, r)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (p *Pages) publishDraft(w http.ResponseWriter, r *http.Request) error {
 	if err := checkReviewed(&found, live.Version, changed, r.PostForm); err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
-	consent := review.Consent{AllowBreaking: found.Breaking(), AllowExposure: found.Exposing(), AllowFailed: found.Breaking(), Authorize: httpapi.Reauthorize(r, d.Ref)}
+	consent := review.Consent{AllowBreaking: found.Breaking(), AllowExposure: found.Exposing(), AllowFailed: found.Breaking(), Authorize: w.Reauthorize(d.Ref)}
 	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, consent, live.Version, actor)
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)
@@ -207,7 +207,7 @@ func checkReviewed(r *review.Review, live string, changed bool, form url.Values)
 
 // publishState follows a publish: it shows how far it is, leads to the dataset when it is live, and
 // back to the review if it failed.
-func (p *Pages) publishState(w http.ResponseWriter, r *http.Request) error {
+func (p *Pages) publishState(w *httpapi.Page, r *http.Request) error {
 	back := site.PathPublish + "/" + r.PathValue("id")
 	if !site.PublishPath.MatchString(back) {
 		return errNoDraft()
@@ -216,7 +216,7 @@ func (p *Pages) publishState(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	record, err := p.opts.Drafts.State(r.Context(), r.PathValue("publish"), reviewWait)
-	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !httpapi.Visitor(r).MayPublish(record.Ref()) {
+	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !w.Visitor().MayPublish(record.Ref()) {
 		return errNoDraft()
 	}
 	if err != nil {
@@ -240,7 +240,7 @@ func (p *Pages) publishState(w http.ResponseWriter, r *http.Request) error {
 }
 
 // renderProgress writes the page that shows how far a publish is.
-func (p *Pages) renderProgress(w http.ResponseWriter, r *http.Request, ref herb.Ref, progress *progressView) error {
+func (p *Pages) renderProgress(w *httpapi.Page, r *http.Request, ref herb.Ref, progress *progressView) error {
 	page := struct {
 		Head     publishHead
 		Ref      herb.Ref

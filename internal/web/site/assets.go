@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/web/view/plot"
 )
 
@@ -104,7 +105,7 @@ func (a *assets) path(name string) (string, error) {
 	return "", fmt.Errorf("no such asset %q", name)
 }
 
-func (p *Site) asset(w http.ResponseWriter, r *http.Request) error {
+func (p *Site) asset(w *httpapi.Page, r *http.Request) error {
 	a := p.assets()
 	f, ok := a.files[r.PathValue("file")]
 	if !ok || path.Base(a.folder) != r.PathValue("fingerprint") {
@@ -119,9 +120,9 @@ func (p *Site) asset(w http.ResponseWriter, r *http.Request) error {
 	accepted := strings.ReplaceAll(r.Header.Get("Accept-Encoding"), " ", "")
 	if strings.Contains(accepted, "gzip") && !strings.Contains(accepted, "gzip;q=") {
 		h.Set("Content-Encoding", "gzip")
-		WriteShared(w, f.gzipped())
+		w.WriteShared(f.gzipped())
 		return nil
 	}
-	WriteShared(w, f.plain())
+	w.WriteShared(f.plain())
 	return nil
 }

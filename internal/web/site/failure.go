@@ -27,7 +27,7 @@ type failurePage struct {
 }
 
 // Failure writes an error page.
-func (p *Site) Failure(w http.ResponseWriter, r *http.Request, status int, message string) error {
+func (p *Site) Failure(w *httpapi.Page, r *http.Request, status int, message string) error {
 	page := failurePage{Status: status, Heading: http.StatusText(status), Message: message, Retry: status >= http.StatusInternalServerError}
 	switch status {
 	case http.StatusGone: // the version
@@ -44,7 +44,7 @@ func (p *Site) Failure(w http.ResponseWriter, r *http.Request, status int, messa
 
 // Missing serves paths without a page. It redirects a path that names a dataset or a namespace,
 // such as /garden/catalog, and fails otherwise.
-func (p *Site) Missing(w http.ResponseWriter, r *http.Request) error {
+func (p *Site) Missing(w *httpapi.Page, r *http.Request) error {
 	missing := herb.Errorf(herb.CodeNotFound, "there is no page %q", herb.Clip(r.URL.Path, 200))
 	ref, rest := refOfPath(r.URL.Path)
 	if rest != "" || !herb.ValidName(ref.Namespace) {
@@ -63,7 +63,7 @@ func (p *Site) Missing(w http.ResponseWriter, r *http.Request) error {
 	if !isLive(live, ref) {
 		return missing
 	}
-	params, err := httpapi.QueryString(r).Params()
+	params, err := w.QueryString().Params()
 	if err != nil {
 		return err
 	}

@@ -15,12 +15,12 @@ import (
 // They are shown only to visitors with a key that may read the dataset, also if the dataset is
 // open: messages quote values of a source, and the source may ask for a key. Paths are reduced to
 // file names.
-func (p *Site) Rejections(r *http.Request) (map[herb.Ref]herb.SourceError, error) {
+func (p *Site) Rejections(w *httpapi.Page, r *http.Request) (map[herb.Ref]herb.SourceError, error) {
 	found, err := p.Opts.SourceErrors(r.Context())
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	who := httpapi.Visitor(r)
+	who := w.Visitor()
 	all := map[herb.Ref]herb.SourceError{}
 	for _, e := range found {
 		if !e.Skipped && e.Ref != (herb.Ref{}) && SeesProtected(who, e.Ref) {

@@ -30,8 +30,8 @@ func (p *Site) Key(r *http.Request) string {
 }
 
 // verify checks that a key is valid and may read a dataset, if ref names one.
-func (p *Site) verify(r *http.Request, ref herb.Ref, key string) error {
-	who, err := httpapi.VerifyKey(r, key)
+func (p *Site) verify(w *httpapi.Page, ref herb.Ref, key string) error {
+	who, err := w.VerifyKey(key)
 	if err == nil && ref != (herb.Ref{}) && !SeesProtected(who, ref) {
 		err = herb.Errorf(herb.CodeForbidden, "the key is valid, but not for this dataset")
 	}
@@ -45,7 +45,7 @@ func SeesProtected(visitor herb.Principal, ref herb.Ref) bool {
 }
 
 // siteKey serves the form for a key that the browser sends for all pages.
-func (p *Site) siteKey(w http.ResponseWriter, r *http.Request) error {
+func (p *Site) siteKey(w *httpapi.Page, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	return p.RequestKey(w, r, nil, "", nil)
 }
@@ -53,7 +53,7 @@ func (p *Site) siteKey(w http.ResponseWriter, r *http.Request) error {
 // RequestKey writes the form for the key of a dataset, or of the site if v is nil, with the reason
 // why the key that was sent is rejected. It returns the rejection; one that is not about the key
 // leads to no form.
-func (p *Site) RequestKey(w http.ResponseWriter, r *http.Request, v *gate.DatasetView, back string, rejection error) error {
+func (p *Site) RequestKey(w *httpapi.Page, r *http.Request, v *gate.DatasetView, back string, rejection error) error {
 	switch code := herb.CodeOf(rejection); {
 	case rejection == nil, code == herb.CodeUnauthenticated, code == herb.CodeForbidden, code == herb.CodeRateLimited:
 	default:
@@ -78,12 +78,12 @@ func (p *Site) RequestKey(w http.ResponseWriter, r *http.Request, v *gate.Datase
 
 // SaveKey verifies the key that was entered into the form of a dataset, or of the site if v is nil,
 // and stores it in a cookie.
-func (p *Site) SaveKey(w http.ResponseWriter, r *http.Request, v *gate.DatasetView) error {
+func (p *Site) SaveKey(w *httpapi.Page, r *http.Request, v *gate.DatasetView) error {
 	key, back, path := strings.TrimSpace(r.PostForm.Get("key")), r.PostForm.Get("back"), p.Base+PathCatalogue
 	if v != nil {
 		path = p.DatasetPath(v.Ref)
 	}
-	if err := p.verify(r, RefOf(r), key); err != nil {
+	if err := p.verify(w, RefOf(r), key); err != nil {
 		return p.RequestKey(w, r, v, back, err)
 	}
 	http.SetCookie(w, p.Cookie(path, key))
@@ -91,7 +91,7 @@ func (p *Site) SaveKey(w http.ResponseWriter, r *http.Request, v *gate.DatasetVi
 }
 
 // DeleteKey deletes the keys that the browser sends for a dataset, or that of the site.
-func (p *Site) DeleteKey(w http.ResponseWriter, r *http.Request) error {
+func (p *Site) DeleteKey(w *httpapi.Page, r *http.Request) error {
 	paths := []string{p.Base + PathCatalogue}
 	if ref := RefOf(r); ref != (herb.Ref{}) {
 		paths = []string{p.DatasetPath(ref), p.Base + PathCatalogue}

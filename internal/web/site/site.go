@@ -49,12 +49,12 @@ func New(opts Options) (*Site, error) {
 
 // Handlers returns the handlers of the assets and of the key of the site.
 func (p *Site) Handlers() map[string]httpapi.PageHandler {
-	page := func(serve func(http.ResponseWriter, *http.Request) error) httpapi.PageHandler {
+	page := func(serve func(*httpapi.Page, *http.Request) error) httpapi.PageHandler {
 		return httpapi.PageHandler{Serve: serve}
 	}
 	return map[string]httpapi.PageHandler{
 		"GET " + pathKey:                   page(p.siteKey),
-		"POST " + pathKey:                  page(func(w http.ResponseWriter, r *http.Request) error { return p.SaveKey(w, r, nil) }),
+		"POST " + pathKey:                  page(func(w *httpapi.Page, r *http.Request) error { return p.SaveKey(w, r, nil) }),
 		"POST " + pathKey + "/forget":      page(p.DeleteKey),
 		"GET /assets/{fingerprint}/{file}": page(p.asset),
 	}
