@@ -76,3 +76,6 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
+
+// Packages of npm can contain Go files.
+ignore ./tools/scripts/node_modules
