@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/jobs"
 )
 
 // checkConditions returns the live version of a dataset, and whether the request requires it:
@@ -46,4 +47,12 @@ func anyMatches(header []string) bool { return slices.Equal(entityTags(header), 
 
 func entityTags(header []string) []string {
 	return strings.FieldsFunc(strings.Join(header, ","), func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })
+}
+
+// requiredVersion returns the version that must be live; empty means any.
+func requiredVersion(req jobs.Request) string {
+	if req.Required {
+		return req.Live
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package publishing
 import (
 	"net/http"
 
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
@@ -46,4 +47,30 @@ func (h *Handlers) Report(w *response.Writer, r *http.Request) error {
 	}
 	w.Set("X-Dataset-Version", d.Version)
 	return w.SendDescription(r, d.Size(), access, func() any { return publish.NewVersionReport(d) })
+}
+
+// describeVersion describes the version that a request names, or the live one, for a client that
+// may publish the dataset or read the records of that version. It returns what the client may see
+// of it, and the access that the response requires.
+func (h *Handlers) describeVersion(w *response.Writer, r *http.Request) (d herb.Dataset, visibility herb.Visibility, access herb.Access, err error) {
+	w.SetKeyVary()
+	ref, principal, live := gate.RefOf(r), h.gate.OptionalPrincipal(w, r), ""
+	version, _, err := w.QueryString(r).CutVersion()
+	if err != nil {
+		return d, visibility, "", err
+	}
+	access = herb.AccessKey
+	if !principal.MayPublish(ref) {
+		view, err := h.gate.OpenDataset(w, r)
+		if err != nil {
+			return d, visibility, "", err
+		}
+		view.Release()
+		version, live, access = view.Version, view.Live, view.Access
+	}
+	if d, err = h.opts.Versions.Version(r.Context(), ref, version); err != nil || live == "" {
+		return d, principal.See(d), access, err
+	}
+	other, err := h.opts.Versions.Version(r.Context(), ref, live)
+	return d.WithoutExcluded(), principal.See(d, other), access, err
 }
