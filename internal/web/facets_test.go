@@ -242,7 +242,7 @@ func TestCharts_kinds(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	parts := func(chart *html.Node) (got []string) {
-		for _, a := range all(chart, tag("a", "part")) {
+		for _, a := range all(chart, tag("a", "proportion")) {
 			got = append(got, attr(a, "data-value")+" "+attr(a, "data-count")+" "+attr(a, "href"))
 		}
 		return got

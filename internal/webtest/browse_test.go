@@ -145,7 +145,7 @@ func TestFilter(t *testing.T) {
 		if !script {
 			b.follow("#grid a[href*=_distributions]")
 		}
-		b.follow("#grid .part[data-value=herb]") // in the distribution
+		b.follow("#grid .proportion[data-value=herb]") // in the distribution
 		l := b.agree()
 		if l.Meta.Total == 0 || slices.Compact(b.column("category"))[0] != "herb" || b.query().Get("category") != "herb" {
 			b.Errorf("filtered by herb: %v", b.query())
@@ -353,7 +353,7 @@ func TestLink(t *testing.T) {
 	b.next(func() { b.Fill("#search", "garden ") })
 	b.Until("location.search.includes('search=garden')")
 	b.settled()
-	b.follow("#grid .part[data-value=published]")
+	b.follow("#grid .proportion[data-value=published]")
 	b.follow("#grid th[data-field=price] .col-name")
 	b.follow("#grid tbody tr:nth-child(2) th a")
 	if q := b.query(); len(q) < 4 {

@@ -54,7 +54,7 @@ func TestDistributions(t *testing.T) {
 	if b.Count(price+".ghost")+b.Count(price+".out") == 0 {
 		t.Error("the distribution does not show what the filter leaves out")
 	}
-	counted := eval[int](b, `[...document.querySelectorAll("#grid th[data-field=category] .part")]
+	counted := eval[int](b, `[...document.querySelectorAll("#grid th[data-field=category] .proportion")]
 		.reduce((sum, part) => sum + Number(part.dataset.count ?? part.textContent.match(/: ([0-9,]+) row/)?.[1] ?? 0), 0)`)
 	if counted == 0 || counted > l.Meta.Total {
 		t.Errorf("the categories have %d of %d rows", counted, l.Meta.Total)

@@ -110,7 +110,7 @@ func TestProxy(t *testing.T) {
 	b.next(func() { b.Fill("#search", "rose ") })
 	b.Until("location.search.includes('rose')")
 	b.settled()
-	b.follow("#grid .part[data-value=shrub]")
+	b.follow("#grid .proportion[data-value=shrub]")
 	b.follow("#grid tbody tr:nth-child(1) th a")
 	b.agree()
 	if got := eval[string](b, `document.querySelector("#call code").dataset.url`); !strings.HasPrefix(got, b.url+"/api/v1/") {

@@ -34,7 +34,7 @@ func TestOlderVersion(t *testing.T) {
 		b.follow("#grid th[data-field=price] .col-name")
 		if script {
 			b.next(func() { b.Fill("#search", "rose") })
-			b.Click("#grid th[data-field=category] .part.r1")
+			b.Click("#grid th[data-field=category] .proportion.r1")
 			b.Until("document.querySelector('.chip')")
 			b.settled()
 		}

@@ -101,7 +101,7 @@ on("pointerup", "#grid .hist", (event, histogram) => {
 });
 
 document.addEventListener("pointercancel", () => (brush = null));
-document.addEventListener("pointerout", (event) => !brush && event.target.closest?.("#grid .hist, #grid .part") && showTip(""));
-on("pointerover", "#grid .part", (event, part) => showTip(part.ariaLabel, part.getBoundingClientRect()));
+document.addEventListener("pointerout", (event) => !brush && event.target.closest?.("#grid .hist, #grid .proportion") && showTip(""));
+on("pointerover", "#grid .proportion", (event, p) => showTip(p.ariaLabel, p.getBoundingClientRect()));
 
 onShow(loadDistributions);

@@ -115,7 +115,7 @@ func (p *Pages) catalogue(w *httpapi.Page, r *http.Request) error {
 		}
 		c.Datasets = append(c.Datasets, listedDataset{h, distributions.SparkLabel(d)})
 	}
-	l := p.Layout(r, site.Name, fmt.Sprintf("%s to browse, search and filter, each with an API.", herb.Plural(c.Total, "dataset", "datasets")))
+	l := p.Shell(r, site.Name, fmt.Sprintf("%s to browse, search and filter, each with an API.", herb.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", l.Origin+site.PathCatalogue
 	return p.Render(w, "catalogue", l, &c)
 }

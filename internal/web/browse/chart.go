@@ -69,7 +69,7 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	page.Pager = tables.NewPager(page.State, req.Meta(total), 0)
 	page.setChart(p, r, v, q, answer)
 	page.Head.Preview = p.previewHref(v, page.State)
-	l := p.Layout(r, answer.Title+": "+state.NewWords(page.State, total).Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
+	l := p.Shell(r, answer.Title+": "+state.NewWords(page.State, total).Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setPreview(&l, page.State, &page.Head, answer.Title)
 	l.Framed = true
 	return cmp.Or(p.Render(w, "chart", l, &page), rejected)

@@ -75,7 +75,7 @@ func (p *Pages) head(w *httpapi.Page, r *http.Request, v datasetView, tab string
 // renderDocument writes a page of a dataset that is read like a document. Its template and its path
 // have the name of its tab.
 func (p *Pages) renderDocument(w *httpapi.Page, r *http.Request, v datasetView, tab, label string, data any) error {
-	l := p.Layout(r, datasets.Title(&v.Dataset)+": "+label, datasets.Describe(&v.Dataset))
+	l := p.Shell(r, datasets.Title(&v.Dataset)+": "+label, datasets.Describe(&v.Dataset))
 	l.Framed = true
 	if v.Pinned == "" {
 		l.Canonical = p.Origin(r) + site.PathDatasets + v.Ref.String() + "/" + tab

@@ -199,7 +199,7 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'uns
 
 // docs serves the viewer of the OpenAPI document.
 func (p *Pages) docs(w *httpapi.Page, r *http.Request) error {
-	l := p.Layout(r, "API", "All operations of the API, to read and to try.")
+	l := p.Shell(r, "API", "All operations of the API, to read and to try.")
 	l.Current, l.Canonical = "docs", l.Origin+site.PathDocs
 	if err := p.Render(w, "docs", l, nil); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (p *Pages) previewHref(v datasetView, s *state.State) string {
 
 // setPreview adds the preview of a view to its page, with the address of the view: sites fetch the
 // page again from there.
-func (p *Pages) setPreview(l *site.Layout, s *state.State, h *datasets.Head, alt string) {
+func (p *Pages) setPreview(l *site.Shell, s *state.State, h *datasets.Head, alt string) {
 	site := strings.TrimSuffix(l.Origin, p.Base)
 	l.Address = site + s.URL()
 	if h.Preview != "" {
@@ -261,18 +261,18 @@ func newCardColumn(d *herb.Dataset, c distributions.Distribution) (column share.
 // ones.
 func newCardValues(c distributions.Distribution) (values []share.Bar) {
 	const most = 4
-	all, counts := c.Parts, map[string]int{}
+	all, counts := c.Proportions, map[string]int{}
 	if c.Ghosts != nil {
 		all = c.Ghosts
 	}
 	highest, highestAll := 1, 1
-	for _, part := range c.Parts {
+	for _, part := range c.Proportions {
 		if part.Href != "" && (!c.Chosen || part.Active) {
 			counts[part.Value], highest = part.Count, max(highest, part.Count)
 		}
 	}
 	if c.Chosen {
-		all = c.Parts // the counts ignore the filter of the column itself
+		all = c.Proportions // the counts ignore the filter of the column itself
 	}
 	for _, part := range all {
 		highestAll = max(highestAll, part.Count)

@@ -99,7 +99,7 @@ func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs
 	}
 	page.setCall(p, r, v)
 	page.Head.Preview = p.previewHref(v, page.State)
-	l := p.Layout(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
+	l := p.Shell(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setPreview(&l, page.State, &page.Head, page.Words.String())
 	l.Images, l.Framed = len(v.columns.Images) > 0, true
 	if pairs == nil && v.Pinned == "" {

@@ -188,7 +188,7 @@ func (p *Pages) renderPublish(w *httpapi.Page, r *http.Request, fields url.Value
 	for _, d := range drafts {
 		page.Drafts = append(page.Drafts, draftLink{d, p.draftPath(d.ID)})
 	}
-	l := p.Layout(r, "Publish", "Publish a file as a dataset.")
+	l := p.Shell(r, "Publish", "Publish a file as a dataset.")
 	l.Framed = true
 	return cmp.Or(p.Render(w, "publish", l, &page), rejection)
 }

@@ -81,7 +81,7 @@ func (p *Pages) renderReview(w *httpapi.Page, r *http.Request, id string, reject
 	if rejection != nil {
 		page.Notice = asSentence(herb.MessageOf(rejection))
 	}
-	l := p.Layout(r, "Publish "+found.Draft.Ref.String(), "The review of a file before it is published.")
+	l := p.Shell(r, "Publish "+found.Draft.Ref.String(), "The review of a file before it is published.")
 	l.Framed = true
 	return cmp.Or(p.Render(w, "review", l, page), rejection)
 }
@@ -249,7 +249,7 @@ func (p *Pages) renderProgress(w *httpapi.Page, r *http.Request, ref herb.Ref, p
 	if progress == nil {
 		page.Progress = &progressView{Words: "Waiting"}
 	}
-	l := p.Layout(r, "Publishing "+ref.String(), "How far a publish is.")
+	l := p.Shell(r, "Publishing "+ref.String(), "How far a publish is.")
 	l.Framed = true
 	return p.Render(w, "progress", l, page)
 }

@@ -1,4 +1,4 @@
-// Package site renders what all pages have in common: the layout, templates, assets, the keys of
+// Package site renders what all pages have in common: the shell, templates, assets, the keys of
 // visitors, and pages about errors.
 package site
 

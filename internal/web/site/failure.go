@@ -39,7 +39,7 @@ func (p *Site) Failure(w *httpapi.Page, r *http.Request, status int, message str
 	case http.StatusNotFound:
 		p.describeMissing(r, &page)
 	}
-	return p.Render(w, "failure", p.Layout(r, page.Heading, page.Message), &page)
+	return p.Render(w, "failure", p.Shell(r, page.Heading, page.Message), &page)
 }
 
 // Missing serves paths without a page. It redirects a path that names a dataset or a namespace,

@@ -63,10 +63,10 @@ func (p *Site) RequestKey(w *httpapi.Page, r *http.Request, v *gate.DatasetView,
 		Head          *datasets.Head // nil: the key of the site
 		Message, Back string
 	}
-	l := p.Layout(r, "Enter a key", "Enter a key to see what it gives access to.")
+	l := p.Shell(r, "Enter a key", "Enter a key to see what it gives access to.")
 	if v != nil {
 		head := datasets.NewHead(columns.Read(&v.Dataset), p.DatasetPath(v.Ref), "", "table")
-		l = p.Layout(r, "Key required: "+datasets.Title(&v.Dataset), datasets.Describe(&v.Dataset))
+		l = p.Shell(r, "Key required: "+datasets.Title(&v.Dataset), datasets.Describe(&v.Dataset))
 		l.Framed, form.Head = true, &head
 	}
 	form.Back = back

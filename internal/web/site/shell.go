@@ -8,8 +8,8 @@ import (
 	"herbarium/internal/web/view/format"
 )
 
-// Layout contains what every page has in common.
-type Layout struct {
+// Shell contains what every page has in common.
+type Shell struct {
 	Title       string
 	Description string
 	Origin      string // prefix of absolute links
@@ -26,8 +26,8 @@ type Layout struct {
 
 const Name = "Herbarium"
 
-func (p *Site) Layout(r *http.Request, title, description string) Layout {
-	return Layout{Title: format.PlainText(title), Description: herb.Clip(format.PlainText(description), 300), Origin: p.Origin(r), Theme: ThemeOf(r)}
+func (p *Site) Shell(r *http.Request, title, description string) Shell {
+	return Shell{Title: format.PlainText(title), Description: herb.Clip(format.PlainText(description), 300), Origin: p.Origin(r), Theme: ThemeOf(r)}
 }
 
 // ThemeOf returns the theme that the user has selected, which the script stores in a cookie; empty:
@@ -40,10 +40,10 @@ func ThemeOf(r *http.Request) string {
 }
 
 // Render writes a page with all headers except those for caching, which httpapi sets.
-func (p *Site) Render(w http.ResponseWriter, name string, l Layout, data any) error {
-	l.Page = data
-	p.setHeaders(w.Header(), l.Images)
-	return p.Execute(w, name, "layout", l)
+func (p *Site) Render(w http.ResponseWriter, name string, s Shell, data any) error {
+	s.Page = data
+	p.setHeaders(w.Header(), s.Images)
+	return p.Execute(w, name, "shell", s)
 }
 
 // Execute writes a template of the set of a page.

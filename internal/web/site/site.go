@@ -23,7 +23,7 @@ type Options struct {
 	SourceErrors func(ctx context.Context) ([]herb.SourceError, error) // errors of sources that could not be published
 }
 
-// Site renders pages with the layout, the templates and the assets of the site, and holds the keys
+// Site renders pages with the shell, the templates and the assets of the site, and holds the keys
 // of visitors. It is safe for concurrent use.
 type Site struct {
 	Opts   Options

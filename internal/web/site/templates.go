@@ -13,7 +13,7 @@ import (
 	"herbarium/internal/web/view/plot"
 )
 
-// parseTemplates parses one template set per page, each with the shared layout and partials. It
+// parseTemplates parses one template set per page, each with the shared shell and partials. It
 // panics if one is invalid.
 func (p *Site) parseTemplates() map[string]*template.Template {
 	constant := func(s string) func() string { return func() string { return s } }

@@ -14,11 +14,11 @@ import (
 
 // The size of distributions.
 const (
-	Buckets    = 20 // of a histogram, at most
-	Values     = 5  // parts of a proportion bar, besides the rest
-	barHeight  = 30
-	partsWidth = 100
-	maxBound   = 60 // characters of the smallest and the largest value
+	Buckets   = 20 // of a histogram, at most
+	Values    = 5  // of a proportion bar, at most, besides the rest
+	barHeight = 30
+	barWidth  = 100
+	maxBound  = 60 // characters of the smallest and the largest value
 )
 
 // Distribution is the distribution of a column over the rows of a listing, in its header. That over
@@ -30,10 +30,10 @@ type Distribution struct {
 	Note        string // instead of a picture
 	Left, Right string // labels
 	Bars        []Bar
-	Parts       []Part
-	Chosen      bool   // the field is filtered by values
-	Ghosts      []Part // over all rows; none: the listing contains all rows
-	Words       []FrequentWord
+	Proportions []Proportion
+	Chosen      bool         // the field is filtered by values
+	Ghosts      []Proportion // over all rows; none: the listing contains all rows
+	Words       []TopWord
 	Misfits     *Misfits // nil: none
 	Filtered    bool     // the listing does not contain all rows that the distribution shows
 }
@@ -52,13 +52,13 @@ func (b Bar) Top(height int) int { return barHeight - height }
 // HeightShare returns a height of the bar as a share of the highest one.
 func (b Bar) HeightShare(height int) float64 { return float64(height) / barHeight }
 
-// Part is a value in a proportion bar.
-type Part struct {
+// Proportion is a value in a proportion bar.
+type Proportion struct {
 	query.ValueCount
 	X, Width float64
 	Label    string
 	Href     string // filters by the value; empty: all other values
-	Rank     int    // from 1
+	Number   int    // from 1
 	Active   bool   // the field is filtered by the value
 }
 
@@ -113,7 +113,7 @@ func (c *Distribution) SetCounts(s *state.State, facet query.Facet) {
 	case query.HasRange(s.Fields[c.Index].Type):
 		c.setHistogram(s)
 	default:
-		c.setParts(s)
+		c.setProportions(s)
 	}
 }
 
@@ -121,7 +121,7 @@ func (c *Distribution) SetCounts(s *state.State, facet query.Facet) {
 // the same.
 func (c *Distribution) SetGhosts(s *state.State, all query.Facet) {
 	if c.Kind == "cat" {
-		c.Ghosts = parts(s, c.Index, all)
+		c.Ghosts = proportions(s, c.Index, all)
 	}
 	if len(all.Histogram) == len(c.Bars) {
 		for k, ghost := range newBars(all.Histogram) {
@@ -193,16 +193,16 @@ func covers(f *filters.Filter, b query.Bucket) bool {
 	return !(okLow && to <= low) && !(okHigh && from > high)
 }
 
-func (c *Distribution) setParts(s *state.State) {
-	c.Kind, c.Parts = "cat", parts(s, c.Index, c.Facet)
+func (c *Distribution) setProportions(s *state.State) {
+	c.Kind, c.Proportions = "cat", proportions(s, c.Index, c.Facet)
 	c.Chosen = slices.ContainsFunc(s.Conditions(c.Index), func(c state.FieldFilter) bool { return c.Op == query.OpEq })
 	top := c.Values[0]
 	c.Left, c.Right = top.Value+" "+format.Percent(top.Count, c.Total), herb.Plural(c.Distinct, "value", "values")
 }
 
-// parts returns the most frequent values with widths in proportion to their counts, and all others
-// as the last part.
-func parts(s *state.State, field int, facet query.Facet) (parts []Part) {
+// proportions returns the most frequent values with widths in proportion to their counts, and all
+// others as the last proportion.
+func proportions(s *state.State, field int, facet query.Facet) (all []Proportion) {
 	values := facet.Values[:min(len(facet.Values), Values)]
 	counted := 0
 	for _, v := range values {
@@ -214,24 +214,24 @@ func parts(s *state.State, field int, facet query.Facet) (parts []Part) {
 	}
 	whole := float64(max(counted+rest, 1))
 	x := 0.0
-	add := func(p Part) {
-		p.X, p.Width, p.Rank = x, round(partsWidth*float64(p.Count)/whole), len(parts)+1
+	add := func(p Proportion) {
+		p.X, p.Width, p.Number = x, round(barWidth*float64(p.Count)/whole), len(all)+1
 		x = round(x + p.Width)
-		parts = append(parts, p)
+		all = append(all, p)
 	}
 	for _, v := range values {
-		part := Part{ValueCount: v, Label: v.Value + ": " + herb.Plural(v.Count, "row", "rows")}
+		p := Proportion{ValueCount: v, Label: v.Value + ": " + herb.Plural(v.Count, "row", "rows")}
 		if !v.Clipped { // else it is not a filter for the value
 			var ps query.Params
-			ps, part.Active = s.Toggle(field, v.Value)
-			part.Href = s.Href(ps)
+			ps, p.Active = s.Toggle(field, v.Value)
+			p.Href = s.Href(ps)
 		}
-		add(part)
+		add(p)
 	}
 	if rest > 0 && facet.Distinct > len(values) {
-		add(Part{ValueCount: query.ValueCount{Count: rest}, Label: herb.Plural(facet.Distinct-len(values), "other value", "other values") + ": " + herb.Plural(rest, "row", "rows")})
+		add(Proportion{ValueCount: query.ValueCount{Count: rest}, Label: herb.Plural(facet.Distinct-len(values), "other value", "other values") + ": " + herb.Plural(rest, "row", "rows")})
 	}
-	return parts
+	return all
 }
 
 func round(x float64) float64 { return float64(int(10*x+.5)) / 10 }

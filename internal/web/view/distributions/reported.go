@@ -8,8 +8,8 @@ import (
 	"herbarium/internal/web/view/state"
 )
 
-// FrequentWord is a frequent word of a column of long texts.
-type FrequentWord struct {
+// TopWord is one of the most frequent words of a column of long texts.
+type TopWord struct {
 	Text, Label string
 	Href        string // filters by the word, or removes that filter
 	Active      bool
@@ -23,8 +23,8 @@ type Misfits struct {
 }
 
 // setReported draws what the publish report has of a text column, over all rows: the distribution
-// of the values of a type that nearly all of them have, the frequent words of long texts, or the
-// lengths of texts. It returns false if the values are counted instead.
+// of the values of a type that nearly all of them have, the most frequent words of long texts, or
+// the lengths of texts. It returns false if the values are counted instead.
 func (c *Distribution) setReported(s *state.State, note string) bool {
 	r := s.Dataset.Meanings[c.Index].Report
 	switch {
@@ -81,14 +81,14 @@ func Characters(shortest, longest int) string {
 	return herb.Count(shortest) + "–" + herb.Count(longest) + " characters"
 }
 
-// words returns the frequent words of a column with the links that filter by them.
-func words(s *state.State, field int, r *herb.ColumnReport) (words []FrequentWord) {
+// words returns the most frequent words of a column with the links that filter by them.
+func words(s *state.State, field int, r *herb.ColumnReport) (words []TopWord) {
 	f := s.Fields[field]
 	if !f.Searchable || !f.Filterable {
 		return nil
 	}
 	for _, w := range r.Words {
-		word := FrequentWord{Text: w.Value, Label: w.Value + ": " + herb.Plural(w.Count, "row", "rows")}
+		word := TopWord{Text: w.Value, Label: w.Value + ": " + herb.Plural(w.Count, "row", "rows")}
 		match := query.Param{Name: query.FilterParam(f.Name, query.OpMatch), Value: w.Value}
 		ps := s.WithoutFilters(field, query.OpMatch)
 		if word.Active = s.Listing.Get(match.Name) == w.Value; !word.Active {
