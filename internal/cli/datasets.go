@@ -101,11 +101,11 @@ func (s *sourceState) set(e herb.SourceError) {
 // minute formats a time to the minute; none is the text for the zero time.
 func minute(t time.Time, none string) string { return formatTime(t, "2006-01-02 15:04", none) }
 
-func formatTime(t time.Time, layout, none string) string {
+func formatTime(t time.Time, format, none string) string {
 	if t.IsZero() {
 		return none
 	}
-	return t.Format(layout)
+	return t.Format(format)
 }
 
 // listSourceErrors prints the sources that are not published, and why.

@@ -105,8 +105,8 @@ func parseTime(flag, s string, now time.Time, sign time.Duration) (time.Time, er
 	if s == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if at, err := time.Parse(layout, s); err == nil && (sign < 0 || at.After(now)) {
+	for _, format := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(format, s); err == nil && (sign < 0 || at.After(now)) {
 			return at, nil
 		}
 	}

@@ -73,7 +73,7 @@ func TestWrite_dates(t *testing.T) {
 	t.Parallel()
 	number := func(style int, days string) string { return fmt.Sprintf(`<c s="%d"><v>%s</v></c>`, style, days) }
 	day := herb.Field{Name: "d", Type: herb.TypeDate, Notation: herb.Notation{Missing: []string{"NA"}}}
-	european := herb.Field{Name: "d", Type: herb.TypeDate, Notation: herb.Notation{Layout: "%d/%m/%Y"}}
+	european := herb.Field{Name: "d", Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d/%m/%Y"}}
 	at := herb.Field{Name: "d", Type: herb.TypeDateTime}
 	for _, tt := range []struct {
 		field       herb.Field

@@ -251,15 +251,15 @@ func (t Type) IsScalar() bool { return t != TypeText && t != TypeList }
 // standard notation of the type: a decimal point, ISO 8601, the words true/false, yes/no, t/f and
 // y/n, and commas between elements.
 type Notation struct {
-	Decimal string   `json:"decimal,omitempty"` // decimal separator; empty means a point
-	Group   string   `json:"group,omitempty"`   // thousands separator; a space includes no-break spaces, an apostrophe includes ’
-	Affix   string   `json:"affix,omitempty"`   // currency sign or percent sign before or after a number
-	Padded  bool     `json:"padded,omitempty"`  // numbers may have leading zeros
-	Layout  string   `json:"layout,omitempty"`  // of dates and datetimes, in strptime directives such as %d/%m/%Y; alternatives are separated by |
-	True    []string `json:"true,omitempty"`    // words for true; with False, replaces the standard words
-	False   []string `json:"false,omitempty"`
-	JSON    bool     `json:"json,omitempty"`    // lists are JSON arrays
-	Missing []string `json:"missing,omitempty"` // markers of missing values that occur, such as NA; sorted
+	Decimal    string   `json:"decimal,omitempty"` // decimal separator; empty means a point
+	Group      string   `json:"group,omitempty"`   // thousands separator; a space includes no-break spaces, an apostrophe includes ’
+	Affix      string   `json:"affix,omitempty"`   // currency sign or percent sign before or after a number
+	Padded     bool     `json:"padded,omitempty"`  // numbers may have leading zeros
+	DateFormat string   `json:"layout,omitempty"`  // of dates and datetimes, in strptime directives such as %d/%m/%Y; alternatives are separated by |
+	True       []string `json:"true,omitempty"`    // words for true; with False, replaces the standard words
+	False      []string `json:"false,omitempty"`
+	JSON       bool     `json:"json,omitempty"`    // lists are JSON arrays
+	Missing    []string `json:"missing,omitempty"` // markers of missing values that occur, such as NA; sorted
 }
 
 // Field is an exposed field of a dataset. Its position in Dataset.Fields is the position of its

@@ -68,7 +68,7 @@ func TestPublish_near(t *testing.T) {
 			&herb.NearType{Values: 43, Others: []herb.ValueCount{{Value: "x", Count: 1}}, Scale: "log"},
 		},
 		{
-			"dates", herb.NearType{Type: herb.TypeDate, Notation: herb.Notation{Layout: "%d/%m/%Y"}},
+			"dates", herb.NearType{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d/%m/%Y"}},
 			append(repeat(28, "1/1/20%02d"), "31/12/2024", "ca. 1920"),
 			&herb.NearType{Values: 29, Others: []herb.ValueCount{{Value: "ca. 1920", Count: 1}}, Scale: "linear"},
 		},

@@ -170,7 +170,7 @@ func (g *generator) value(f herb.Field) string {
 	case herb.TypeNumber:
 		return g.writeNumber(f.Notation, g.number())
 	case herb.TypeDate:
-		return g.writeDate(f.Notation.Layout, g.date(), 0)
+		return g.writeDate(f.Notation.DateFormat, g.date(), 0)
 	case herb.TypeDateTime:
 		return g.datetime(f.Notation)
 	case herb.TypeBoolean:

@@ -21,9 +21,9 @@ func (g *generator) notation(t herb.Type) (n herb.Notation) {
 				{Group: ","}, {Group: ".", Decimal: ","}, {Group: " ", Decimal: ","}, {Group: "'"}, {Decimal: ","}, {Affix: "£", Group: ","}, {Affix: "%"},
 			})
 		case herb.TypeDate:
-			n.Layout = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y", "%m/%d/%Y|%m/%d/%y"})
+			n.DateFormat = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y", "%m/%d/%Y|%m/%d/%y"})
 		case herb.TypeDateTime:
-			n.Layout = pick(g, []string{"%d.%m.%Y %H:%M", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %H:%M|%m/%d/%y %H:%M"})
+			n.DateFormat = pick(g, []string{"%d.%m.%Y %H:%M", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %H:%M|%m/%d/%y %H:%M"})
 		case herb.TypeBoolean:
 			n.True, n.False = []string{"1", "ja"}, []string{"0", "nein"}
 		}
@@ -73,26 +73,26 @@ func (g *generator) writeNumber(n herb.Notation, number string) string {
 	return number
 }
 
-// writeDate writes a date with a time of day in one of the alternatives of a layout; an empty
-// layout leaves the date unchanged. A year of two digits is written only if it can be read.
-func (g *generator) writeDate(layout, date string, clock time.Duration) string {
-	if layout == "" {
+// writeDate writes a date with a time of day in one of the alternatives of a format; an empty
+// format leaves the date unchanged. A year of two digits is written only if it can be read.
+func (g *generator) writeDate(format, date string, clock time.Duration) string {
+	if format == "" {
 		return date
 	}
 	d, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		panic(err)
 	}
-	layout = pick(g, strings.Split(layout, "|"))
+	format = pick(g, strings.Split(format, "|"))
 	if d.Year() < 1969 || d.Year() > 2068 {
-		layout = strings.ReplaceAll(layout, "%y", "%Y")
+		format = strings.ReplaceAll(format, "%y", "%Y")
 	}
-	return d.Add(clock).Format(goLayout.Replace(layout))
+	return d.Add(clock).Format(goDateFormat.Replace(format))
 }
 
 func (g *generator) datetime(n herb.Notation) string {
-	if n.Layout != "" {
-		return g.writeDate(n.Layout, g.date(), time.Duration(g.IntN(1440))*time.Minute)
+	if n.DateFormat != "" {
+		return g.writeDate(n.DateFormat, g.date(), time.Duration(g.IntN(1440))*time.Minute)
 	}
 	day := pick(g, []string{"2024-02-29", "2024-03-01", "2024-02-28"})
 	if g.chance(20) {

@@ -75,25 +75,25 @@ func parseNumber(n herb.Notation, s string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(s)
 }
 
-// goLayout translates layouts to those of package time.
-var goLayout = strings.NewReplacer("%d", "2", "%m", "1", "%Y", "2006", "%b", "Jan", "%H", "15", "%M", "04",
+// goDateFormat translates formats to those of package time.
+var goDateFormat = strings.NewReplacer("%d", "2", "%m", "1", "%Y", "2006", "%b", "Jan", "%H", "15", "%M", "04",
 	"%y", "06", "%I", "3", "%S", "05", "%p", "PM")
 
 func parseTime(n herb.Notation, s string) (time.Time, bool) {
-	layouts := []string{time.DateOnly}
-	for l := range strings.SplitSeq(n.Layout, "|") {
+	formats := []string{time.DateOnly}
+	for l := range strings.SplitSeq(n.DateFormat, "|") {
 		if l != "" {
-			layouts = append(layouts, goLayout.Replace(l))
+			formats = append(formats, goDateFormat.Replace(l))
 		}
 	}
 	for _, between := range []string{"T", " "} {
 		for _, clock := range []string{"15:04", "15:04:05"} { // the latter also reads fractions
 			for _, zone := range []string{"", "Z07:00", "Z0700"} {
-				layouts = append(layouts, time.DateOnly+between+clock+zone)
+				formats = append(formats, time.DateOnly+between+clock+zone)
 			}
 		}
 	}
-	for _, l := range layouts {
+	for _, l := range formats {
 		if t, err := time.Parse(l, s); err == nil {
 			return t.UTC(), true
 		}

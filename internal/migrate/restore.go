@@ -116,7 +116,7 @@ func checkReplaceable(ctx context.Context, data string, o Options) error {
 }
 
 // restoreInto restores a backup into a place. An archive is unpacked first, to a folder with the
-// layout of a data folder: if it is the target, files of versions need not be copied.
+// structure of a data folder: if it is the target, files of versions need not be copied.
 func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, unpacked string, o Options) (r Result, err error) {
 	var files, target Installation
 	defer func() { err = errors.Join(err, files.close(), target.close()) }()

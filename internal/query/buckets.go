@@ -138,19 +138,19 @@ func byMonths(n int) timeStep {
 
 // timeEdges returns the edges between two times as written. Those of dates are dates.
 func timeEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []string) {
-	layout := time.RFC3339Nano
+	format := time.RFC3339Nano
 	if f.Type == herb.TypeDate {
-		layout = time.DateOnly
+		format = time.DateOnly
 	}
 	low, _ := text.Canonical(f, minimum) // invalid values have an empty canonical form, which is no time
 	high, _ := text.Canonical(f, maximum)
-	from, err := time.Parse(layout, low)
-	to, err2 := time.Parse(layout, high)
+	from, err := time.Parse(format, low)
+	to, err2 := time.Parse(format, high)
 	if err != nil || err2 != nil || from.After(to) {
 		return nil
 	}
 	var steps []timeStep
-	if layout != time.DateOnly {
+	if format != time.DateOnly {
 		for _, minutes := range []time.Duration{1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60} {
 			steps = append(steps, byDuration(minutes*time.Minute))
 		}
@@ -165,7 +165,7 @@ func timeEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []
 			continue
 		}
 		for i := first; i <= last+1; i++ {
-			edges = append(edges, formatEdge(layout, s.begin(i)))
+			edges = append(edges, formatEdge(format, s.begin(i)))
 		}
 		break
 	}
@@ -174,14 +174,14 @@ func timeEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []
 
 // formatEdge formats a time. Years outside 0000 to 9999 are not valid in requests, so such times
 // are clamped to the first or the last valid one.
-func formatEdge(layout string, t time.Time) string {
+func formatEdge(format string, t time.Time) string {
 	switch {
 	case t.Year() < 0:
 		t = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	case t.Year() > 9999:
 		t = time.Date(10_000, 1, 1, 0, 0, 0, -1, time.UTC)
 	}
-	return t.Format(layout)
+	return t.Format(format)
 }
 
 // Range describes the numbers of a histogram, as written. Values that do not exist are empty.

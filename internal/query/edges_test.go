@@ -29,10 +29,10 @@ func TestBuckets_reference(t *testing.T) {
 		}
 		from := time.Unix(r.Int64N(4e9)-2e9, int64(r.IntN(2))).UTC()
 		to := from.Add(time.Duration(r.Int64N(1 << (20 + r.IntN(43)))))
-		for typ, layout := range map[herb.Type]string{herb.TypeDate: time.DateOnly, herb.TypeDateTime: time.RFC3339Nano} {
-			low, high := from.Format(layout), to.Format(layout)
-			least, err := time.Parse(layout, low)
-			greatest, err2 := time.Parse(layout, high)
+		for typ, format := range map[herb.Type]string{herb.TypeDate: time.DateOnly, herb.TypeDateTime: time.RFC3339Nano} {
+			low, high := from.Format(format), to.Format(format)
+			least, err := time.Parse(format, low)
+			greatest, err2 := time.Parse(format, high)
 			if err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}

@@ -110,15 +110,15 @@ func (b By) Interval(t herb.Type, canonical string) Interval {
 	if t == herb.TypeNumber {
 		return b.bucket(canonical)
 	}
-	layout := timeLayout(t)
-	at, err := time.Parse(layout, canonical)
+	format := timeFormat(t)
+	at, err := time.Parse(format, canonical)
 	if err != nil {
 		return Interval{} // no canonical form
 	}
 	start := b.Grain.Start(at)
-	interval := Interval{Label: b.Grain.Label(start), From: start.Format(layout)}
+	interval := Interval{Label: b.Grain.Label(start), From: start.Format(format)}
 	if next := b.Grain.Next(start); next.Year() <= 9999 {
-		interval.Next = next.Format(layout)
+		interval.Next = next.Format(format)
 	}
 	return interval
 }
@@ -142,8 +142,8 @@ func (b By) LeastCount(t herb.Type, from, to string) int {
 		}
 		return int(n.Int64()) + 1
 	}
-	first, err := time.Parse(timeLayout(t), from)
-	last, err2 := time.Parse(timeLayout(t), to)
+	first, err := time.Parse(timeFormat(t), from)
+	last, err2 := time.Parse(timeFormat(t), to)
 	if err != nil || err2 != nil {
 		return 0
 	}
@@ -151,12 +151,12 @@ func (b By) LeastCount(t herb.Type, from, to string) int {
 	return int((last.Unix()-first.Unix())/3600/max(longest, 1)) + 1
 }
 
-// timeLayout returns the layout of the canonical form of dates or datetimes.
-func timeLayout(t herb.Type) string {
+// timeFormat returns the format of the canonical form of dates or datetimes.
+func timeFormat(t herb.Type) string {
 	if t == herb.TypeDate {
 		return time.DateOnly
 	}
-	return text.DateTimeLayout
+	return text.CanonicalDateTime
 }
 
 // bucket returns the bucket of a number: the greatest multiple of the width that is not above it is

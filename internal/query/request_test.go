@@ -82,7 +82,7 @@ func TestParse_notations(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{
 		{Name: "price", Type: herb.TypeNumber, Filterable: true, Notation: herb.Notation{Group: ".", Decimal: ",", Missing: []string{"--", "NA"}}},
-		{Name: "day", Type: herb.TypeDate, Filterable: true, Notation: herb.Notation{Layout: "%d/%m/%Y"}},
+		{Name: "day", Type: herb.TypeDate, Filterable: true, Notation: herb.Notation{DateFormat: "%d/%m/%Y"}},
 		{Name: "at", Type: herb.TypeDateTime, Filterable: true},
 		{Name: "ok", Type: herb.TypeBoolean, Filterable: true},
 	}

@@ -21,8 +21,8 @@ const (
 )
 
 // Canonical returns the canonical form of a value as written in the notation of its field: a number
-// in plain decimal notation, a date as YYYY-MM-DD, a datetime as a UTC instant in the layout of
-// DateTimeLayout, a boolean as true or false. Text and lists are their own canonical form. Only
+// in plain decimal notation, a date as YYYY-MM-DD, a datetime as a UTC instant in the format of
+// CanonicalDateTime, a boolean as true or false. Text and lists are their own canonical form. Only
 // valid values have one.
 func Canonical(f *herb.Field, value string) (string, Status) {
 	b, status := AppendCanonical(make([]byte, 0, 64), f, []byte(value))
@@ -63,7 +63,7 @@ func appendScalar(dst []byte, t herb.Type, n *herb.Notation, value []byte) ([]by
 	case herb.TypeBoolean:
 		return appendBoolean(dst, n, value)
 	}
-	m, ok := parseMoment(n.Layout, TrimBlanks(value))
+	m, ok := parseMoment(n.DateFormat, TrimBlanks(value))
 	switch {
 	case !ok:
 		return dst, false

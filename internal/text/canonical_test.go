@@ -21,10 +21,10 @@ func TestCanonical(t *testing.T) {
 		swiss    = numbers(herb.Notation{Group: "'"})
 		padded   = numbers(herb.Notation{Padded: true})
 		date     = herb.Field{Type: herb.TypeDate}
-		european = herb.Field{Type: herb.TypeDate, Notation: herb.Notation{Layout: "%d/%m/%Y"}}
-		named    = herb.Field{Type: herb.TypeDate, Notation: herb.Notation{Layout: "%b %d, %Y"}}
+		european = herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d/%m/%Y"}}
+		named    = herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%b %d, %Y"}}
 		datetime = herb.Field{Type: herb.TypeDateTime}
-		american = herb.Field{Type: herb.TypeDateTime, Notation: herb.Notation{Layout: "%m/%d/%y %I:%M %p"}}
+		american = herb.Field{Type: herb.TypeDateTime, Notation: herb.Notation{DateFormat: "%m/%d/%y %I:%M %p"}}
 		boolean  = herb.Field{Type: herb.TypeBoolean}
 		german2  = herb.Field{Type: herb.TypeBoolean, Notation: herb.Notation{True: []string{"ja", "1"}, False: []string{"nein", "0"}}}
 	)
@@ -109,7 +109,7 @@ func TestCanonical(t *testing.T) {
 func TestOperand(t *testing.T) {
 	t.Parallel()
 	german := herb.Field{Type: herb.TypeNumber, Notation: herb.Notation{Group: ".", Decimal: ",", Affix: "€", Missing: []string{"--"}}}
-	european := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{Layout: "%d.%m.%Y"}}
+	european := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d.%m.%Y"}}
 	words := herb.Field{Type: herb.TypeBoolean, Notation: herb.Notation{True: []string{"1"}, False: []string{"0"}}}
 	for _, tt := range []struct {
 		name        string
@@ -156,10 +156,10 @@ func TestMissingRank(t *testing.T) {
 	}
 }
 
-func TestParseLayout(t *testing.T) {
+func TestParseDateFormat(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name, layout, want string
+		name, format, want string
 		typ                herb.Type
 		ok                 bool
 	}{
@@ -173,9 +173,9 @@ func TestParseLayout(t *testing.T) {
 		{"unsupported", "%Y-%j", "", herb.TypeDate, false},
 		{"trailing percent", "%Y-%m-%d%", "", herb.TypeDate, false},
 	} {
-		got, err := text.ParseLayout(tt.typ, tt.layout)
+		got, err := text.ParseDateFormat(tt.typ, tt.format)
 		if got != tt.want || (err == nil) != tt.ok {
-			t.Errorf("%s: ParseLayout(%q) = %q, %v; want %q", tt.name, tt.layout, got, err, tt.want)
+			t.Errorf("%s: ParseDateFormat(%q) = %q, %v; want %q", tt.name, tt.format, got, err, tt.want)
 		}
 	}
 }

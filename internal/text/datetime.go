@@ -7,9 +7,9 @@ import (
 	"herbarium/internal/herb"
 )
 
-// DateTimeLayout is the canonical form of datetimes as a layout of package time. Such values sort
+// CanonicalDateTime is the canonical form of datetimes for package time. Such values sort
 // as bytes.
-const DateTimeLayout = "2006-01-02T15:04:05.000000000Z"
+const CanonicalDateTime = "2006-01-02T15:04:05.000000000Z"
 
 // moment is a point in time as written.
 type moment struct {
@@ -42,7 +42,7 @@ func (m *moment) appendUTC(dst []byte) (_ []byte, ok bool) {
 	if t.Year() < 0 || t.Year() > 9999 {
 		return dst, false
 	}
-	return t.AppendFormat(dst, DateTimeLayout), true
+	return t.AppendFormat(dst, CanonicalDateTime), true
 }
 
 // dateTimePrefix returns the beginning of the canonical forms of the datetimes whose text in ISO
@@ -71,7 +71,7 @@ func Time(f *herb.Field, value []byte) (t time.Time, offset int, ok bool) {
 	if MissingRank(f, value) >= 0 {
 		return t, 0, false
 	}
-	m, ok := parseMoment(f.Notation.Layout, TrimBlanks(value))
+	m, ok := parseMoment(f.Notation.DateFormat, TrimBlanks(value))
 	t = m.date().Add(time.Duration(m.hour)*time.Hour + time.Duration(m.minute)*time.Minute + time.Duration(m.second)*time.Second + time.Duration(m.nano))
 	return t, m.offset, ok && (f.Type == herb.TypeDateTime || !m.clock)
 }
@@ -90,16 +90,16 @@ func ParseDateTime(f *herb.Field, value string) (t time.Time, zoned, ok bool) {
 	if MissingRank(f, value) >= 0 {
 		return t, false, false
 	}
-	m, ok := parseMoment(f.Notation.Layout, TrimBlanks([]byte(value)))
+	m, ok := parseMoment(f.Notation.DateFormat, TrimBlanks([]byte(value)))
 	return m.utc(), m.zoned, ok
 }
 
-// parseMoment parses a date or datetime. An empty layout is the standard notation.
-func parseMoment(layout string, v []byte) (moment, bool) {
-	if layout == "" {
+// parseMoment parses a date or datetime. An empty format is the standard notation.
+func parseMoment(format string, v []byte) (moment, bool) {
+	if format == "" {
 		return parseISO(v)
 	}
-	return parseLayout(layout, v)
+	return parseDateFormat(format, v)
 }
 
 func parseISO(v []byte) (m moment, ok bool) {

@@ -64,7 +64,7 @@ func AppendScalarSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok 
 // FieldKey returns the sort key of a value as written in the notation of its field. status is Valid
 // if it has one.
 func FieldKey(f *herb.Field, value string) (key string, status Status) {
-	if value != "" && f.Notation.Decimal+f.Notation.Layout == "" {
+	if value != "" && f.Notation.Decimal+f.Notation.DateFormat == "" {
 		if key, ok := Key(f.Type, value); ok { // most values are in canonical form
 			return key, Valid
 		}
@@ -180,9 +180,9 @@ func IsDate[T string | []byte](s T) bool {
 	return ok
 }
 
-// isCanonicalDateTime reports whether s is a datetime in the form of DateTimeLayout.
+// isCanonicalDateTime reports whether s is a datetime in the form of CanonicalDateTime.
 func isCanonicalDateTime(s string) bool {
-	if len(s) != len(DateTimeLayout) || s[10] != 'T' || s[19] != '.' || s[len(s)-1] != 'Z' {
+	if len(s) != len(CanonicalDateTime) || s[10] != 'T' || s[19] != '.' || s[len(s)-1] != 'Z' {
 		return false
 	}
 	_, ok := parseISO([]byte(s))

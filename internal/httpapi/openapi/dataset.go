@@ -146,7 +146,7 @@ func describeField(f herb.Field) string {
 	}
 	for _, part := range []struct{ format, value string }{
 		{" Decimal separator: `%s`.", n.Decimal}, {" Thousands separator: `%s`.", n.Group}, {" Written with `%s`.", n.Affix},
-		{" Layout: `%s`.", n.Layout}, {" True is written `%s`.", strings.Join(n.True, "` or `")}, {" False is written `%s`.", strings.Join(n.False, "` or `")},
+		{" Date format: `%s`.", n.DateFormat}, {" True is written `%s`.", strings.Join(n.True, "` or `")}, {" False is written `%s`.", strings.Join(n.False, "` or `")},
 		{" Missing values are empty or `%s`.", strings.Join(n.Missing, "`, `")},
 	} {
 		if part.value != "" {

@@ -118,7 +118,7 @@ func (r Resource) schema() members {
 // declareType returns the members of a field that declare its type and how its values are written.
 func declareType(t herb.Type, n herb.Notation) members {
 	d := profile.Schema{
-		Type: string(t), Format: n.Layout, DecimalChar: n.Decimal, GroupChar: n.Group, NotBare: n.Affix != "", TrueValues: n.True, FalseValues: n.False,
+		Type: string(t), Format: n.DateFormat, DecimalChar: n.Decimal, GroupChar: n.Group, NotBare: n.Affix != "", TrueValues: n.True, FalseValues: n.False,
 	}
 	switch {
 	case t == herb.TypeText:

@@ -55,7 +55,7 @@ func TestWriter_roundTrip(t *testing.T) {
 			d := s.Schema
 			f := herb.Field{Name: s.Name, Type: herb.Type(d.Type), Searchable: *s.Searchable, Filterable: *s.Filterable, Sortable: *s.Sortable, Weight: s.Weight}
 			f.Title, f.Description = s.Title, s.Description
-			f.Notation = herb.Notation{Layout: d.Format, Decimal: d.DecimalChar, Group: d.GroupChar, True: d.TrueValues, False: d.FalseValues}
+			f.Notation = herb.Notation{DateFormat: d.Format, Decimal: d.DecimalChar, Group: d.GroupChar, True: d.TrueValues, False: d.FalseValues}
 			if d.NotBare {
 				f.Notation.Affix = "%"
 			}

@@ -32,7 +32,7 @@ func (r *reader) start(extension string) error {
 	if !all && charset.CountLines(text) < 10 {
 		text, all = r.text.Peek(longSampleBytes)
 	}
-	best, above := r.detectLayout(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
+	best, above := r.detectReading(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
 	switch {
 	case r.d.wide:
@@ -67,9 +67,9 @@ func (r *reader) separatorLine() error {
 	return r.skipTo(r.next+1, "")
 }
 
-// detectLayout detects the dialect and what is above the header, and skips that. It returns the
+// detectReading detects the dialect and what is above the header, and skips that. It returns the
 // lines above that are titles rather than comments.
-func (r *reader) detectLayout(s sample) (best reading, above []layout.Row) {
+func (r *reader) detectReading(s sample) (best reading, above []layout.Row) {
 	from, lines, last := r.next, 0, []byte(nil)
 	text := s.text
 	if r.d.Comment == "" && s.options.Skip == 0 && len(s.options.HeaderRows) == 0 {

@@ -35,7 +35,7 @@ func matches(head []byte) bool {
 // tables lists the tables within a document by the paths of their members. It lists none if the
 // document is one table.
 func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (found []rows.Table, err error) {
-	l, err := detectLayout(ctx, f, o, b)
+	l, err := scanOutline(ctx, f, o, b)
 	for _, name := range l.tables {
 		found = append(found, rows.Table{Name: name})
 	}
@@ -73,7 +73,7 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 	case c != '{':
 		r.fail("the file begins with %s; write an array of objects ([…]), or one object per line ({…})", describe(c))
 	case o.Table == "":
-		l, err := detectLayout(ctx, f, *o, r.budget)
+		l, err := scanOutline(ctx, f, *o, r.budget)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,7 @@
 //
 // Of answers in a wide sense, because names must differ from the values below them in whatever
 // notation these are written. Types of columns need exact notations: package profile compares
-// values with the separators and layouts of this package.
+// values with the separators and date formats of this package.
 package kind
 
 import "herbarium/internal/text"

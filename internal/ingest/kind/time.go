@@ -7,15 +7,15 @@ import (
 	"herbarium/internal/text"
 )
 
-// DateLayout is a notation of dates that is inferred beside ISO 8601.
-type DateLayout struct {
+// DateFormat is a notation of dates that is inferred beside ISO 8601.
+type DateFormat struct {
 	Long  string // with four digits of the year
 	Short string // with two digits of the year; empty: not inferred
 }
 
-// DateLayouts returns the notations of dates that are inferred, alone or before a time of day.
-func DateLayouts() []DateLayout {
-	return []DateLayout{
+// DateFormats returns the notations of dates that are inferred, alone or before a time of day.
+func DateFormats() []DateFormat {
+	return []DateFormat{
 		{"%d/%m/%Y", "%d/%m/%y"}, {"%m/%d/%Y", "%m/%d/%y"}, {"%d.%m.%Y", "%d.%m.%y"}, {"%m.%d.%Y", "%m.%d.%y"},
 		{"%d-%b-%Y", "%d-%b-%y"}, {"%d-%m-%Y", ""}, {"%m-%d-%Y", ""}, {"%Y/%m/%d", ""}, {"%Y.%m.%d", ""}, {"%Y-%m-%d", ""},
 		{"%d %b %Y", ""}, {"%b %d, %Y", ""}, {"%b %d %Y", ""}, {"%a %b %d %Y", ""},
@@ -24,12 +24,12 @@ func DateLayouts() []DateLayout {
 
 // IsShort reports whether a date has two digits of the year. Without leading zeros, 1.2.24 is a
 // version rather than a date.
-func (l DateLayout) IsShort(date []byte) bool {
-	return l.Short != "" && text.MatchesLayout(l.Short, date) && (len(date) == len("31.12.24") || !strings.HasSuffix(l.Short, ".%y"))
+func (f DateFormat) IsShort(date []byte) bool {
+	return f.Short != "" && text.MatchesDateFormat(f.Short, date) && (len(date) == len("31.12.24") || !strings.HasSuffix(f.Short, ".%y"))
 }
 
-// CompactLayout is the notation of datetimes without separators.
-const CompactLayout = "%Y%m%dT%H%M%S"
+// CompactFormat is the notation of datetimes without separators.
+const CompactFormat = "%Y%m%dT%H%M%S"
 
 // Lengths of the shortest and the longest value that is a date or a datetime.
 const (
@@ -46,13 +46,13 @@ func IsTime(v []byte) bool {
 	if len(v) < MinTime || len(v) > MaxTime {
 		return false
 	}
-	if _, ok := text.ScanDateTime(v); ok || text.MatchesLayout(CompactLayout, v) {
+	if _, ok := text.ScanDateTime(v); ok || text.MatchesDateFormat(CompactFormat, v) {
 		return true
 	}
 	date, _ := CutClock(v, nil)
-	for _, l := range DateLayouts() {
+	for _, l := range DateFormats() {
 		isName, separator := l.Long[1] == 'b' || l.Long[1] == 'a', l.Long[2]
-		if isName != isDigit(v[0]) && bytes.IndexByte(date, separator) > 0 && (text.MatchesLayout(l.Long, date) || l.IsShort(date)) {
+		if isName != isDigit(v[0]) && bytes.IndexByte(date, separator) > 0 && (text.MatchesDateFormat(l.Long, date) || l.IsShort(date)) {
 			return true
 		}
 	}
@@ -78,7 +78,7 @@ func CutClock(v, buf []byte) (date, notation []byte) {
 	if end == hour || hour == colon {
 		return v, nil
 	}
-	notation, ok := text.AppendClockLayout(append(buf[:0], v[end:hour]...), v[hour:])
+	notation, ok := text.AppendClockFormat(append(buf[:0], v[end:hour]...), v[hour:])
 	if !ok {
 		return v, nil
 	}

@@ -325,9 +325,9 @@ func appendTime(unit meta.TimeUnit, isUTC, hasDate bool) appendFunc {
 	if unit.Value == nil {
 		return nil
 	}
-	layout := "15:04:05." + strings.Repeat("000", int(unit.Value.FieldID())) // milliseconds, microseconds, nanoseconds
+	format := "15:04:05." + strings.Repeat("000", int(unit.Value.FieldID())) // milliseconds, microseconds, nanoseconds
 	if isUTC {
-		layout += "Z"
+		format += "Z"
 	}
 	duration := int64(unit.Value.Duration())
 	perSecond := int64(time.Second) / duration
@@ -339,6 +339,6 @@ func appendTime(unit meta.TimeUnit, isUTC, hasDate bool) appendFunc {
 		} else if s := t.Unix(); s < 0 || s >= secondsPerDay {
 			return b, errors.New("a time of day is outside the day")
 		}
-		return t.AppendFormat(b, layout), nil
+		return t.AppendFormat(b, format), nil
 	}
 }

@@ -30,7 +30,7 @@ func (c *column) near(fileType herb.Type) *herb.NearType {
 		if c.times.hasClock() {
 			n.Type = herb.TypeDateTime
 		}
-		n.Notation.Layout, why = c.times.layout()
+		n.Notation.DateFormat, why = c.times.format()
 	case isOpen && c.word.isAlmost() && c.booleans.hold():
 		n.Type = herb.TypeBoolean
 	}

@@ -19,9 +19,9 @@ type times struct {
 	notISO           bool              // some value is not in standard notation
 	dates            int               // values without a time of day
 	zoned, unzoned   int               // datetimes in standard notation
-	layouts          []kind.DateLayout // in which all dates are written, unless they are in standard notation
+	formats          []kind.DateFormat // in which all dates are written, unless they are in standard notation
 	long, short      int               // such dates with four and with two digits of the year
-	compact          int               // values in kind.CompactLayout
+	compact          int               // values in kind.CompactFormat
 	clocks           []string          // notations of the time of day that occur, with what separates it from the date
 	buf              []byte            // of kind.CutClock
 	centuryAmbiguous bool              // some year of two digits is read differently by different programs
@@ -63,12 +63,12 @@ func (t *times) add(v []byte, isDate bool) bool {
 			return true
 		}
 		t.notISO = true
-		if t.layouts = kind.DateLayouts(); t.dates+t.unzoned+t.zoned > 0 {
-			t.layouts = []kind.DateLayout{{Long: "%Y-%m-%d"}} // zeros are missing
+		if t.formats = kind.DateFormats(); t.dates+t.unzoned+t.zoned > 0 {
+			t.formats = []kind.DateFormat{{Long: "%Y-%m-%d"}} // zeros are missing
 			t.long = t.dates + t.unzoned + t.zoned
 		}
 	}
-	if clock == nil && text.MatchesLayout(kind.CompactLayout, v) {
+	if clock == nil && text.MatchesDateFormat(kind.CompactFormat, v) {
 		t.compact++
 		return t.compact == t.count
 	}
@@ -81,12 +81,12 @@ func (t *times) add(v []byte, isDate bool) bool {
 // observeDate reports whether the dates may still have one notation.
 func (t *times) observeDate(date []byte) bool {
 	isLong := false
-	t.layouts = without(t.layouts, func(l kind.DateLayout) bool {
-		isLong = isLong || text.MatchesLayout(l.Long, date)
-		return !text.MatchesLayout(l.Long, date) && !l.IsShort(date)
+	t.formats = without(t.formats, func(l kind.DateFormat) bool {
+		isLong = isLong || text.MatchesDateFormat(l.Long, date)
+		return !text.MatchesDateFormat(l.Long, date) && !l.IsShort(date)
 	})
 	switch {
-	case len(t.layouts) == 0:
+	case len(t.formats) == 0:
 		return false
 	case isLong:
 		t.long++
@@ -111,9 +111,9 @@ func (t *times) addClock(clock []byte) (ok bool) {
 // hasClock reports whether some values are datetimes.
 func (t *times) hasClock() bool { return t.zoned+t.unzoned+t.compact+len(t.clocks) > 0 }
 
-// layout returns the only notation of the values, in the form of herb.Notation; empty means the
+// format returns the only notation of the values, in the form of herb.Notation; empty means the
 // standard notation. why is not empty if there is none.
-func (t *times) layout() (layout, why string) {
+func (t *times) format() (format, why string) {
 	zoned := 0
 	for _, clock := range t.clocks {
 		if strings.HasSuffix(clock, "%z") {
@@ -126,20 +126,20 @@ func (t *times) layout() (layout, why string) {
 	case !t.notISO:
 		return "", ""
 	case t.compact > 0:
-		return kind.CompactLayout, ""
+		return kind.CompactFormat, ""
 	case t.hasClock() && t.dates > 0:
 		return "", "some dates have a time of day and some have none"
-	case len(t.layouts) > 1:
+	case len(t.formats) > 1:
 		return "", "dates are ambiguous: day/month/year or month/day/year"
 	case t.centuryAmbiguous:
 		return "", "years of two digits from 30 to 68 are ambiguous"
 	}
 	var dates, all []string
 	if t.long > 0 {
-		dates = append(dates, t.layouts[0].Long)
+		dates = append(dates, t.formats[0].Long)
 	}
 	if t.short > 0 {
-		dates = append(dates, t.layouts[0].Short)
+		dates = append(dates, t.formats[0].Short)
 	}
 	for _, date := range dates {
 		if len(t.clocks) == 0 {
@@ -149,5 +149,5 @@ func (t *times) layout() (layout, why string) {
 			all = append(all, date+clock)
 		}
 	}
-	return strings.Join(all, text.LayoutSeparator), ""
+	return strings.Join(all, text.DateFormatSeparator), ""
 }

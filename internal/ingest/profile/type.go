@@ -142,7 +142,7 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 		if c.times.hasClock() {
 			t = herb.TypeDateTime
 		}
-		n.Layout, why = c.times.layout()
+		n.DateFormat, why = c.times.format()
 	case c.word.holds() && isOpen && c.booleans.hold():
 		t = herb.TypeBoolean
 	}
@@ -246,7 +246,7 @@ func describe(n herb.Notation) string {
 	var parts []string
 	for _, p := range []struct{ format, value string }{
 		{"thousands separated by %q", n.Group}, {"decimals after %q", n.Decimal}, {"with %s", n.Affix},
-		{"written %s", strings.ReplaceAll(n.Layout, text.LayoutSeparator, " or ")},
+		{"written %s", strings.ReplaceAll(n.DateFormat, text.DateFormatSeparator, " or ")},
 	} {
 		if p.value != "" {
 			parts = append(parts, fmt.Sprintf(p.format, p.value))
@@ -291,7 +291,7 @@ func (s Schema) parse() (t herb.Type, n herb.Notation, isAny bool, err error) {
 		n, err = s.number()
 	case herb.TypeDate, herb.TypeDateTime:
 		isAny = s.Format == "any"
-		n.Layout, err = s.layout(t)
+		n.DateFormat, err = s.dateFormat(t)
 	case herb.TypeBoolean:
 		n.True, n.False, err = s.words()
 	case herb.TypeList:
@@ -368,9 +368,9 @@ func (s Schema) number() (herb.Notation, error) {
 	return n, nil
 }
 
-// layout returns the layout of dates or datetimes: strptime directives, or letters such as
+// dateFormat returns the format of dates or datetimes: strptime directives, or letters such as
 // YYYY-MM-DD.
-func (s Schema) layout(t herb.Type) (string, error) {
+func (s Schema) dateFormat(t herb.Type) (string, error) {
 	format := strings.TrimPrefix(s.Format, "fmt:")
 	if !strings.Contains(format, "%") {
 		minutes := "%M"
@@ -384,9 +384,9 @@ func (s Schema) layout(t herb.Type) (string, error) {
 	case "", "default", "any", "%Y-%m-%d", "%F", "%Y-%m-%dT%H:%M:%SZ":
 		return "", nil
 	}
-	layout, err := text.ParseLayout(t, format)
+	parsed, err := text.ParseDateFormat(t, format)
 	if err != nil {
 		return "", herb.InvalidAdvice(fmt.Sprintf("format %q is not supported for a %s", clip(s.Format), t), "use strptime directives such as %d/%m/%Y")
 	}
-	return layout, nil
+	return parsed, nil
 }

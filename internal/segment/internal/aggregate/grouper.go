@@ -278,17 +278,17 @@ func (g *zoneGrouper) isMissing(group uint32) bool { return group == missingZone
 func (g *zoneGrouper) label(group uint32) string { return g.groups[group].label }
 
 func (g *zoneGrouper) interval(group uint32) interval {
-	key := g.groups[group].start.Format(text.DateTimeLayout)
+	key := g.groups[group].start.Format(text.CanonicalDateTime)
 	return interval{label: g.groups[group].label, start: key, key: key}
 }
 
 func (g *zoneGrouper) following(i interval) (next interval, ok bool) {
-	start, err := time.Parse(text.DateTimeLayout, i.start)
+	start, err := time.Parse(text.CanonicalDateTime, i.start)
 	after := g.by.Grain.Next(start)
 	if err != nil || after.Year() > 9999 {
 		return interval{}, false
 	}
-	key := after.Format(text.DateTimeLayout)
+	key := after.Format(text.CanonicalDateTime)
 	if g.by.Grain == query.GrainHour {
 		after = after.In(g.zone)
 	}

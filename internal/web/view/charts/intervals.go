@@ -21,11 +21,11 @@ import (
 // parseTime returns the time that a value of a date or datetime field represents.
 func parseTime(f *herb.Field, value string) (time.Time, bool) {
 	canonical, status := text.Canonical(f, value)
-	layout := time.DateOnly
+	timeFormat := time.DateOnly
 	if f.Type == herb.TypeDateTime {
-		layout = text.DateTimeLayout
+		timeFormat = text.CanonicalDateTime
 	}
-	t, err := time.Parse(layout, canonical)
+	t, err := time.Parse(timeFormat, canonical)
 	return t, status == text.Valid && err == nil
 }
 
@@ -41,11 +41,11 @@ func parseLabel(g query.Grain, label string, zone *time.Location) (time.Time, bo
 		}
 		return time.Date(year, time.Month(3*quarter-2), 1, 0, 0, 0, 0, zone), true
 	}
-	layout := map[query.Grain]string{query.GrainYear: "2006", query.GrainMonth: "2006-01", query.GrainHour: "2006-01-02T15:04Z07:00"}[g]
-	if layout == "" {
-		layout = time.DateOnly
+	timeFormat := map[query.Grain]string{query.GrainYear: "2006", query.GrainMonth: "2006-01", query.GrainHour: "2006-01-02T15:04Z07:00"}[g]
+	if timeFormat == "" {
+		timeFormat = time.DateOnly
 	}
-	t, err := time.ParseInLocation(layout, label, zone)
+	t, err := time.ParseInLocation(timeFormat, label, zone)
 	return t, err == nil
 }
 
@@ -179,15 +179,15 @@ func filterGroup(s *state.State, ps query.Params, q *Question, b query.By, label
 	case b.Grain != "" && label != "":
 		start, _ := parseLabel(b.Grain, label, q.req.Zone) // a label of the API
 		next := b.Grain.Next(start)
-		layout := time.DateOnly
+		timeFormat := time.DateOnly
 		if f.Type == herb.TypeDateTime {
-			layout = time.RFC3339
+			timeFormat = time.RFC3339
 		}
 		to := ""
 		if next.Year() <= 9999 {
-			to = next.Format(layout)
+			to = next.Format(timeFormat)
 		}
-		return filterRange(s, ps, b.Field, start.Format(layout), to)
+		return filterRange(s, ps, b.Field, start.Format(timeFormat), to)
 	}
 	isEqual := func(p query.Param) bool {
 		i, op, ok := query.ResolveFilter(p.Name, s.Fields)

@@ -41,7 +41,7 @@ func TestFilter_inputs(t *testing.T) {
 		operand, kind, want string
 	}{
 		{herb.TypeNumber, herb.Notation{Decimal: ","}, "1,50", "text", "1,50"},
-		{herb.TypeDate, herb.Notation{Layout: "%d/%m/%Y"}, "20/10/2020", "date", "2020-10-20"},
+		{herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y"}, "20/10/2020", "date", "2020-10-20"},
 		{herb.TypeDateTime, herb.Notation{}, "2024-02-29T10:00:00Z", "datetime-local", "2024-02-29T10:00:00"},
 		{herb.TypeDateTime, herb.Notation{}, "2024-02-29", "datetime-local", "2024-02-29T00:00:00"},
 		{herb.TypeDateTime, herb.Notation{}, "2024-02-29T10:00:00.5Z", "datetime-local", "2024-02-29T10:00:00.500000000"},

@@ -141,18 +141,18 @@ func Time(f *herb.Field, s string) string {
 	case f.Type == herb.TypeDate:
 		return canonical
 	}
-	t, err := time.Parse(text.DateTimeLayout, canonical)
+	t, err := time.Parse(text.CanonicalDateTime, canonical)
 	if err != nil {
 		return s
 	}
-	layout := "2006-01-02 15:04"
+	format := "2006-01-02 15:04"
 	if t.Second() != 0 || t.Nanosecond() != 0 {
-		layout = "2006-01-02 15:04:05.999999999"
+		format = "2006-01-02 15:04:05.999999999"
 	}
 	if zoned, _ := text.ScanDateTime([]byte(s)); zoned {
-		layout += " UTC"
+		format += " UTC"
 	}
-	return t.Format(layout)
+	return t.Format(format)
 }
 
 // EscapeExact escapes text such that a browser keeps it unchanged: it would replace a literal

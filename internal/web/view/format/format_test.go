@@ -45,7 +45,7 @@ func TestNumber(t *testing.T) {
 func TestTime(t *testing.T) {
 	t.Parallel()
 	date := herb.Field{Type: herb.TypeDate}
-	european := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{Layout: "%d/%m/%Y", Missing: []string{"NA"}}}
+	european := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d/%m/%Y", Missing: []string{"NA"}}}
 	datetime := herb.Field{Type: herb.TypeDateTime}
 	for _, tt := range []struct {
 		name     string

@@ -22,8 +22,8 @@ const (
 	minMap       = 30  // plain values of an object that maps keys to them; a record with as many members has some of another kind
 )
 
-// documentLayout is the result of scanning a document for tables.
-type documentLayout struct {
+// documentOutline is the result of scanning a document for tables.
+type documentOutline struct {
 	parser
 	tables   []string // dotted paths of arrays of objects, and of keyed objects
 	keyed    bool     // the document is a keyed object
@@ -39,110 +39,110 @@ type documentLayout struct {
 	isList   bool     // the last of them has several arrays, or minList plain values
 }
 
-// detectLayout scans the document, unless its name promises one record per line or it does not
+// scanOutline scans the document, unless its name promises one record per line or it does not
 // begin with an object. A document followed by others is a sequence of records, without tables.
-func detectLayout(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (l documentLayout, err error) {
+func scanOutline(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (d documentOutline, err error) {
 	if slices.Contains([]string{".ndjson", ".jsonl"}, strings.ToLower(path.Ext(f.Name()))) {
-		return l, nil
+		return d, nil
 	}
 	text, err := charset.Open(ctx, f, o.Encoding, b.MaxRecord())
 	if err != nil {
-		return l, err
+		return d, err
 	}
 	defer text.Close()
-	l.parser = parser{text: text, budget: b, line: 1, forget: true}
-	if c, _ := l.peekToken(); c != '{' {
-		return l, l.err
+	d.parser = parser{text: text, budget: b, line: 1, forget: true}
+	if c, _ := d.peekToken(); c != '{' {
+		return d, d.err
 	}
-	s := l.scanObject(nil)
-	if _, more := l.peekToken(); more || l.err != nil {
-		return documentLayout{}, l.err
+	s := d.scanObject(nil)
+	if _, more := d.peekToken(); more || d.err != nil {
+		return documentOutline{}, d.err
 	}
 	// Scalar members beside columns describe the table, if the numbers of the records show that the
 	// others are columns.
 	columns := s.members - s.plain
-	if l.columns > 0 && columns > 1 && len(l.grids) == 0 && (s.plain == 0 || l.numbered == columns) {
-		return documentLayout{columns: l.columns}, nil
+	if d.columns > 0 && columns > 1 && len(d.grids) == 0 && (s.plain == 0 || d.numbered == columns) {
+		return documentOutline{columns: d.columns}, nil
 	}
-	l.columns = 0
-	l.isMap = s.members >= minMap && (s.texts == s.members || s.numbers == s.members)
-	if l.keyed = l.isMap || s.isKeyed(2, len(l.tables) > 0); l.keyed {
-		l.tables = nil
+	d.columns = 0
+	d.isMap = s.members >= minMap && (s.texts == s.members || s.numbers == s.members)
+	if d.keyed = d.isMap || s.isKeyed(2, len(d.tables) > 0); d.keyed {
+		d.tables = nil
 	}
 	// A list with at most two remarks about it, such as {"description": "…", "animals": ["ant",
 	// …]}.
-	if l.isList && len(l.tables) == 0 && len(l.arrays) == 1 && s.members <= 3 && s.members == len(l.members) {
-		l.members = slices.DeleteFunc(l.members, func(name string) bool { return name == l.arrays[0] })
-		l.tables = l.arrays
+	if d.isList && len(d.tables) == 0 && len(d.arrays) == 1 && s.members <= 3 && s.members == len(d.members) {
+		d.members = slices.DeleteFunc(d.members, func(name string) bool { return name == d.arrays[0] })
+		d.tables = d.arrays
 	}
-	if len(l.grids) == 1 {
-		l.members = slices.DeleteFunc(append(l.tables, l.members...), func(name string) bool { return name == l.grids[0] })
-		l.tables, l.keyed = l.grids, false
+	if len(d.grids) == 1 {
+		d.members = slices.DeleteFunc(append(d.tables, d.members...), func(name string) bool { return name == d.grids[0] })
+		d.tables, d.keyed = d.grids, false
 	}
 	// Fields beside the records, as in CKAN, describe their columns.
 	lastName := func(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
 	isFields := func(table string) bool { return isHeader(lastName(table)) }
-	if i := slices.IndexFunc(l.tables, isFields); i >= 0 && len(l.tables) == 2 && isUsual(lastName(l.tables[1-i])) {
-		l.tables, l.members = l.tables[1-i:2-i], append(l.members, l.tables[i])
+	if i := slices.IndexFunc(d.tables, isFields); i >= 0 && len(d.tables) == 2 && isUsual(lastName(d.tables[1-i])) {
+		d.tables, d.members = d.tables[1-i:2-i], append(d.members, d.tables[i])
 	}
-	if len(l.tables) == 0 && len(l.members) == 1 && l.members[0] == l.empty {
-		l.tables, l.members = l.members, nil
+	if len(d.tables) == 0 && len(d.members) == 1 && d.members[0] == d.empty {
+		d.tables, d.members = d.members, nil
 	}
-	for i, name := range l.tables {
-		if slices.Contains(l.tables[:i], name) {
-			return documentLayout{}, herb.Invalidf("the member %q occurs twice; give each member once", rows.Clip(name))
+	for i, name := range d.tables {
+		if slices.Contains(d.tables[:i], name) {
+			return documentOutline{}, herb.Invalidf("the member %q occurs twice; give each member once", rows.Clip(name))
 		}
 	}
-	if len(l.tables) > maxTables {
-		return documentLayout{}, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
-			maxTables, rows.JoinNames(l.tables), maxTables, l.tables[0])
+	if len(d.tables) > maxTables {
+		return documentOutline{}, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
+			maxTables, rows.JoinNames(d.tables), maxTables, d.tables[0])
 	}
-	return l, nil
+	return d, nil
 }
 
-// scanObject scans the object at the current position, whose path is l.path. It adds its members to
+// scanObject scans the object at the current position, whose path is d.path. It adds its members to
 // the shape of the object around it.
-func (l *documentLayout) scanObject(around *shape) (s shape) {
-	size := len(l.path)
-	if l.depth > 0 {
-		l.path = append(l.path, pathSeparator)
+func (d *documentOutline) scanObject(around *shape) (s shape) {
+	size := len(d.path)
+	if d.depth > 0 {
+		d.path = append(d.path, pathSeparator)
 	}
-	prefix := len(l.path)
-	l.object(false, func(name span) {
+	prefix := len(d.path)
+	d.object(false, func(name span) {
 		if around != nil {
 			if s.members == 0 {
 				around.objects++
 			}
-			around.addField(l.content(name))
+			around.addField(d.content(name))
 		}
-		if string(l.content(name)) == strconv.Itoa(s.members) {
+		if string(d.content(name)) == strconv.Itoa(s.members) {
 			s.numbered++
 		}
 		s.members++
-		l.path = append(l.path[:prefix], l.content(name)...)
-		l.scanMember(&s)
+		d.path = append(d.path[:prefix], d.content(name)...)
+		d.scanMember(&s)
 	})
-	l.path = l.path[:size]
+	d.path = d.path[:size]
 	return s
 }
 
-func (l *documentLayout) scanMember(s *shape) {
-	c, _ := l.peekToken()
+func (d *documentOutline) scanMember(s *shape) {
+	c, _ := d.peekToken()
 	switch {
-	case c == '{' && l.depth <= wrapperDepth:
-		tables, members := len(l.tables), len(l.members)
-		inner := l.scanObject(s)
+	case c == '{' && d.depth <= wrapperDepth:
+		tables, members := len(d.tables), len(d.members)
+		inner := d.scanObject(s)
 		isColumn := inner.numbered == inner.members && inner.plain == inner.members
-		l.checkColumn(inner.members, isColumn)
-		if isColumn && l.depth == 1 {
-			l.numbered++
+		d.checkColumn(inner.members, isColumn)
+		if isColumn && d.depth == 1 {
+			d.numbered++
 		}
-		if l.depth < wrapperDepth && inner.isKeyed(3, len(l.tables) > tables) {
-			l.tables, l.members = l.tables[:tables], l.members[:members]
-			l.addTable(true)
+		if d.depth < wrapperDepth && inner.isKeyed(3, len(d.tables) > tables) {
+			d.tables, d.members = d.tables[:tables], d.members[:members]
+			d.addTable(true)
 		}
-	case c == '[' && l.depth <= wrapperDepth:
-		l.scanArray()
+	case c == '[' && d.depth <= wrapperDepth:
+		d.scanArray()
 	default:
 		s.plain++
 		if c == '"' {
@@ -150,60 +150,60 @@ func (l *documentLayout) scanMember(s *shape) {
 		} else if c == '-' || c >= '0' && c <= '9' {
 			s.numbers++
 		}
-		l.addTable(false)
-		l.skip()
+		d.addTable(false)
+		d.skip()
 	}
 }
 
 // checkColumn records whether a member of the document is a column of at least two values, as many
 // as the other columns. pandas writes a column as an array or as an object whose members are the
 // numbers of the records. The values of long columns may be arrays.
-func (l *documentLayout) checkColumn(values int, isColumn bool) {
+func (d *documentOutline) checkColumn(values int, isColumn bool) {
 	switch {
-	case l.depth > 1:
-	case isColumn && values > 1 && (l.columns == 0 || l.columns == values):
-		l.columns = values
+	case d.depth > 1:
+	case isColumn && values > 1 && (d.columns == 0 || d.columns == values):
+		d.columns = values
 	default:
-		l.columns = -1
+		d.columns = -1
 	}
 }
 
-func (l *documentLayout) scanArray() {
-	name := string(l.path[1+bytes.LastIndexByte(l.path, pathSeparator):])
+func (d *documentOutline) scanArray() {
+	name := string(d.path[1+bytes.LastIndexByte(d.path, pathSeparator):])
 	describesColumns := isHeader(name)
 	names, count, width, plain, arrays := []string(nil), 0, 0, 0, 0
-	l.array(func() {
-		c, _ := l.peekToken()
+	d.array(func() {
+		c, _ := d.peekToken()
 		if c == '[' {
 			arrays++
 		} else if c != '{' {
 			plain++
 		}
 		if count++; count == 1 {
-			l.addTable(c == '{')
+			d.addTable(c == '{')
 		}
 		switch {
 		case describesColumns && count <= rows.MaxColumns:
-			names = append(names, l.columnName())
+			names = append(names, d.columnName())
 		case c == '[' && count == 1:
-			l.array(func() { width++; l.skip() })
+			d.array(func() { width++; d.skip() })
 		default:
-			l.skip()
+			d.skip()
 		}
 	})
-	l.checkColumn(count, plain == count || count >= minList && plain+arrays == count)
-	if l.depth == 1 {
-		l.arrays = append(l.arrays, l.memberName())
-		l.isList = count >= minList && plain == count || count > 1 && width > 1 && isUsual(name)
+	d.checkColumn(count, plain == count || count >= minList && plain+arrays == count)
+	if d.depth == 1 {
+		d.arrays = append(d.arrays, d.memberName())
+		d.isList = count >= minList && plain == count || count > 1 && width > 1 && isUsual(name)
 	}
 	switch {
 	case count == 0:
-		l.addTable(isUsual(name))
-		l.empty = l.memberName()
+		d.addTable(isUsual(name))
+		d.empty = d.memberName()
 	case describesColumns && count == len(names) && !slices.Contains(names, ""):
-		l.header = names
-	case width > 0 && width == len(l.header) && isUsual(name):
-		l.grids, l.keys = append(l.grids, l.memberName()), l.header
+		d.header = names
+	case width > 0 && width == len(d.header) && isUsual(name):
+		d.grids, d.keys = append(d.grids, d.memberName()), d.header
 	}
 }
 
@@ -220,12 +220,12 @@ func isHeader(name string) bool {
 
 // columnName reads the value at the current position and returns the name of a column: a text, or a
 // member of an object.
-func (l *documentLayout) columnName() string {
-	l.begin()
-	l.forget = false
-	l.skip()
-	l.forget = true
-	raw := l.rec[:l.pos]
+func (d *documentOutline) columnName() string {
+	d.begin()
+	d.forget = false
+	d.skip()
+	d.forget = true
+	raw := d.rec[:d.pos]
 	var column struct{ Name, ID string }
 	if json.Unmarshal(raw, &column.Name) != nil {
 		_ = json.Unmarshal(raw, &column) // sets what is text
@@ -237,13 +237,13 @@ func (l *documentLayout) columnName() string {
 }
 
 // addTable adds the member at the current path to the tables, or to the other members.
-func (l *documentLayout) addTable(isTable bool) {
-	list := &l.members
+func (d *documentOutline) addTable(isTable bool) {
+	list := &d.members
 	if isTable {
-		list = &l.tables
+		list = &d.tables
 	}
 	if len(*list) <= maxTables {
-		*list = append(*list, l.memberName())
+		*list = append(*list, d.memberName())
 	}
 }
 

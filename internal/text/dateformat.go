@@ -7,74 +7,74 @@ import (
 	"herbarium/internal/herb"
 )
 
-// expandLayout replaces abbreviations of directives by the directives.
-var expandLayout = strings.NewReplacer("%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%R", "%H:%M", "%D", "%m/%d/%y", "%B", "%b", "%h", "%b",
+// expandDateFormat replaces abbreviations of directives by the directives.
+var expandDateFormat = strings.NewReplacer("%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%R", "%H:%M", "%D", "%m/%d/%y", "%B", "%b", "%h", "%b",
 	"%e", "%d", "%A", "%a", "%-d", "%d", "%-m", "%m", "%-H", "%H", "%-I", "%I")
 
-// LayoutSeparator separates the alternatives of a layout, such as %d/%m/%Y|%d/%m/%y. A value has
-// the first one that it matches.
-const LayoutSeparator = "|"
+// DateFormatSeparator separates the alternatives of a date format, such as %d/%m/%Y|%d/%m/%y. A
+// value has the first one that it matches.
+const DateFormatSeparator = "|"
 
-// ParseLayout returns the layout of dates or datetimes in the form that Notation has. A layout
-// consists of strptime directives and other characters, and may have alternatives. It is rejected
-// if one of them has an unsupported directive or does not determine values of the type.
-func ParseLayout(t herb.Type, layout string) (string, error) {
-	layout = expandLayout.Replace(layout)
-	for alternative := range strings.SplitSeq(layout, LayoutSeparator) {
-		if err := checkLayout(t, alternative); err != nil {
+// ParseDateFormat returns a date format in the form that Notation has. It consists of strptime
+// directives and other characters, and may have alternatives. It is rejected if one of them has an
+// unsupported directive or does not determine values of the type.
+func ParseDateFormat(t herb.Type, format string) (string, error) {
+	format = expandDateFormat.Replace(format)
+	for alternative := range strings.SplitSeq(format, DateFormatSeparator) {
+		if err := checkDateFormat(t, alternative); err != nil {
 			return "", err
 		}
 	}
-	return layout, nil
+	return format, nil
 }
 
-func checkLayout(t herb.Type, layout string) error {
+func checkDateFormat(t herb.Type, format string) error {
 	seen := map[byte]bool{}
-	for i := 0; i < len(layout); i++ {
-		if layout[i] != '%' {
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
 			continue
 		}
-		if i++; i == len(layout) || strings.IndexByte("YymbdHIMSfpzZa%", layout[i]) < 0 {
-			return herb.Invalidf("layout %q has an unsupported directive; use %%Y %%y %%m %%b %%d %%H %%I %%M %%S %%f %%p %%z", layout)
+		if i++; i == len(format) || strings.IndexByte("YymbdHIMSfpzZa%", format[i]) < 0 {
+			return herb.Invalidf("date format %q has an unsupported directive; use %%Y %%y %%m %%b %%d %%H %%I %%M %%S %%f %%p %%z", format)
 		}
-		seen[layout[i]] = true
+		seen[format[i]] = true
 	}
 	date := (seen['Y'] || seen['y']) && (seen['m'] || seen['b']) && seen['d']
 	clock := (seen['H'] || seen['I'] && seen['p']) && seen['M']
 	if !date || t == herb.TypeDateTime && !clock || t == herb.TypeDate && (seen['H'] || seen['I']) {
-		return herb.Invalidf("layout %q does not describe a %s; write it as in %%d/%%m/%%Y or %%Y-%%m-%%d %%H:%%M", layout, t)
+		return herb.Invalidf("date format %q does not describe a %s; write it as in %%d/%%m/%%Y or %%Y-%%m-%%d %%H:%%M", format, t)
 	}
 	return nil
 }
 
-// MatchesLayout reports whether v is a date or datetime written in a layout of ParseLayout.
-func MatchesLayout(layout string, v []byte) bool {
-	_, ok := parseLayout(layout, v)
+// MatchesDateFormat reports whether v is a date or datetime written in a format of ParseDateFormat.
+func MatchesDateFormat(format string, v []byte) bool {
+	_, ok := parseDateFormat(format, v)
 	return ok
 }
 
-// parseLayout parses a date or datetime. Leading zeros may be left out of every number but the
+// parseDateFormat parses a date or datetime. Leading zeros may be left out of every number but the
 // year.
-func parseLayout(layout string, v []byte) (m moment, ok bool) {
-	for alternative, rest, more := strings.Cut(layout, LayoutSeparator); ; alternative, rest, more = strings.Cut(rest, LayoutSeparator) {
+func parseDateFormat(format string, v []byte) (m moment, ok bool) {
+	for alternative, rest, more := strings.Cut(format, DateFormatSeparator); ; alternative, rest, more = strings.Cut(rest, DateFormatSeparator) {
 		if m, ok = parseAlternative(alternative, v); ok || !more {
 			return m, ok
 		}
 	}
 }
 
-func parseAlternative(layout string, v []byte) (m moment, ok bool) {
+func parseAlternative(format string, v []byte) (m moment, ok bool) {
 	pm := -1 // 0 for AM, 1 for PM
-	for i := 0; i < len(layout); i++ {
-		if layout[i] != '%' || i+1 == len(layout) {
-			if len(v) == 0 || v[0] != layout[i] {
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			if len(v) == 0 || v[0] != format[i] {
 				return m, false
 			}
 			v = v[1:]
 			continue
 		}
 		i++
-		if v, ok = m.cutDirective(layout[i], v, &pm); !ok {
+		if v, ok = m.cutDirective(format[i], v, &pm); !ok {
 			return m, false
 		}
 	}
@@ -164,10 +164,10 @@ func cutName(v []byte, names ...string) (number int, rest []byte) {
 	return 0, v
 }
 
-// AppendClockLayout appends the layout of a time of day: hh:mm or hh:mm:ss with or without a
+// AppendClockFormat appends the format of a time of day: hh:mm or hh:mm:ss with or without a
 // fraction, of 24 hours or with AM or PM, and with or without a zone. ok is false if v is not a
 // valid one.
-func AppendClockLayout(dst, v []byte) (layout []byte, ok bool) {
+func AppendClockFormat(dst, v []byte) (format []byte, ok bool) {
 	var m moment
 	cut := func(prefix, directive string, to *int, least int) bool {
 		rest, ok := bytes.CutPrefix(v, []byte(prefix))
