@@ -128,11 +128,11 @@ func (p *components) addPublishing(lanes *admission.Controller, observed *teleme
 	files := upload.New(upload.Options{Dir: c.Data, MaxSize: c.MaxUpload})
 	service := jobs.New(jobs.Options{
 		Publisher: d.Publisher, Library: d.Library, Versions: d.Versions, Store: d.Store, Files: files, Dir: c.Data, Log: p.opts.Log, Admission: lanes,
-		Observe: func(s publish.Status, took time.Duration) {
+		Observe: func(s versions.Status, took time.Duration) {
 			observed.Published(string(publish.WayHTTP), string(s), took)
 		},
 	})
-	observed.Publishes(string(publish.WayHTTP), words(publish.Statuses()), service.Waiting)
+	observed.Publishes(string(publish.WayHTTP), words(versions.Statuses()), service.Waiting)
 	reviews := review.New(review.Options{Jobs: service, Library: d.Library, Versions: d.Versions, Store: d.Store, Access: c.Access, Log: p.opts.Log})
 	p.stopJobs = func() {
 		service.Stop()

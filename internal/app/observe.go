@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/publish"
 	"herbarium/internal/store"
 	"herbarium/internal/telemetry"
+	"herbarium/internal/versions"
 )
 
 // observe returns the metrics of a server. watcher is nil if it watches no files.
@@ -29,11 +30,11 @@ func (d *Data) observe(c Config, version string, starting *startup, watcher *pub
 	m.Database(func() telemetry.Pool { return telemetry.Pool(d.Store.Pool()) }, d.Store)
 	m.Rejections("buffers", string(admission.ReasonFull))
 	m.KeyRejections(keyInvalid, keyRateLimited)
-	m.Publishes(string(publish.WayStart), words(publish.Statuses()), func() int { return int(starting.left.Load()) })
+	m.Publishes(string(publish.WayStart), words(versions.Statuses()), func() int { return int(starting.left.Load()) })
 	if watcher != nil {
-		m.Publishes(string(publish.WayWatch), words(publish.Statuses()), watcher.Waiting)
+		m.Publishes(string(publish.WayWatch), words(versions.Statuses()), watcher.Waiting)
 	}
-	d.Publisher.Observe = func(w publish.Way, s publish.Status, took time.Duration) { m.Published(string(w), string(s), took) }
+	d.Publisher.Observe = func(w publish.Way, s versions.Status, took time.Duration) { m.Published(string(w), string(s), took) }
 	if d.blobs != nil {
 		d.blobsObserver.Store(new(m.ObjectStore(blobs.Operations(), []string{blobsOK, blobsMissing, blobsFailed, blobsAborted})))
 	}

@@ -52,7 +52,7 @@ func TestServe_releasesVersions(t *testing.T) {
 	<-ready
 	before := reader.References()
 	api := "/api/v1/garden/trees"
-	version, unknown := "_version="+published.Dataset.Version, "_version=20000101T000000Z-aaaaaaaaaa"
+	version, unknown := "_version="+published.Version, "_version=20000101T000000Z-aaaaaaaaaa"
 	for path, status := range map[string]int{
 		api: 200, api + "/data": 200, api + "/data?" + version: 200, api + "/data?height[gt]=1&sort=height": 200, api + "/data/oak": 200,
 		api + "/data.csv": 200, api + "/data.xlsx": 200, api + "/facets?field=height": 200,

@@ -114,7 +114,7 @@ func publishNotes(t *testing.T, l *versionstest.Node, n int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Dataset.Version
+	return out.Version
 }
 
 // wantNote waits until a node lists a version, and checks the number of notes and one of them.

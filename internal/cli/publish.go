@@ -18,6 +18,7 @@ import (
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
 	"herbarium/internal/remote"
+	"herbarium/internal/versions"
 )
 
 func newPublish(r *runner) *cobra.Command {
@@ -184,7 +185,7 @@ type publishOptions struct {
 
 // publisher publishes sources: on this machine, or on a server.
 type publisher interface {
-	Publish(ctx context.Context, s source.Source, opts publish.Options) (publish.Result, error)
+	Publish(ctx context.Context, s source.Source, opts publish.Options) (versions.Result, error)
 }
 
 // publish publishes the sources of a set and prints a summary if there is more than one file.
@@ -204,7 +205,7 @@ func (r *runner) publish(ctx context.Context, to publisher, set source.Set, opts
 			}
 			failed++
 			rejected = rejected || herb.CodeOf(err) == herb.CodeRejected
-		} else if p.Unchanged {
+		} else if p.Status == versions.StatusUnchanged {
 			unchanged++
 		}
 		var readings []rows.ScoredReading
@@ -231,57 +232,55 @@ func (r *runner) publish(ctx context.Context, to publisher, set source.Set, opts
 	return err
 }
 
-func (r *runner) printResult(ref herb.Ref, p publish.Result, failure error, readings []rows.ScoredReading, opts publishOptions) {
+func (r *runner) printResult(ref herb.Ref, p versions.Result, failure error, readings []rows.ScoredReading, opts publishOptions) {
 	if failure != nil {
-		defer fmt.Fprintf(r.Err, "herbarium: %s: %s\n", ref, escapeText(messageOf(failure)))
+		p.Fail(ref, failure)
+		p.Error = messageOf(failure)
+		defer fmt.Fprintf(r.Err, "herbarium: %s: %s\n", ref, escapeText(p.Error))
 	}
 	if r.asJSON {
-		s := publish.NewSummary(ref, p, failure, opts.Check)
-		if failure != nil {
-			s.Error = messageOf(failure)
-		}
 		_ = writeJSON(r.Out, struct {
-			publish.Summary
+			versions.Result
 			Readings []rows.ScoredReading `json:"readings,omitempty"`
-		}{s, readings})
+		}{p, readings})
 		return
 	}
 	if opts.explain {
 		defer writeReadings(r.Out, readings)
 	}
-	if failure != nil && !(opts.Check && p.Dataset.Report != nil) {
+	if failure != nil && !(opts.Check && p.Report != nil) {
 		return
 	}
 	fmt.Fprintln(r.Out, summarize(p))
 	full := opts.report || opts.Check
-	if full && p.Dataset.Report != nil {
-		writeReport(r.Out, p.Dataset)
+	if full && p.Report != nil {
+		writeReport(r.Out, p.Report, p.PrimaryKey)
 	}
-	if opts.Check && !p.Unchanged {
+	if opts.Check && p.Status != versions.StatusUnchanged {
 		fmt.Fprintln(r.Out)
 		r.writeChanges(p)
 	}
-	switch notes := reportNotes(p.Dataset.Report); {
+	switch notes := reportNotes(p.Report); {
 	case full:
 		writeNotes(r.Err, notes)
-	case !p.Unchanged:
+	case p.Status != versions.StatusUnchanged:
 		writeNotes(r.Err, firstOf(notes, 10, "; --report shows them"))
 	}
 }
 
 // summarize describes the result of a publish in two lines.
-func summarize(p publish.Result) string {
+func summarize(p versions.Result) string {
 	var fields []string
-	for _, f := range p.Dataset.Fields {
+	for _, f := range p.Fields {
 		fields = append(fields, herb.Clip(printable(f.Name), 60)+" "+string(f.Type))
 	}
-	verb, version := "published", "version "+p.Dataset.Version
+	verb, version := "published", "version "+p.Version
 	switch {
-	case p.Unchanged:
+	case p.Status == versions.StatusUnchanged:
 		verb = "unchanged"
-	case p.Dataset.Version == "":
+	case p.Version == "":
 		verb, version = "checked", "not published"
 	}
-	return fmt.Sprintf("%s %s: %s, %s\n  fields: %s", verb, p.Dataset.Ref, herb.Plural(p.Dataset.Records, "record", "records"),
+	return fmt.Sprintf("%s %s: %s, %s\n  fields: %s", verb, p.Dataset, herb.Plural(p.Records, "record", "records"),
 		version, strings.Join(firstOf(fields, 50, ""), ", "))
 }

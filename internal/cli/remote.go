@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
 	"herbarium/internal/remote"
+	"herbarium/internal/versions"
 )
 
 // remoteFlags are the flags of commands that can use a server instead of the data of this machine.
@@ -122,11 +123,11 @@ func (r *runner) remoteKey(path string) (string, error) {
 type remotePublisher struct{ client *remote.Client }
 
 // Publish implements publisher.
-func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publish.Options) (_ publish.Result, err error) {
+func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publish.Options) (_ versions.Result, err error) {
 	defer s.Release()
 	f, closeFile, err := remoteFile(s)
 	if err != nil {
-		return publish.Result{}, err
+		return versions.Result{}, err
 	}
 	defer func() { err = errors.Join(err, closeFile()) }()
 	if opts.Check {

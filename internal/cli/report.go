@@ -8,14 +8,12 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/publish"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/versions"
 )
 
-// writeReport writes the import report of a dataset as text.
-func writeReport(w io.Writer, d herb.Dataset) {
-	rep := d.Report
+// writeReport writes the import report of a version as text.
+func writeReport(w io.Writer, rep *herb.Report, primaryKey []string) {
 	fmt.Fprintf(w, "  source: %s; %s rows", cmp.Or(rep.Format, "unknown"), herb.Count(rep.Rows))
 	if rep.Excluded > 0 {
 		fmt.Fprintf(w, ", %s of them excluded", herb.Count(rep.Excluded))
@@ -35,8 +33,8 @@ func writeReport(w io.Writer, d herb.Dataset) {
 		fmt.Fprintf(w, "  non-empty cells in the source: %s, not listed: %s (%s in hidden columns, %s in excluded rows, "+
 			"%s declared missing)\n", herb.Count(s.Total), herb.Count(s.Hidden+s.Excluded+s.Missing), herb.Count(s.Hidden), herb.Count(s.Excluded), herb.Count(s.Missing))
 	}
-	if len(d.PrimaryKey) > 0 {
-		fmt.Fprintf(w, "  primary key: %s\n", printable(strings.Join(d.PrimaryKey, ", ")))
+	if len(primaryKey) > 0 {
+		fmt.Fprintf(w, "  primary key: %s\n", printable(strings.Join(primaryKey, ", ")))
 	}
 	if len(rep.Hidden) > 0 {
 		fmt.Fprintf(w, "  hidden columns: %s\n", printable(strings.Join(rep.Hidden, ", ")))
@@ -88,7 +86,7 @@ func firstOf(items []string, limit int, suffix string) []string {
 }
 
 // writeChanges writes how a version differs from the live one. "-" marks breaking changes.
-func (r *runner) writeChanges(p publish.Result) {
+func (r *runner) writeChanges(p versions.Result) {
 	switch {
 	case p.Replaces == "":
 		fmt.Fprintln(r.Out, "  new dataset: no live version to compare with")

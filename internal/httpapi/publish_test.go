@@ -64,7 +64,7 @@ type pausedPublisher struct {
 	pause func(context.Context)
 }
 
-func (p pausedPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (publish.Result, error) {
+func (p pausedPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (versions.Result, error) {
 	p.pause(ctx)
 	return p.Publisher.Publish(ctx, s, o)
 }

@@ -17,12 +17,13 @@ import (
 	"herbarium/internal/jobs"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
+	"herbarium/internal/versions"
 )
 
 // blockedPublisher does not publish shop/other before its context is done.
 type blockedPublisher struct{ jobs.Publisher }
 
-func (p blockedPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (publish.Result, error) {
+func (p blockedPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (versions.Result, error) {
 	if s.Ref.Name == "other" {
 		<-ctx.Done()
 	}

@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/progress"
 	"herbarium/internal/publish"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 )
 
 // Check says what the publish of a request would do: it does all of it, except that nothing goes
@@ -19,7 +20,7 @@ import (
 // more memory than publishes alone, and read with what was read.
 func (s *Service) Check(
 	ctx context.Context, r Request, begun func(), read func(*ingest.Table) error, report func(progress.Progress),
-) (publish.Result, error) {
+) (versions.Result, error) {
 	r.Check = true
 	return s.publish(ctx, &r, publish.Options{Read: read, Progress: report}, begun)
 }

@@ -21,8 +21,8 @@ import (
 // slot.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	s := newService(t, newStore(), time.Now, func(context.Context, ingest.Source, publish.Options) (publish.Result, error) {
-		return publish.Result{Outcome: versions.Outcome{Dataset: herb.Dataset{Version: "v1"}}}, nil
+	s := newService(t, newStore(), time.Now, func(context.Context, ingest.Source, publish.Options) (versions.Result, error) {
+		return versions.Result{Status: versions.StatusPublished, Version: "v1"}, nil
 	})
 	s.opts.Publisher = readingPublisher{s.opts.Publisher}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -61,9 +61,9 @@ func TestCheck(t *testing.T) {
 // readingPublisher calls Options.Read, if there is one.
 type readingPublisher struct{ Publisher }
 
-func (p readingPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (publish.Result, error) {
+func (p readingPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (versions.Result, error) {
 	if o.Read != nil {
-		return publish.Result{}, o.Read(&ingest.Table{})
+		return versions.Result{}, o.Read(&ingest.Table{})
 	}
 	return p.Publisher.Publish(ctx, s, o)
 }

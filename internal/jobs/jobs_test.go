@@ -92,9 +92,9 @@ func (s *fakeStore) addEntry(ctx context.Context, e herb.AuditEntry) {
 }
 
 // fakePublisher calls a function.
-type fakePublisher func(context.Context, ingest.Source, publish.Options) (publish.Result, error)
+type fakePublisher func(context.Context, ingest.Source, publish.Options) (versions.Result, error)
 
-func (p fakePublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (publish.Result, error) {
+func (p fakePublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (versions.Result, error) {
 	return p(ctx, s, o)
 }
 
@@ -136,15 +136,15 @@ func TestObserve(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		statuses := map[publish.Status]int{}
+		statuses := map[versions.Status]int{}
 		var longest time.Duration
 		s := New(Options{
 			Versions: fakeVersions{}, Store: newStore(), Files: upload.New(upload.Options{Dir: t.TempDir()}), Dir: t.TempDir(),
-			Publisher: fakePublisher(func(context.Context, ingest.Source, publish.Options) (publish.Result, error) {
+			Publisher: fakePublisher(func(context.Context, ingest.Source, publish.Options) (versions.Result, error) {
 				time.Sleep(time.Minute)
-				return publish.Result{}, herb.Errorf(herb.CodeRejected, "no")
+				return versions.Result{}, herb.Errorf(herb.CodeRejected, "no")
 			}),
-			Observe: func(status publish.Status, took time.Duration) {
+			Observe: func(status versions.Status, took time.Duration) {
 				mu.Lock()
 				defer mu.Unlock()
 				statuses[status]++
@@ -161,7 +161,7 @@ func TestObserve(t *testing.T) {
 		}
 		time.Sleep(3 * time.Minute)
 		synctest.Wait()
-		if s.Waiting() != 0 || statuses[publish.StatusRejected] != publishes || longest < 2*time.Minute {
+		if s.Waiting() != 0 || statuses[versions.StatusRejected] != publishes || longest < 2*time.Minute {
 			t.Errorf("%d wait, results %v, longest %s", s.Waiting(), statuses, longest)
 		}
 	})
@@ -173,14 +173,14 @@ func TestRecord(t *testing.T) {
 	t.Parallel()
 	db, day := newStore(), time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
 	reported, finish := make(chan struct{}), make(chan struct{})
-	node := newService(t, db, func() time.Time { return day }, func(_ context.Context, src ingest.Source, o publish.Options) (publish.Result, error) {
+	node := newService(t, db, func() time.Time { return day }, func(_ context.Context, src ingest.Source, o publish.Options) (versions.Result, error) {
 		if src.DisplayName != "prices.csv" || src.Input.Size() != 8 {
 			t.Errorf("the source is %+v", src)
 		}
 		o.Progress(progress.Progress{Phase: versions.PhaseIndexing, Step: 2, Steps: 4, Records: 7})
 		close(reported)
 		<-finish
-		return publish.Result{Outcome: versions.Outcome{Dataset: herb.Dataset{Version: "v1", Records: 1}}}, nil
+		return versions.Result{Status: versions.StatusPublished, Version: "v1", Records: 1}, nil
 	})
 	p := start(t, node)
 	<-reported
@@ -204,7 +204,7 @@ func TestRecord(t *testing.T) {
 	node.Stop()
 	r, err = newService(t, db, time.Now, nil).Record(t.Context(), p.Record().ID)
 	must.NoError(t, err)
-	if r.State != publish.StateLive || r.Result.Status != publish.StatusPublished || r.Code != "" || r.SHA256 == "" || r.Bytes != 8 {
+	if r.State != publish.StateLive || r.Result.Status != versions.StatusPublished || r.Code != "" || r.SHA256 == "" || r.Bytes != 8 {
 		t.Errorf("at the end: %+v", r) // the server was only slow
 	}
 }
@@ -214,9 +214,9 @@ func TestRecord(t *testing.T) {
 func TestRecord_audit(t *testing.T) {
 	t.Parallel()
 	db, day := newStore(), time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
-	node := newService(t, db, func() time.Time { return day }, func(ctx context.Context, _ ingest.Source, _ publish.Options) (publish.Result, error) {
+	node := newService(t, db, func() time.Time { return day }, func(ctx context.Context, _ ingest.Source, _ publish.Options) (versions.Result, error) {
 		<-ctx.Done()
-		return publish.Result{}, ctx.Err()
+		return versions.Result{}, ctx.Err()
 	})
 	var ids []string
 	for _, check := range []bool{false, true} {
@@ -264,10 +264,10 @@ func TestRecord_audit(t *testing.T) {
 func TestStop_audit(t *testing.T) {
 	t.Parallel()
 	db, begun := newStore(), make(chan bool)
-	s := newService(t, db, time.Now, func(ctx context.Context, _ ingest.Source, _ publish.Options) (publish.Result, error) {
+	s := newService(t, db, time.Now, func(ctx context.Context, _ ingest.Source, _ publish.Options) (versions.Result, error) {
 		close(begun)
 		<-ctx.Done()
-		return publish.Result{}, ctx.Err() // a publisher adds an entry of its own
+		return versions.Result{}, ctx.Err() // a publisher adds an entry of its own
 	})
 	start(t, s)
 	<-begun
@@ -294,8 +294,8 @@ func TestStart_errors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, newStore(), time.Now, func(context.Context, ingest.Source, publish.Options) (publish.Result, error) {
-				return publish.Result{}, tt.err
+			s := newService(t, newStore(), time.Now, func(context.Context, ingest.Source, publish.Options) (versions.Result, error) {
+				return versions.Result{}, tt.err
 			})
 			p := start(t, s)
 			<-p.Done()
@@ -310,7 +310,7 @@ func TestStart_errors(t *testing.T) {
 // TestStart_panic checks that a bug fails the publish and not the server.
 func TestStart_panic(t *testing.T) {
 	t.Parallel()
-	s := newService(t, newStore(), time.Now, func(context.Context, ingest.Source, publish.Options) (publish.Result, error) { panic("bug") })
+	s := newService(t, newStore(), time.Now, func(context.Context, ingest.Source, publish.Options) (versions.Result, error) { panic("bug") })
 	p := start(t, s)
 	<-p.Done()
 	if r := p.Record(); r.State != publish.StateFailed || r.Code != herb.CodeInternal || r.Result.Error != "internal error" {
@@ -323,9 +323,9 @@ func TestStart_panic(t *testing.T) {
 func TestStart_limits(t *testing.T) {
 	t.Parallel()
 	db := newStore()
-	s := newService(t, db, time.Now, func(ctx context.Context, _ ingest.Source, _ publish.Options) (publish.Result, error) {
+	s := newService(t, db, time.Now, func(ctx context.Context, _ ingest.Source, _ publish.Options) (versions.Result, error) {
 		<-ctx.Done()
-		return publish.Result{}, ctx.Err()
+		return versions.Result{}, ctx.Err()
 	})
 	var last *Job
 	for _, key := range []struct {

@@ -12,6 +12,7 @@ import (
 	"herbarium/internal/progress"
 	"herbarium/internal/publish"
 	"herbarium/internal/store"
+	"herbarium/internal/versions"
 )
 
 const (
@@ -38,13 +39,8 @@ type Record struct {
 	Bytes    int64              `json:"bytes"`
 	SHA256   string             `json:"sha256"` // of the file
 	Progress *progress.Progress `json:"progress,omitempty"`
-	Outcome
-}
-
-// Outcome is the result of a publish that has ended.
-type Outcome struct {
-	Code   herb.Code        `json:"code,omitempty"` // of the error; empty if there is none
-	Result *publish.Summary `json:"result,omitempty"`
+	Code     herb.Code          `json:"code,omitempty"`   // of the error; empty if there is none
+	Result   *versions.Result   `json:"result,omitempty"` // nil until the publish has ended
 }
 
 // Ref returns the dataset.
@@ -141,13 +137,12 @@ func (p *Job) save(ctx context.Context) error {
 
 // end records the result of a publish. If it cannot be stored, clients of other nodes are told that
 // the publish failed, and sending the file again tells them that it is unchanged.
-func (p *Job) end(result publish.Result, err error) {
-	summary := publish.NewSummary(p.request.Ref, result, err, p.request.Check)
+func (p *Job) end(result versions.Result, err error) {
 	p.mu.Lock()
 	if err != nil {
-		summary.Error, p.record.Code = herb.MessageOf(err), herb.CodeOf(err)
+		p.record.Code = herb.CodeOf(err)
 	}
-	p.record.State, p.record.Progress, p.record.Result = summary.State(), nil, &summary
+	p.record.State, p.record.Progress, p.record.Result = publish.FinalState(result.Status), nil, &result
 	p.mu.Unlock()
 	if err := p.save(context.Background()); err != nil {
 		p.service.opts.Log.Warn("cannot record the result of a publish", "dataset", p.request.Ref.String(), "err", err)
@@ -202,8 +197,8 @@ func (s *Service) abandon(ctx context.Context, stored store.Publish) (Record, er
 	ended, now := r, s.opts.Now()
 	ended.State, ended.Progress, ended.Updated = publish.StateFailed, nil, now.UTC().Truncate(time.Millisecond)
 	ended.Code = herb.CodeUnavailable
-	ended.Result = &publish.Summary{
-		Dataset: r.Dataset, Status: publish.StatusFailed, Error: "the server stopped during the publish; nothing has changed; send the file again",
+	ended.Result = &versions.Result{
+		Dataset: r.Dataset, Status: versions.StatusFailed, Error: "the server stopped during the publish; nothing has changed; send the file again",
 	}
 	var entry *herb.AuditEntry
 	if !r.Check {

@@ -32,7 +32,7 @@ import (
 
 // Publisher publishes sources.
 type Publisher interface {
-	Publish(ctx context.Context, s ingest.Source, opts publish.Options) (publish.Result, error)
+	Publish(ctx context.Context, s ingest.Source, opts publish.Options) (versions.Result, error)
 }
 
 // Library opens the versions of datasets.
@@ -69,7 +69,7 @@ type Options struct {
 	Log       *slog.Logger     // nil disables logging
 	// Observe is called after each publish with its duration since the file was received. nil
 	// disables it.
-	Observe func(status publish.Status, took time.Duration)
+	Observe func(status versions.Status, took time.Duration)
 	// Admission shares publishes between keys; nil means default limits.
 	Admission *admission.Controller
 }
@@ -212,11 +212,11 @@ func (s *Service) run(p *Job) {
 		s.opts.Log.Error("panic in a publish", "dataset", r.Ref.String(), "err", bug, "stack", string(bug.Stack))
 	}
 	s.logResult(r, result, err)
-	if err == nil && result.Unchanged && !r.Check { // other results are recorded where they happen
-		s.audit(ctx, r.Ref, "unchanged, version "+result.Dataset.Version)
+	if result.Status == versions.StatusUnchanged && !r.Check { // other results are recorded where they happen
+		s.audit(ctx, r.Ref, "unchanged, version "+result.Version)
 	}
 	if s.opts.Observe != nil {
-		s.opts.Observe(publish.StatusOf(result, err, r.Check), s.opts.Now().Sub(p.record.Created))
+		s.opts.Observe(result.Status, s.opts.Now().Sub(p.record.Created))
 	}
 	p.end(result, err)
 	s.remove(p)
@@ -227,10 +227,14 @@ func (s *Service) Waiting() int { return int(s.waiting.Load()) }
 
 // publish publishes a file as soon as there is a slot, which it tells begun. opts has what is not
 // in the request.
-func (s *Service) publish(ctx context.Context, r *Request, opts publish.Options, begun func()) (result publish.Result, err error) {
+func (s *Service) publish(ctx context.Context, r *Request, opts publish.Options, begun func()) (result versions.Result, err error) {
 	recorded := r.Check // a publish that has begun records its failure itself
 	defer func() {
-		if err != nil && !recorded {
+		if err == nil {
+			return
+		}
+		result.Fail(r.Ref, err)
+		if !recorded {
 			s.auditFailure(ctx, r.Ref, err)
 		}
 	}()
@@ -324,15 +328,15 @@ func classify(ctx context.Context, err error, r *Request) error {
 	return err
 }
 
-func (s *Service) logResult(r *Request, result publish.Result, err error) {
+func (s *Service) logResult(r *Request, result versions.Result, err error) {
 	log := s.opts.Log.With("dataset", r.Ref.String(), "actor", r.Actor.ID, "check", r.Check)
 	switch {
 	case err != nil:
 		log.Warn("upload not published", "err", err)
-	case result.Unchanged:
-		log.Info("upload unchanged", "version", result.Dataset.Version)
+	case result.Status == versions.StatusUnchanged:
+		log.Info("upload unchanged", "version", result.Version)
 	default:
-		log.Info("upload published", "version", result.Dataset.Version, "records", result.Dataset.Records)
+		log.Info("upload published", "version", result.Version, "records", result.Records)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestPublish_report(t *testing.T) {
 			{Field: "t", Column: "T", Type: herb.TypeText, Filled: 3, Empty: 1, Distinct: 3, Min: "a", Max: strings.Repeat("é", 100) + "…"},
 		},
 	}
-	if diff := cmp.Diff(want, out.Dataset.Report); diff != "" {
+	if diff := cmp.Diff(want, out.Report); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
 	}
 	kept, err := l.Version(t.Context(), ref, "")
@@ -111,7 +111,7 @@ func TestPublish_cells(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		hash := out.Dataset.Report.Cells
+		hash := out.Report.Cells
 		if want := cellsOf(rows...); hash != want {
 			t.Errorf("%s: %s; want %s", name, hash, want)
 		}
@@ -143,8 +143,8 @@ func TestPublish_cellsInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := cellsOf(rows...); out.Dataset.Report.Cells != want {
-		t.Errorf("got %s; want %s", out.Dataset.Report.Cells, want)
+	if want := cellsOf(rows...); out.Report.Cells != want {
+		t.Errorf("got %s; want %s", out.Report.Cells, want)
 	}
 }
 
@@ -211,8 +211,8 @@ func TestPublish_sourceCells(t *testing.T) {
 				Records: sequence(herb.Record{"1"}, herb.Record{"2"}),
 			})
 			if tt.want == "" {
-				if err != nil || *out.Dataset.Report.SourceCells != tt.cells {
-					t.Errorf("%v, %v", out.Dataset.Report, err)
+				if err != nil || *out.Report.SourceCells != tt.cells {
+					t.Errorf("%v, %v", out.Report, err)
 				}
 				return
 			}
@@ -244,7 +244,7 @@ func TestCellsDoc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash := out.Dataset.Report.Cells
+	hash := out.Report.Cells
 	if !strings.Contains(doc, "\n"+hash+"\n") {
 		t.Errorf("the document does not have the hash %s", hash)
 	}

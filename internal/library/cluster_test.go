@@ -250,13 +250,23 @@ func named(n int) herb.Ref { return herb.Ref{Namespace: "shop", Name: fmt.Sprint
 // publishAs publishes a version of a dataset with a number of records.
 func publishAs(t testing.TB, l *versionstest.Node, ref herb.Ref, n int) herb.Dataset {
 	t.Helper()
-	out, err := l.Publish(t.Context(), versions.Publication{
+	_, err := l.Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Dataset
+	return liveVersion(t, l, ref)
+}
+
+// liveVersion returns the live version of a dataset.
+func liveVersion(t testing.TB, l *versionstest.Node, ref herb.Ref) herb.Dataset {
+	t.Helper()
+	d, err := l.LiveVersion(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // wantListed checks the number of records of a dataset that a node lists.

@@ -161,21 +161,21 @@ func TestPublish_gate(t *testing.T) {
 				}
 				got = append(got, mark+c.Message)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" || out.Replaces != first.Dataset.Version {
+			if diff := cmp.Diff(tt.want, got); diff != "" || out.Replaces != first.Version {
 				t.Errorf("changes to %q (-want +got):\n%s", out.Replaces, diff)
 			}
 			if !breaking {
-				if err != nil || acquire(t, l).Version != out.Dataset.Version {
+				if err != nil || acquire(t, l).Version != out.Version {
 					t.Errorf("%v; want it live", err)
 				}
 				return
 			}
-			if acquire(t, l).Version != first.Dataset.Version || len(s.files(t)) != 1 || out.Dataset.Version != "" {
+			if acquire(t, l).Version != first.Version || len(s.files(t)) != 1 || out.Version != "" {
 				t.Errorf("a rejected version left files: %v", s.files(t))
 			}
 			p.AllowBreaking = true
 			again, err := l.Publish(t.Context(), p)
-			if err != nil || acquire(t, l).Version != again.Dataset.Version {
+			if err != nil || acquire(t, l).Version != again.Version {
 				t.Errorf("allowed: %v", err)
 			}
 			if diff := cmp.Diff(out.Changes, again.Changes); diff != "" {
@@ -249,8 +249,8 @@ func TestPublish_primaryKey(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if slices.Contains(tt.key, "code") && (len(out.Dataset.PrimaryKey) > 0 || len(out.Dataset.Report.Notes) != 1) {
-					t.Errorf("an invalid primary key is kept: %v %q", out.Dataset.PrimaryKey, out.Dataset.Report.Notes)
+				if slices.Contains(tt.key, "code") && (len(out.PrimaryKey) > 0 || len(out.Report.Notes) != 1) {
+					t.Errorf("an invalid primary key is kept: %v %q", out.PrimaryKey, out.Report.Notes)
 				}
 				return
 			}
@@ -259,8 +259,8 @@ func TestPublish_primaryKey(t *testing.T) {
 			}
 			p.AllowBreaking = true
 			out, err = l.Publish(t.Context(), p)
-			if err != nil || len(out.Dataset.Report.Notes) != 1 || !strings.Contains(out.Dataset.Report.Notes[0], tt.want) {
-				t.Errorf("allowed: %v, notes %q", err, out.Dataset.Report.Notes)
+			if err != nil || len(out.Report.Notes) != 1 || !strings.Contains(out.Report.Notes[0], tt.want) {
+				t.Errorf("allowed: %v, notes %q", err, out.Report.Notes)
 			}
 		})
 	}
@@ -370,12 +370,12 @@ func TestPublish_check(t *testing.T) {
 	t.Parallel()
 	s := newSharedDir(t)
 	l := s.open(t)
-	check := func(n int) (versions.Outcome, error) {
+	check := func(n int) (versions.Result, error) {
 		return l.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil), Check: true,
 		})
 	}
-	if out, err := check(3); err != nil || out.Dataset.Version != "" || out.Dataset.Report.Columns[0].Max != "3" {
+	if out, err := check(3); err != nil || out.Version != "" || out.Report.Columns[0].Max != "3" {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {
@@ -383,7 +383,7 @@ func TestPublish_check(t *testing.T) {
 	}
 	before := publish(t, l, 9)
 	out, err := check(3)
-	if herb.CodeOf(err) != herb.CodeRejected || out.Dataset.Report == nil || out.Replaces != before.Version || len(out.Changes) != 1 {
+	if herb.CodeOf(err) != herb.CodeRejected || out.Report == nil || out.Replaces != before.Version || len(out.Changes) != 1 {
 		t.Errorf("a check of a third of the records: %+v, %v; want a rejection with report and changes", out, err)
 	}
 	if acquire(t, l).Version != before.Version || len(s.files(t)) != 1 {
@@ -463,7 +463,7 @@ func TestPublish_comparedAgain(t *testing.T) {
 			t.Parallel()
 			s := newSharedDir(t)
 			other := s.open(t)
-			var between versions.Outcome
+			var between versions.Result
 			l, err := versionstest.Open(&interrupted{s.db, func() {
 				var err error
 				between, err = other.Publish(t.Context(), versions.Publication{
@@ -480,12 +480,12 @@ func TestPublish_comparedAgain(t *testing.T) {
 			out, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{id, name}}, Records: filled(2, 2),
 			})
-			if out.Replaces != between.Dataset.Version || (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected || err != nil && !tt.rejected {
+			if out.Replaces != between.Version || (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected || err != nil && !tt.rejected {
 				t.Errorf("it was compared with %q: %v", out.Replaces, err)
 			}
-			want := out.Dataset.Version
+			want := out.Version
 			if tt.rejected {
-				want = between.Dataset.Version
+				want = between.Version
 			}
 			if live := acquire(t, other).Version; live != want {
 				t.Errorf("version %s is live; want %s", live, want)

@@ -56,7 +56,7 @@ func manyDatasets(tb testing.TB, copies int) (dir string) {
 		}
 	}
 	for n := range copies {
-		if err := os.Link(filepath.Join(dir, out.Dataset.Version+".segment"), filepath.Join(dir, fmt.Sprintf("v%05d.segment", n+1))); err != nil {
+		if err := os.Link(filepath.Join(dir, out.Version+".segment"), filepath.Join(dir, fmt.Sprintf("v%05d.segment", n+1))); err != nil {
 			tb.Fatal(err)
 		}
 	}

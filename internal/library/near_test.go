@@ -36,7 +36,7 @@ func publishText(t *testing.T, near *herb.NearType, values ...string) (*versions
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l, out.Dataset.Report.Columns[0]
+	return l, out.Report.Columns[0]
 }
 
 // repeat returns n values made by format and their number.

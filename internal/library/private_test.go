@@ -95,7 +95,7 @@ func TestPrivate_versions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names = append([]string{d.Dataset.Version}, names...)
+		names = append([]string{d.Version}, names...)
 	}
 	private := library.Private{Library: l.Library}
 	for _, tt := range []struct {

@@ -240,16 +240,17 @@ func TestMayMatch(t *testing.T) {
 	l := s.open(t)
 	publish := func(name, text string, access herb.Access) herb.Dataset {
 		t.Helper()
-		out, err := l.Publish(t.Context(), versions.Publication{
+		ref := herb.Ref{Namespace: "shop", Name: name}
+		_, err := l.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{
-				Ref: herb.Ref{Namespace: "shop", Name: name}, Access: access, Fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true}},
+				Ref: ref, Access: access, Fields: []herb.Field{{Name: "t", Type: herb.TypeText, Searchable: true}},
 			},
 			Records: func(yield func(herb.Record, error) bool) { yield(herb.Record{text}, nil) },
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return out.Dataset
+		return liveVersion(t, l, ref)
 	}
 	publish("moss", "green moss", herb.AccessOpen)
 	rebuilt := publish("rose", "red rose", herb.AccessOpen)

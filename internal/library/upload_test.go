@@ -41,17 +41,17 @@ func TestPublish_uploads(t *testing.T) {
 			}
 			return x.do()
 		}), nil)
-		out, err := n.Publish(t.Context(), p)
-		if err != nil {
+		if _, err := n.Publish(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
+		live := liveVersion(t, n.Node, ref)
 		if want := n.Phases(); !slices.Equal(want, phases) || want[3] != versions.PhaseUploading {
 			t.Errorf("the phases were %v; want %v", phases, want)
 		}
-		if size := out.Dataset.File.Size; last.Done != size || last.Total != size {
+		if size := live.File.Size; last.Done != size || last.Total != size {
 			t.Errorf("the last progress was %+v of %d bytes", last, size)
 		}
-		wantFiles(t, n, out.Dataset)
+		wantFiles(t, n, live)
 		c.wantWhole(t)
 
 		p = publication(6)
@@ -64,7 +64,7 @@ func TestPublish_uploads(t *testing.T) {
 		if _, err := n.Publish(t.Context(), p); herb.CodeOf(err) != herb.CodeRejected || c.bucket.count("put") != 1 {
 			t.Errorf("a rejected publish ended with %v and uploaded %d times", err, c.bucket.count("put")-1)
 		}
-		wantFiles(t, n, out.Dataset)
+		wantFiles(t, n, live)
 	})
 }
 
@@ -96,14 +96,14 @@ func TestPublish_objectsFail(t *testing.T) {
 				before := publishAs(t, n.Node, ref, 1)
 				pass(25 * time.Hour)
 				c.bucket.set(tt.fault, nil)
-				out, err := n.Publish(t.Context(), publication(2))
+				_, err := n.Publish(t.Context(), publication(2))
 				if errors.Is(err, errStore) != tt.failed || err != nil && !tt.failed {
 					t.Fatalf("got %v", err)
 				}
 				c.bucket.set(nil, nil)
-				live := out.Dataset
-				if tt.failed {
-					live = before
+				live := before
+				if !tt.failed {
+					live = liveVersion(t, n.Node, ref)
 				}
 				wantFiles(t, n, live)
 				if err := n.Refresh(t.Context()); err != nil {

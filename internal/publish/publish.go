@@ -30,7 +30,7 @@ type Publisher struct {
 	Access   herb.Access // of datasets whose sources do not state it; empty means AccessOpen
 	Log      *slog.Logger
 	// Observe is called after each publish of a source of this server. nil disables it.
-	Observe func(way Way, status Status, took time.Duration)
+	Observe func(way Way, status versions.Status, took time.Duration)
 
 	folders sync.Map // herb.Ref → folder of its source, for sources of this server
 }
@@ -82,16 +82,6 @@ type Options struct {
 	Progress func(progress.Progress)
 }
 
-// Result is the result of publishing a source. After an error, it is as complete as possible.
-type Result struct {
-	versions.Outcome
-	Unchanged bool // the live version, or RolledBack, was built from the same content and settings; Dataset is the live one
-	// RolledBack is the version that was built from the same content and settings and rolled back;
-	// empty if there is none.
-	RolledBack string
-	Warnings   []string // notes about the source that do not prevent publishing
-}
-
 // Phases of a publish before those of package versions.
 const (
 	phaseRead  = "reading the source"
@@ -107,9 +97,15 @@ const (
 // went live meanwhile.
 //
 // A panic becomes a *herb.PanicError; nothing has changed then.
-func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) (_ Result, err error) {
+func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) (r versions.Result, err error) {
+	ref := s.Ref
+	defer func() {
+		if err != nil {
+			r.Fail(ref, err)
+		}
+	}()
 	if !opts.Check {
-		defer func() { p.AuditFailure(ctx, herb.AuditPublished, s.Ref, err) }()
+		defer func() { p.AuditFailure(ctx, herb.AuditPublished, ref, err) }()
 	}
 	defer herb.Recover(&err)
 	defer s.Release()
@@ -123,10 +119,10 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	live, err := p.Versions.LiveVersion(ctx, s.Ref)
 	if err != nil {
-		return Result{}, err
+		return r, err
 	}
 	if s, err = keepSettings(s, live); err != nil {
-		return Result{}, err
+		return r, err
 	}
 	s.Access = cmp.Or(s.Access, p.Access)
 	if live.Report != nil && !opts.Force && opts.Read == nil {
@@ -135,32 +131,34 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	t, err := ingest.Inspect(ctx, s, read)
 	switch {
 	case errors.Is(err, ingest.ErrUnchanged):
-		return Result{Outcome: versions.Outcome{Dataset: live}, Unchanged: true}, nil
+		return versions.NewResult(versions.StatusUnchanged, live), nil
 	case err != nil:
-		return Result{}, err
+		return r, err
 	case opts.Exclusive != nil && *opts.Exclusive != live.Version:
-		return Result{Warnings: warningsOf(t)}, errors.Join(versions.ErrConcurrent(s.Ref), t.Close())
+		return r, errors.Join(versions.ErrConcurrent(s.Ref), t.Close())
 	}
 	defer t.Close()
 	if opts.Records != nil && t.Dataset.Records != *opts.Records {
-		return Result{Warnings: warningsOf(t)}, fmt.Errorf("%s are read as %s; nothing was published",
+		return r, fmt.Errorf("%s are read as %s; nothing was published",
 			herb.Plural(*opts.Records, "record", "records"), herb.Count(t.Dataset.Records))
 	}
 	if opts.Read != nil {
 		if err := opts.Read(t); err != nil {
-			return Result{Warnings: warningsOf(t)}, err
+			return r, err
 		}
 		if live.Report != nil && !opts.Force && live.SourceHash == t.Dataset.SourceHash {
-			return Result{Outcome: versions.Outcome{Dataset: live}, Unchanged: true}, nil
+			return versions.NewResult(versions.StatusUnchanged, live), nil
 		}
 	}
 	if opts.KeepRolledBack {
 		if version, err := p.rolledBack(ctx, live, t.Dataset.SourceHash); err != nil || version != "" {
-			return Result{Outcome: versions.Outcome{Dataset: live}, Unchanged: err == nil, RolledBack: version}, err
+			r = versions.NewResult(versions.StatusUnchanged, live)
+			r.RolledBack = version
+			return r, err
 		}
 	}
 	reading = steps.Bytes(versions.PhaseIndexing)
-	out, err := p.Versions.Publish(ctx, versions.Publication{
+	r, err = p.Versions.Publish(ctx, versions.Publication{
 		Dataset:       t.Dataset,
 		Records:       t.Records(ctx),
 		Expectations:  s.Expectations,
@@ -180,14 +178,10 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	})
 	if versions.IsConcurrent(err) {
 		if now, failed := p.Versions.LiveVersion(ctx, s.Ref); failed == nil && now.SourceHash == t.Dataset.SourceHash && !opts.Force {
-			return Result{Outcome: versions.Outcome{Dataset: now}, Unchanged: true}, nil // sent twice at the same time
+			return versions.NewResult(versions.StatusUnchanged, now), nil // sent twice at the same time
 		}
 	}
-	return Result{Outcome: out, Warnings: warningsOf(t)}, err
-}
-
-func warningsOf(t *ingest.Table) []string {
-	return slices.Concat(t.Dataset.Report.Layout.Notes(), t.Dataset.Report.Notes)
+	return r, err
 }
 
 // rolledBack returns the newest version of a dataset if it was built from the source with a hash,
@@ -265,7 +259,7 @@ func (p *Publisher) PublishFound(ctx context.Context, set source.Set, next func(
 		switch {
 		case ctx.Err() != nil:
 			return err
-		case err == nil && r.Unchanged:
+		case err == nil && r.Status == versions.StatusUnchanged:
 			unchanged++
 		case err == nil:
 			published++
@@ -301,7 +295,7 @@ func (p *Publisher) recordDiscoveryError(ctx context.Context, err error) {
 
 // PublishSource publishes a source for a server, logs the result and records errors for the
 // catalogue page.
-func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way) (Result, error) {
+func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way) (versions.Result, error) {
 	began := time.Now()
 	log := p.Log.With("dataset", s.Ref.String(), "file", s.Path)
 	if s.Input == nil {
@@ -310,7 +304,7 @@ func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way)
 	ctx = herb.WithActor(ctx, herb.Actor{ID: "server", Origin: s.Path})
 	r, err := p.Publish(ctx, s, Options{KeepRolledBack: true, Progress: logProgress(log)})
 	if p.Observe != nil && ctx.Err() == nil {
-		p.Observe(way, StatusOf(r, err, false), time.Since(began))
+		p.Observe(way, r.Status, time.Since(began))
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -325,12 +319,12 @@ func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way)
 		return r, err
 	case r.RolledBack != "":
 		log.Info("source was published and rolled back; it is not published again until it changes",
-			"version", r.RolledBack, "live", r.Dataset.Version)
-	case !r.Unchanged:
-		log.Info("published", "records", r.Dataset.Records)
-	}
-	for _, w := range r.Warnings {
-		log.Warn("warning about source", "warning", w)
+			"version", r.RolledBack, "live", r.Version)
+	case r.Status == versions.StatusPublished:
+		log.Info("published", "records", r.Records)
+		for _, note := range slices.Concat(r.Report.Layout.Notes(), r.Report.Notes) {
+			log.Warn("warning about source", "warning", note)
+		}
 	}
 	p.clearSourceError(ctx, s.Label())
 	return r, nil

@@ -16,7 +16,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
-	"herbarium/internal/publish"
 	"herbarium/internal/versions"
 )
 
@@ -45,12 +44,12 @@ const (
 
 // Publish sends a file and waits until the server has published it. The result and the error are
 // those of a publish on the machine of the server: herb.CodeRejected means that it was rejected.
-func (c *Client) Publish(ctx context.Context, f File, report func(progress.Progress)) (publish.Result, error) {
+func (c *Client) Publish(ctx context.Context, f File, report func(progress.Progress)) (versions.Result, error) {
 	steps := progress.New(report)
 	body, contentType := f.body()
 	digest, err := body.digest(steps.Bytes(phaseHash))
 	if err != nil {
-		return publish.Result{}, err
+		return versions.Result{}, err
 	}
 	r := request{
 		method: http.MethodPut, path: datasetPath(f.Ref) + "/source", params: url.Values{}, size: body.size(),
@@ -71,9 +70,9 @@ func (c *Client) Publish(ctx context.Context, f File, report func(progress.Progr
 		return got, err
 	})
 	if err != nil {
-		return publish.Result{}, err
+		return versions.Result{}, err
 	}
-	return resultOf(f.Ref, got)
+	return resultOf(got)
 }
 
 // datasetPath returns the path of a dataset in the API.
@@ -118,27 +117,19 @@ func (c *Client) follow(ctx context.Context, got reply, steps *progress.Reporter
 }
 
 // resultOf returns the result of a publish that has ended.
-func resultOf(ref herb.Ref, got reply) (p publish.Result, err error) {
+func resultOf(got reply) (versions.Result, error) {
+	var err error
 	if got.status != http.StatusOK && got.status != http.StatusCreated {
 		err = got.failure()
 	}
 	var body struct {
-		publish.Summary
-		Error int `json:"error"` // hides the message of the summary, which is in another member
+		versions.Result
+		Error int `json:"error"` // hides the message of the result, which is in another member
 	}
-	if failed := got.decode(&body); failed != nil {
-		if err == nil {
-			err = failed
-		}
-		return p, err
+	if failed := got.decode(&body); err == nil {
+		err = failed
 	}
-	s := body.Summary
-	p.Outcome = versions.Outcome{Replaces: s.Replaces, Changes: s.Changes, Dataset: herb.Dataset{
-		Ref: ref, Records: s.Records, Version: s.Version, Published: s.Published, Fields: s.Fields,
-		Details: herb.Details{Report: s.Report, PrimaryKey: s.PrimaryKey},
-	}}
-	p.Unchanged = s.Status == publish.StatusUnchanged
-	return p, err
+	return body.Result, err
 }
 
 // sendBody is the body of a request that can be read several times: the file, with the other parts

@@ -20,6 +20,7 @@ import (
 	"herbarium/internal/programtest"
 	"herbarium/internal/progress"
 	"herbarium/internal/remote"
+	"herbarium/internal/versions"
 )
 
 // serve starts a server and returns its address and a key that may publish everything.
@@ -140,7 +141,7 @@ func TestPublish_retries(t *testing.T) {
 			if err == nil || err.Error() != c.message || herb.CodeOf(err) != herb.CodeUnavailable {
 				t.Errorf("%q: error %v; want %q", c.faults, err, c.message)
 			}
-		} else if err != nil || result.Unchanged != c.unchanged || result.Dataset.Records != 1 || result.Dataset.Version == "" {
+		} else if err != nil || (result.Status == versions.StatusUnchanged) != c.unchanged || result.Records != 1 || result.Version == "" {
 			t.Errorf("%q: %+v, %v", c.faults, result, err)
 		}
 		if got := fmt.Sprint(pauses); got != c.pauses {
@@ -186,7 +187,7 @@ func TestPublish_follow(t *testing.T) {
 	result, err := client.Publish(t.Context(), file("shop/d", "a\n1\n"), func(p progress.Progress) {
 		phases = append(phases, fmt.Sprintf("%s %d/%d", p.Phase, p.Done, p.Total))
 	})
-	if herb.CodeOf(err) != herb.CodeRejected || err.Error() != "rejected: a field is gone" || len(result.Changes) != 1 || result.Dataset.Records != 3 {
+	if herb.CodeOf(err) != herb.CodeRejected || err.Error() != "rejected: a field is gone" || len(result.Changes) != 1 || result.Records != 3 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	const put, first, second = "PUT /data/api/v1/shop/d/source k", "GET /data/api/v1/publishes/abc k", "GET /data/api/v1/publishes/def k"

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/testseed"
 	"herbarium/internal/versions"
@@ -87,17 +86,17 @@ func (n *node) wantAgreement(id string, r review.Review) {
 		return
 	}
 	result := n.publish(id, false, r.Live).Result
-	want := publish.StatusPublished
+	want := versions.StatusPublished
 	switch {
 	case r.Unchanged:
-		want = publish.StatusUnchanged
+		want = versions.StatusUnchanged
 	case r.Breaking() || r.Exposing():
-		want = publish.StatusRejected
+		want = versions.StatusRejected
 	}
 	if result.Status != want {
 		n.t.Fatalf("the publish is %s: %s; want %s after %+v", result.Status, result.Error, want, r.Changes)
 	}
-	if result.Status == publish.StatusUnchanged {
+	if result.Status == versions.StatusUnchanged {
 		return
 	}
 	wantChanges := func(got []versions.Change) {
@@ -108,8 +107,8 @@ func (n *node) wantAgreement(id string, r review.Review) {
 		}
 	}
 	wantChanges(result.Changes)
-	if result.Status == publish.StatusRejected {
-		if result = n.publish(id, true, r.Live).Result; result.Status != publish.StatusPublished {
+	if result.Status == versions.StatusRejected {
+		if result = n.publish(id, true, r.Live).Result; result.Status != versions.StatusPublished {
 			n.t.Fatalf("with consent, the publish is %s: %s", result.Status, result.Error)
 		}
 		wantChanges(result.Changes)

@@ -185,7 +185,7 @@ func TestPublish_twice(t *testing.T) {
 			record, err := n.reviews.State(t.Context(), id, longWait)
 			if err != nil || record.Result == nil {
 				t.Errorf("the state of one of four publishes: %+v, %v", record, err)
-			} else if record.Result.Status == publish.StatusPublished {
+			} else if record.Result.Status == versions.StatusPublished {
 				won.Add(1)
 			}
 		})
@@ -340,7 +340,7 @@ type countingJobs struct {
 
 func (j *countingJobs) Check(
 	ctx context.Context, r jobs.Request, begun func(), read func(*ingest.Table) error, report func(progress.Progress),
-) (publish.Result, error) {
+) (versions.Result, error) {
 	j.readings.Add(1)
 	return j.Service.Check(ctx, r, begun, func(t *ingest.Table) error {
 		if j.begun != nil {

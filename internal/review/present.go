@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
+	"herbarium/internal/versions"
 )
 
 // Review returns what publishing a draft would do. The file is read in the background; if that
@@ -78,9 +79,9 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 		c.Added = live.Version != "" && c.Field != "" && herb.FieldIndex(live.Fields, c.Field) < 0
 		c.Title = cmp.Or(c.Edit.Title, c.Title)
 	}
-	if f.outcome != nil {
-		out.Key, out.Records = f.outcome.Dataset.PrimaryKey, f.outcome.Dataset.Records
-		out.Unchanged, out.Changes = f.outcome.Unchanged, shownChanges(f.outcome.Changes)
+	if f.check != nil {
+		out.Key, out.Records = f.check.PrimaryKey, f.check.Records
+		out.Unchanged, out.Changes = f.check.Status == versions.StatusUnchanged, shownChanges(f.check.Changes)
 	}
 	return out
 }

@@ -14,7 +14,6 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/jobs"
 	"herbarium/internal/progress"
-	"herbarium/internal/publish"
 	"herbarium/internal/upload"
 	"herbarium/internal/versions"
 )
@@ -26,13 +25,13 @@ type finding struct {
 	tables []string
 	facts  *facts // nil, as the rest: nothing could be read
 	result *result
-	// outcome is what the publish would do; nil if only the rows were read, which other edits refer
+	// check is what the publish would do; nil if only the rows were read, which other edits refer
 	// to, or there is an error.
-	outcome *publish.Result
+	check *versions.Result
 }
 
 // isComplete reports whether it is known what the publish would do.
-func (f *finding) isComplete() bool { return f.outcome != nil || f.err != nil }
+func (f *finding) isComplete() bool { return f.check != nil || f.err != nil }
 
 // reading reads the file of a draft in the background.
 type reading struct {
@@ -305,7 +304,7 @@ func (s *Service) inspect(
 	found := &finding{key: p.key()}
 	for _, attempt := range []*plan{p, p.withoutSchema()} {
 		running.enter(phaseWaiting)
-		outcome, err := s.opts.Jobs.Check(ctx, attempt.request(r, file), func() {
+		check, err := s.opts.Jobs.Check(ctx, attempt.request(r, file), func() {
 			running.enter(phaseReading)
 			found.tables = s.tables(ctx, id, file)
 		}, func(t *ingest.Table) (err error) {
@@ -322,8 +321,8 @@ func (s *Service) inspect(
 		if errors.Is(err, errShown) {
 			break
 		}
-		if err == nil || herb.CodeOf(err) == herb.CodeRejected && slices.ContainsFunc(outcome.Changes, isBreaking) { // the publisher may consent
-			found.outcome = &outcome
+		if err == nil || herb.CodeOf(err) == herb.CodeRejected && slices.ContainsFunc(check.Changes, isBreaking) { // the publisher may consent
+			found.check = &check
 			break
 		}
 		if !isAboutFile(err) || ctx.Err() != nil {

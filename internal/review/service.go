@@ -13,7 +13,6 @@ import (
 	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/progress"
-	"herbarium/internal/publish"
 	"herbarium/internal/store"
 	"herbarium/internal/upload"
 	"herbarium/internal/versions"
@@ -22,7 +21,7 @@ import (
 // Jobs reads and publishes files.
 type Jobs interface {
 	// Check says what the publish of a request would do. read is called with what was read.
-	Check(ctx context.Context, r jobs.Request, begun func(), read func(*ingest.Table) error, report func(progress.Progress)) (publish.Result, error)
+	Check(ctx context.Context, r jobs.Request, begun func(), read func(*ingest.Table) error, report func(progress.Progress)) (versions.Result, error)
 	// Tables returns the tables of a file, if there are several.
 	Tables(ctx context.Context, f *upload.File) []string
 	// Start publishes a file in the background, and closes it.

@@ -63,13 +63,6 @@ func (p Publication) reportBuild(b segment.Progress) {
 	}
 }
 
-// Outcome is the result of a publication. After an error, it is as complete as possible.
-type Outcome struct {
-	Dataset  herb.Dataset // without a version if it was only checked, or rejected
-	Replaces string       // the previous live version; empty if there was none
-	Changes  []Change     // relative to that version, and problems of the new one
-}
-
 // Publish builds a version from records and makes it live. It is atomic: after an error nothing has
 // changed; files that could not be removed are left to Sweep and Collect. The error has
 // herb.CodeRejected if the version is valid but rejected: it breaks consumers of the live version,
@@ -77,14 +70,22 @@ type Outcome struct {
 // serialized: each is compared with the version that it actually replaces.
 //
 // A panic becomes a *herb.PanicError: publishes run in servers, and no source may crash one.
-func (s *Service) Publish(ctx context.Context, p Publication) (out Outcome, err error) {
+func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err error) {
+	defer func() {
+		if err != nil || p.Check {
+			r.Version, r.Published = "", time.Time{}
+		}
+	}()
 	defer herb.Recover(&err)
-	d := p.Dataset
+	d, status := p.Dataset, StatusPublished
+	if p.Check {
+		status = StatusChecked
+	}
 	if s.library.IsMutable(d.Ref) {
-		return Outcome{Dataset: d}, herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
+		return NewResult(status, d), herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
 	}
 	if err := checkCharts(p.Charts, d.Fields); err != nil {
-		return Outcome{Dataset: d}, err
+		return NewResult(status, d), err
 	}
 	d.Published = s.opts.Now().UTC().Truncate(time.Millisecond)
 	d.Version = herb.NewVersion(d.Published)
@@ -93,7 +94,7 @@ func (s *Service) Publish(ctx context.Context, p Publication) (out Outcome, err 
 	}
 	lock, err := store.LockVersions(s.opts.Dir)
 	if err != nil {
-		return Outcome{Dataset: d}, err
+		return NewResult(status, d), err
 	}
 	defer lock.Close()
 	cells := contenthash.New(d.Fields)
@@ -104,44 +105,44 @@ func (s *Service) Publish(ctx context.Context, p Publication) (out Outcome, err 
 		Program:  s.opts.Program,
 	})
 	if err != nil {
-		return Outcome{Dataset: d}, err
+		return NewResult(status, d), err
 	}
 	d.Records = n
 	if p.Source != nil && !p.Check {
 		if err := s.keepSource(ctx, &d, *p.Source); err != nil {
-			return Outcome{Dataset: d}, errors.Join(err, s.removeFile(d.Version))
+			return NewResult(status, d), errors.Join(err, s.removeFile(d.Version))
 		}
 	}
-	out, dropped, err := s.activate(ctx, p, d, cells)
+	r, dropped, err := s.activate(ctx, p, &d, cells)
+	r.Status = status
 	if err != nil || p.Check {
-		out.Dataset.Version = ""
 		if !errors.Is(err, errUncertain) {
 			err = errors.Join(err, s.removeFile(d.Version))
 		}
-		return out, err
+		return r, err
 	}
 	s.library.NotifyChange()
 	if err := s.removeRetired(ctx, dropped); err != nil { // the new version is live regardless; Sweep removes the files later
 		s.opts.Log.Warn("cannot remove old versions; will retry", "dataset", d.Ref.String(), "err", err)
 	}
 	if s.shared() {
-		s.library.AddFile(store.SegmentFile(d.Version), out.Dataset.File.Size)
+		s.library.AddFile(store.SegmentFile(d.Version), d.File.Size)
 	}
-	return out, nil
+	return r, nil
 }
 
 // activate verifies a version whose file is complete, completes its report, and makes it live
 // unless it is rejected. If another version went live in the meantime, the catalogue does not
 // switch; activate then compares with that one and tries again. It returns the versions that left
 // the catalogue.
-func (s *Service) activate(ctx context.Context, p Publication, d herb.Dataset, cells *contenthash.Hash) (out Outcome, dropped []string, err error) {
-	problems, err := s.checkVersion(ctx, p, &d, cells)
+func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, cells *contenthash.Hash) (r Result, dropped []string, err error) {
+	problems, err := s.checkVersion(ctx, p, d, cells)
 	if err != nil {
-		return Outcome{Dataset: d}, nil, err
+		return NewResult("", *d), nil, err
 	}
 	defer func() {
 		if d.File != nil && err != nil && !errors.Is(err, errUncertain) {
-			s.deleteUpload(ctx, d)
+			s.deleteUpload(ctx, *d)
 		}
 	}()
 	live := p.Live
@@ -149,38 +150,39 @@ func (s *Service) activate(ctx context.Context, p Publication, d herb.Dataset, c
 		if live == nil {
 			read, err := s.LiveVersion(ctx, d.Ref)
 			if err != nil {
-				return Outcome{Dataset: d, Changes: problems}, nil, err
+				r = NewResult("", *d)
+				r.Changes = problems
+				return r, nil, err
 			}
 			live = &read
 		}
 		var shared HiddenFields
-		out, shared, err = s.gate(ctx, p, d, *live, problems)
+		r, shared, err = s.gate(ctx, p, *d, *live, problems)
 		if herb.CodeOf(err) == herb.CodeRejected && live == p.Live && !p.Exclusive {
 			live = nil // it may have been replaced while the version was built
 			continue
 		}
 		if err != nil || p.Check {
-			return out, nil, err
+			return r, nil, err
 		}
 		if s.shared() && d.File == nil {
-			if d.File, err = s.upload(ctx, d, p.Progress.Bytes(PhaseUploading)); err != nil {
-				return out, nil, err
+			if d.File, err = s.upload(ctx, *d, p.Progress.Bytes(PhaseUploading)); err != nil {
+				return r, nil, err
 			}
-			out.Dataset = d
 		}
 		if p.Authorize != nil {
 			if err := p.Authorize(ctx); err != nil {
-				return out, nil, err
+				return r, nil, err
 			}
 		}
-		next := d
+		next := *d
 		rememberHidden(*live, &next, shared)
 		dropped, err = s.addVersion(ctx, next, live.Version)
 		if !errors.Is(err, store.ErrSuperseded) {
-			return out, dropped, err
+			return r, dropped, err
 		}
 		if p.Exclusive {
-			return out, nil, ErrConcurrent(d.Ref)
+			return r, nil, ErrConcurrent(d.Ref)
 		}
 		live = nil
 	}
@@ -197,15 +199,16 @@ func IsConcurrent(err error) bool { return errors.Is(err, store.ErrSuperseded) }
 
 // gate compares a version with the live one and with protected datasets. The error has
 // herb.CodeRejected if it must not go live.
-func (s *Service) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Outcome, HiddenFields, error) {
-	out := Outcome{Dataset: d, Replaces: live.Version}
+func (s *Service) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Result, HiddenFields, error) {
+	r := NewResult("", d)
+	r.Replaces = live.Version
 	shared, err := s.findHiddenValues(ctx, live, d)
 	if err != nil {
-		return out, nil, err
+		return r, nil, err
 	}
 	exposed, err := s.findProtected(ctx, p)
-	out.Changes = slices.Concat(Compare(live, d, shared), problems, exposed)
-	return out, shared, cmp.Or(err, Reject(out.Changes, p.consents()...))
+	r.Changes = slices.Concat(Compare(live, d, shared), problems, exposed)
+	return r, shared, cmp.Or(err, Reject(r.Changes, p.consents()...))
 }
 
 // consents returns what the publisher has consented to.

@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
-	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
 	"herbarium/internal/versions"
@@ -199,9 +198,9 @@ func stockReview() *review.Review {
 }
 
 // ended returns the record of a publish of nursery/stock that has ended.
-func ended(code herb.Code, status publish.Status, message string) jobs.Record {
+func ended(code herb.Code, status versions.Status, message string) jobs.Record {
 	r := jobs.Record{ID: "publish1", Dataset: "nursery/stock"}
-	r.Code, r.Result = code, &publish.Summary{Dataset: "nursery/stock", Status: status, Error: message}
+	r.Code, r.Result = code, &versions.Result{Dataset: "nursery/stock", Status: status, Error: message}
 	if code == "" {
 		r.Result.Version, r.Result.Replaces = "v1", "v0"
 	}

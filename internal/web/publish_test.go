@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/publish"
+	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
 
@@ -212,7 +212,7 @@ func TestPublish_files(t *testing.T) {
 // TestPublish_base publishes behind a proxy with a path prefix.
 func TestPublish_base(t *testing.T) {
 	t.Parallel()
-	f := &fakeDrafts{review: stockReview(), record: ended("", publish.StatusPublished, "")}
+	f := &fakeDrafts{review: stockReview(), record: ended("", versions.StatusPublished, "")}
 	s := newSite(t, func(o *web.Options, _ *fakeLibrary) {
 		o.PublicURL, o.Files, o.Drafts, o.Versions, o.Publisher = "https://example.org/open", f, f, f, f
 	})

@@ -13,7 +13,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
 	"herbarium/internal/progress"
-	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/versions"
 )
@@ -351,7 +350,7 @@ func TestReview_state(t *testing.T) {
 	if a := s.get(t, draftPath, as(sellsKey)...); a.status != 303 || a.header.Get("Location") != path {
 		t.Errorf("the review while it runs: %d %v", a.status, a.header)
 	}
-	s.record = ended(herb.CodeRejected, publish.StatusRejected, "another version of nursery/stock went live in the meantime")
+	s.record = ended(herb.CodeRejected, versions.StatusRejected, "another version of nursery/stock went live in the meantime")
 	if a := s.get(t, path, as(sellsKey)...); a.status != 409 || !strings.Contains(a.body, "Nothing was published: another version") || !strings.Contains(a.body, "Dog rose") {
 		t.Errorf("rejected: %d", a.status)
 	}
@@ -363,11 +362,11 @@ func TestReview_state(t *testing.T) {
 		t.Errorf("rejected, with the draft of another dataset: %d", a.status)
 	}
 	s.review.Draft.Ref = herb.Ref{Namespace: "nursery", Name: "stock"}
-	s.record = ended(herb.CodeInternal, publish.StatusFailed, "open /secret/path")
+	s.record = ended(herb.CodeInternal, versions.StatusFailed, "open /secret/path")
 	if a := s.get(t, path, as(sellsKey)...); a.status != 500 || strings.Contains(a.body, "/secret/path") {
 		t.Errorf("failed: %d", a.status)
 	}
-	s.record = ended("", publish.StatusPublished, "")
+	s.record = ended("", versions.StatusPublished, "")
 	s.fakeDrafts.review = nil
 	a := s.get(t, path, as(sellsKey)...)
 	cookie := a.header.Get("Set-Cookie")
@@ -415,7 +414,7 @@ func TestDone_unreadable(t *testing.T) {
 	const path, rollback = draftPath + "/live/publish1", "/datasets/nursery/stock/rollback"
 	const told = "Published. Your key may publish nursery/stock, but not read it."
 	s := newPublishingSite(t)
-	s.record = ended("", publish.StatusPublished, "")
+	s.record = ended("", versions.StatusPublished, "")
 	if a := s.get(t, path, as(sendsKey)...); a.header.Get("Location") != "/datasets/nursery/stock" {
 		t.Errorf("an open dataset: %d %v", a.status, a.header)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
-	"herbarium/internal/publish"
+	"herbarium/internal/versions"
 )
 
 // startPublish publishes a received file and responds with the result, or with 202 after the time
@@ -44,7 +44,7 @@ func (h *Handlers) startPublish(w *response.Writer, r *http.Request, req jobs.Re
 		w.Set("Retry-After", "1")
 		return h.sendPublish(w, r, http.StatusAccepted, newPublishBody(record))
 	}
-	return h.sendResult(w, r, record.Outcome)
+	return h.sendResult(w, r, record)
 }
 
 // Limits of the time that a client waits for the result of a publish.
@@ -74,19 +74,19 @@ func preferredWait(h http.Header) (wait time.Duration, stated bool) {
 // resultBody is the result of a publish: the object of publish --json, with the status and the
 // message of an Error body if it failed.
 type resultBody struct {
-	Error   int    `json:"error,omitempty"` // instead of the message of the summary
+	Error   int    `json:"error,omitempty"` // instead of the message of the result
 	Message string `json:"message,omitempty"`
-	publish.Summary
+	versions.Result
 }
 
 // newResult returns the status and the body of a publish that has ended.
-func newResult(o jobs.Outcome) (status int, body resultBody) {
-	body.Summary = *o.Result
+func newResult(record jobs.Record) (status int, body resultBody) {
+	body.Result = *record.Result
 	switch {
-	case o.Code != "":
-		status = response.StatusOf(o.Code)
-		body.Error, body.Message = status, response.Redact(o.Result.Error+herb.Advice(o.Result.Requires, herb.Consent.Parameter))
-	case o.Result.Status == publish.StatusPublished && o.Result.Replaces == "":
+	case record.Code != "":
+		status = response.StatusOf(record.Code)
+		body.Error, body.Message = status, response.Redact(record.Result.Error+herb.Advice(record.Result.Requires, herb.Consent.Parameter))
+	case record.Result.Status == versions.StatusPublished && record.Result.Replaces == "":
 		status = http.StatusCreated
 	default:
 		status = http.StatusOK
@@ -95,10 +95,10 @@ func newResult(o jobs.Outcome) (status int, body resultBody) {
 }
 
 // sendResult sends the result of a publish that has ended.
-func (h *Handlers) sendResult(w *response.Writer, r *http.Request, o jobs.Outcome) error {
-	status, body := newResult(o)
+func (h *Handlers) sendResult(w *response.Writer, r *http.Request, record jobs.Record) error {
+	status, body := newResult(record)
 	switch {
-	case o.Code != "":
+	case record.Code != "":
 		w.LogError(errors.New(body.Message))
 		switch status {
 		case http.StatusServiceUnavailable:
@@ -107,12 +107,12 @@ func (h *Handlers) sendResult(w *response.Writer, r *http.Request, o jobs.Outcom
 			w.Set("Www-Authenticate", response.InvalidToken)
 		}
 	case status == http.StatusCreated:
-		w.Set("Location", h.opts.Base+"/api/v1/"+o.Result.Dataset)
+		w.Set("Location", h.opts.Base+"/api/v1/"+record.Result.Dataset)
 		fallthrough
 	default:
-		if o.Result.Version != "" {
-			w.Set("X-Dataset-Version", o.Result.Version)
-			w.Set("Etag", `"`+o.Result.Version+`"`)
+		if record.Result.Version != "" {
+			w.Set("X-Dataset-Version", record.Result.Version)
+			w.Set("Etag", `"`+record.Result.Version+`"`)
 		}
 	}
 	return h.sendPublish(w, r, status, body)
@@ -142,7 +142,7 @@ type publishBody struct {
 func newPublishBody(r jobs.Record) publishBody {
 	b := publishBody{Record: r}
 	if r.Result != nil {
-		status, result := newResult(r.Outcome)
+		status, result := newResult(r)
 		b.Status, b.Result = status, &result
 	}
 	return b

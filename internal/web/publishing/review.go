@@ -11,8 +11,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
-	"herbarium/internal/publish"
 	"herbarium/internal/review"
+	"herbarium/internal/versions"
 	"herbarium/internal/web/site"
 )
 
@@ -233,7 +233,7 @@ func (p *Pages) publishState(w *httpapi.Page, r *http.Request) error {
 		return p.rejectDraft(w, r, d, herb.Errorf(record.Code, "nothing was published: %s", record.Result.Error))
 	}
 	what := donePublished
-	if record.Result.Status == publish.StatusUnchanged {
+	if record.Result.Status == versions.StatusUnchanged {
 		what = doneUnchanged
 	}
 	return p.redirectDone(w, r, record.Ref(), "", what, record.Result.Version, record.Result.Replaces)
