@@ -1,9 +1,12 @@
 // Package build writes segments: it reads records in parallel, sorts them by every field and
 // collects postings, with bounded memory. Packages column and fulltext read what it writes.
 //
-//	records ─► batch ─► prepare (up to 4 at a time) ─► addBatch ─┬─► RECS, ROFF                 records as JSON
-//	           up to     render JSON, split words        in order ├─► columnBuilder, per field    values ─► sorter ─► SORT, RUNS …
-//	           512                                                └─► wordsBuilder                words ─► invertedIndex ─► TPST, FWRD …
+//	records ─► batch ─► prepare ─► addBatch ─┬─► RECS, ROFF
+//	                                         ├─► columnBuilder ─► sorter ─► SORT, RUNS …
+//	                                         └─► wordsBuilder ─► invertedIndex ─► TPST, FWRD …
+//
+// A batch has up to 512 records. prepare renders their JSON and splits their words, up to four
+// batches at a time; addBatch adds them in order. There is a columnBuilder for each field.
 //
 // Values, words and postings are in spill files: a buffer that is written to a temporary file when
 // it is full. The dictionaries of distinct words and elements, and other tables with an item for
