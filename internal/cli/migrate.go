@@ -137,7 +137,7 @@ func (r *runner) runMigration(name string, run func(migrate.Options) (migrate.Re
 // contents summarizes what was copied or compared.
 func contents(m migrate.Result) string {
 	s := fmt.Sprintf("%s, %s, %s with %s (%s)", herb.Plural(m.Plants, "plant", "plants"), herb.Plural(m.Keys, "key", "keys"),
-		herb.Plural(m.Datasets, "dataset", "datasets"), herb.Plural(m.Versions, "version", "versions"), byteCount(m.Bytes))
+		herb.Plural(m.Datasets, "dataset", "datasets"), herb.Plural(m.Versions, "version", "versions"), herb.FormatBytes(m.Bytes))
 	if m.Sources > 0 {
 		s += ", " + herb.Plural(m.Sources, "kept source", "kept sources")
 	}

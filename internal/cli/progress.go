@@ -144,9 +144,9 @@ func progressLine(a progress.Progress) string {
 	}
 	switch {
 	case a.Bytes && a.Total > 0:
-		parts = append(parts, byteCount(a.Done)+" of "+byteCount(a.Total))
+		parts = append(parts, herb.FormatBytes(a.Done)+" of "+herb.FormatBytes(a.Total))
 	case a.Bytes:
-		parts = append(parts, byteCount(a.Done))
+		parts = append(parts, herb.FormatBytes(a.Done))
 	}
 	if left := a.Left().Round(time.Second); left > 0 {
 		parts = append(parts, "about "+left.String()+" left")
@@ -155,16 +155,4 @@ func progressLine(a progress.Progress) string {
 		parts = append(parts, herb.Count(int(float64(a.Records)/s))+"/s")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// byteCount formats a number of bytes with a unit.
-func byteCount(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	size, prefix := float64(n)/1000, 0
-	for ; size >= 1000 && prefix < 3; prefix++ {
-		size /= 1000
-	}
-	return fmt.Sprintf("%.1f %cB", size, "kMGT"[prefix])
 }

@@ -18,11 +18,11 @@ func TestProgressLine(t *testing.T) {
 	}{
 		"bytes": {
 			progress.Progress{Phase: "reading", Step: 3, Steps: 5, Done: 500_000, Total: 2_000_000, Bytes: true, Records: 12_000, Elapsed: 2 * time.Second},
-			"reading (3/5) 2s, 25 %, 12,000 records, 500.0 kB of 2.0 MB, about 6s left, 6,000/s",
+			"reading (3/5) 2s, 25 %, 12,000 records, 488 KiB of 1.9 MiB, about 6s left, 6,000/s",
 		},
 		"no total": {
 			progress.Progress{Phase: "exporting", Done: 999, Bytes: true, Records: 3, Elapsed: time.Second},
-			"exporting 1s, 3 records, 999 B, 3/s",
+			"exporting 1s, 3 records, 999 bytes, 3/s",
 		},
 		"steps": {
 			progress.Progress{Phase: "sorting", Step: 4, Steps: 5, Done: 1, Total: 4, Elapsed: time.Second},
@@ -33,7 +33,7 @@ func TestProgressLine(t *testing.T) {
 		"too early": {
 			progress.Progress{Phase: "x", Done: 1, Total: 1000, Elapsed: 3 * time.Second}, "x 3s, 0 %",
 		},
-		"a terabyte":  {progress.Progress{Phase: "x", Done: 3_400_000_000_000, Bytes: true}, "x, 3.4 TB"},
+		"a terabyte":  {progress.Progress{Phase: "x", Done: 3_400_000_000_000, Bytes: true}, "x, 3.1 TiB"},
 		"all is done": {progress.Progress{Phase: "x", Done: 5, Total: 5, Elapsed: time.Second}, "x 1s, 100 %"},
 	} {
 		t.Run(name, func(t *testing.T) {

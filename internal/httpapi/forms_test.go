@@ -82,8 +82,8 @@ func TestReceiveFiles(t *testing.T) {
 		{"cut off", field + "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nid", 400, ""},
 		{"no form", "id\n1", 400, "malformed"},
 		{"too many fields", strings.Repeat(formPart(`name="a"`, "b"), 101) + "--b--\r\n", 400, "more than 100 fields"},
-		{"a long field", formPart(`name="a"`, strings.Repeat("x", 70_000)) + "--b--\r\n", 413, "larger than 65536 bytes"},
-		{"long fields", strings.Repeat(formPart(`name="a"`, strings.Repeat("x", 30_000)), 3) + "--b--\r\n", 413, "larger than 65536 bytes"},
+		{"a long field", formPart(`name="a"`, strings.Repeat("x", 70_000)) + "--b--\r\n", 413, "larger than 64 KiB"},
+		{"long fields", strings.Repeat(formPart(`name="a"`, strings.Repeat("x", 30_000)), 3) + "--b--\r\n", 413, "larger than 64 KiB"},
 	} {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, request("POST", "/files", tt.body, formType))

@@ -77,7 +77,7 @@ func TestCreatePlant_invalid(t *testing.T) {
 		{"not JSON", `{"id":1`, "X-A: b", ""},
 		{"empty", "", "X-A: b", ""},
 		{"incomplete", `{"name":"Rose"}`, "X-A: b", ""},
-		{"too large", `{"id":1,"name":"Rose","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`, "X-A: b", "1048576 bytes"},
+		{"too large", `{"id":1,"name":"Rose","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`, "X-A: b", "larger than 1 MiB"},
 		{"empty idempotency key", plant, "Idempotency-Key: ", "1 to 255"},
 		{"empty quoted idempotency key", plant, `Idempotency-Key: ""`, "1 to 255"},
 		{"long idempotency key", plant, "Idempotency-Key: " + strings.Repeat("k", 256), "1 to 255"},

@@ -405,7 +405,7 @@ func TestLongValue(t *testing.T) {
 			t.Errorf("%s: lengths of values (-want +got):\n%s", name, diff)
 		}
 		if _, err := ingest.Inspect(t.Context(), ingest.Source{Path: f.Name()}, ingest.Options{MaxRecord: 1 << 20}); err == nil ||
-			!strings.Contains(err.Error(), "the record is longer than 1048576 bytes") {
+			!strings.Contains(err.Error(), "the record is longer than 1 MiB") {
 			t.Errorf("%s: over the limit: got error %v", name, err)
 		}
 		os.Remove(f.Name())

@@ -165,7 +165,7 @@ func decodeObject(body []byte) (map[string]any, error) {
 	case len(bytes.TrimSpace(body)) == 0:
 		return nil, herb.Invalidf("the body is empty; send %s", example)
 	case len(body) > MaxBody:
-		return nil, herb.Invalidf("the body has %d bytes; at most %d are read", len(body), MaxBody)
+		return nil, herb.Invalidf("the body is larger than %s", herb.FormatBytes(MaxBody))
 	case !utf8.Valid(body):
 		return nil, herb.Invalidf("the body is not valid UTF-8; send %s in UTF-8", example)
 	}

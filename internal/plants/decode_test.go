@@ -93,7 +93,7 @@ func TestDecode_invalid(t *testing.T) {
 		{"plus sign", `{"id":+1` + fern, "not valid JSON"},
 		{"raw line break", "{\"id\":1,\"name\":\"a\nb\"}", "not valid JSON"},
 		{"too deep", `{"x":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}", "not valid JSON"},
-		{"too long", `{"id":1,"name":"Fern","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`, "at most 1048576"},
+		{"too long", `{"id":1,"name":"Fern","x":"` + strings.Repeat("x", plants.MaxBody) + `"}`, "larger than 1 MiB"},
 		{"twice", `{"id":1,"id":1` + fern, `duplicate member "id"; give it once`},
 		{"twice with an escape", `{"id":1,"i\u0064":2` + fern, `duplicate member "id"; give it once`},
 		{"twice an unknown member", `{"x":1,"x":2,"id":1` + fern, `duplicate member "x"; give it once`},

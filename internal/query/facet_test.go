@@ -83,7 +83,7 @@ func TestParseFacets_invalid(t *testing.T) {
 			`filterable fields: ` + filterableNames},
 		{"field=id&price=cheap", catalog(), "price is a number field and \"cheap\" is not a number; write it in plain decimal notation, such as -3, 25 or 12.50"},
 		{"field=%zz", catalog(), "malformed query string: a % must be followed by two hexadecimal digits; write %25 for a percent sign"},
-		{"field=" + strings.Repeat("x", query.MaxQueryBytes), catalog(), "the query string has 8198 bytes; at most 8192 are read"},
+		{"field=" + strings.Repeat("x", query.MaxQueryBytes), catalog(), "the query string has 8,198 bytes; at most 8 KiB are read"},
 	} {
 		_, err := query.ParseFacets(tt.raw, tt.fields)
 		if herb.CodeOf(err) != herb.CodeInvalid || err.Error() != tt.want {

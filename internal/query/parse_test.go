@@ -121,7 +121,7 @@ func TestParse_invalid(t *testing.T) {
 		{"percent in a key", "api_key=%", percentRule},
 		{"not UTF-8", "title=%FF", `malformed query string: it is not UTF-8`},
 		{"name not UTF-8", "%FF=1", `malformed query string: it is not UTF-8`},
-		{"query too long", "title=" + strings.Repeat("a", 8<<10), `the query string has 8198 bytes; at most 8192 are read`},
+		{"query too long", "title=" + strings.Repeat("a", 8<<10), `the query string has 8,198 bytes; at most 8 KiB are read`},
 		{"filters", strings.Repeat("id=1&", 101), `the filters have more than 100 values; give at most 100`},
 		{"filters in one", "id[in]=1" + strings.Repeat(",1", 100), `the filters have more than 100 values; give at most 100`},
 		{"words", "search=" + strings.Repeat("a+", 33), wordsRule},

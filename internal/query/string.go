@@ -205,7 +205,7 @@ func (s String) Only(valid ...string) (Params, error) {
 // check rejects a query string that is too long or malformed.
 func (s String) check() error {
 	if s.length > MaxQueryBytes {
-		return herb.Invalidf("the query string has %d bytes; at most %d are read", s.length, MaxQueryBytes)
+		return herb.Invalidf("the query string has %s bytes; at most %s are read", herb.Count(s.length), herb.FormatBytes(MaxQueryBytes))
 	}
 	return s.err
 }

@@ -21,7 +21,7 @@ const (
 // check fails with herb.CodeInvalid if edits are not valid, whatever the file contains.
 func (e Edits) check() error {
 	if content, err := json.Marshal(e); err != nil || len(content) > maxEdits {
-		return herb.Invalidf("the changes are larger than %d bytes; make fewer or shorter ones", maxEdits)
+		return herb.Invalidf("the changes are larger than %s; make fewer or shorter ones", herb.FormatBytes(maxEdits))
 	}
 	for _, t := range []struct {
 		name  string

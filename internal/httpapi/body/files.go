@@ -64,7 +64,7 @@ func ReceiveFiles(w *response.Writer, r *http.Request, receive func(fields url.V
 			return err
 		}
 		if size += len(part.FormName()) + len(value); size > maxFormText {
-			return herb.Errorf(herb.CodeTooLarge, "the text of the form is larger than %d bytes", maxFormText)
+			return herb.Errorf(herb.CodeTooLarge, "the text of the form is larger than %s", herb.FormatBytes(maxFormText))
 		}
 		fields.Add(part.FormName(), string(value))
 		return nil

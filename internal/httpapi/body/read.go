@@ -36,7 +36,7 @@ func Read(w *response.Writer, r *http.Request, limit int64) (body *response.Buff
 	case err != nil:
 		err = herb.Wrap(herb.CodeInvalid, err, "the body ends early or its chunks are malformed; send all of it")
 	case max(r.ContentLength, int64(body.Len())) > limit:
-		err = herb.Invalidf("the body exceeds %d bytes", limit)
+		err = herb.Invalidf("the body is larger than %s", herb.FormatBytes(limit))
 	default:
 		_ = control.SetReadDeadline(time.Time{})
 		return body, nil

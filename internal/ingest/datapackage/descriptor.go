@@ -80,7 +80,7 @@ func parseContent(content []byte) (any, error) {
 }
 
 func tooLarge(limit int64) error {
-	return herb.Invalidf("the descriptor is larger than %d bytes; move large parts to files next to it", limit)
+	return herb.Invalidf("the descriptor is larger than %s; move large parts to files next to it", herb.FormatBytes(limit))
 }
 
 func parseFile(dir file.Dir, path string) (any, error) {

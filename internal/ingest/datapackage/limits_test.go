@@ -27,12 +27,12 @@ func TestRead_limits(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
 	for name, tt := range map[string]struct {
 		resource string
-		limit    int
+		limit    any
 	}{
 		"title":              {`"title":"` + long + `"`, herb.MaxTitle},
 		"description":        {`"description":"` + long + `"`, herb.MaxDescription},
-		"licenses":           {`"licenses":[{"title":"` + long + `"}]`, herb.MaxAnnotation},
-		"keywords":           {`"keywords":` + listOf(100_000, `"k"`), herb.MaxAnnotation},
+		"licenses":           {`"licenses":[{"title":"` + long + `"}]`, herb.FormatBytes(herb.MaxAnnotation)},
+		"keywords":           {`"keywords":` + listOf(100_000, `"k"`), herb.FormatBytes(herb.MaxAnnotation)},
 		"name of a field":    {`"schema":{"fields":[{"name":"` + long + `"}]}`, herb.MaxFieldName},
 		"column of a field":  {field(own(`"from":"` + long + `"`)), herb.MaxTitle},
 		"title of a field":   {field(`"title":"` + long + `"`), herb.MaxTitle},
@@ -67,7 +67,7 @@ func TestRead_limits(t *testing.T) {
 				_, err = set.Sources[0].Normalize(formats())
 			}
 			if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), fmt.Sprint(tt.limit)) || len(err.Error()) > 1000 {
-				t.Errorf("error %.500v, want one that names %d", err, tt.limit)
+				t.Errorf("error %.500v, want one that names %v", err, tt.limit)
 			}
 		})
 	}

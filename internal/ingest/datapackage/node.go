@@ -176,7 +176,7 @@ func (n node) shortList(limit int) []node {
 func (n node) checkAnnotations() {
 	for _, name := range herb.Annotations() {
 		if m := n.member(name); m.size() > herb.MaxAnnotation {
-			m.fail("has more than %d bytes, the maximum; shorten it", herb.MaxAnnotation)
+			m.fail("has more than %s, the maximum; shorten it", herb.FormatBytes(herb.MaxAnnotation))
 		}
 	}
 }

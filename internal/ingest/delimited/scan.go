@@ -361,9 +361,9 @@ func (s *scanner) failure(open int) error {
 	quoteLine := line + charset.CountLines(buf[:max(open, 0)])
 	switch err := s.text.Err(); {
 	case err == charset.ErrTooLong && open >= 0:
-		return herb.Invalidf("line %d: the record is longer than %d bytes; is the quote opened in line %d never closed?", line, len(buf), quoteLine)
+		return herb.Invalidf("line %d: the record is longer than %s; is the quote opened in line %d never closed?", line, herb.FormatBytes(int64(len(buf))), quoteLine)
 	case err == charset.ErrTooLong:
-		return herb.Invalidf("line %d: the record is longer than %d bytes, the maximum", line, len(buf))
+		return herb.Invalidf("line %d: the record is longer than %s, the maximum", line, herb.FormatBytes(int64(len(buf))))
 	case err != nil:
 		return err
 	}

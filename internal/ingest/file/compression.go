@@ -115,7 +115,7 @@ func (d *decompressor) failure(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return herb.Invalidf("the %s data ends too early, after %d bytes and %d of its content; the file is cut off", d.file.kind, d.stored.at, d.read)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return herb.Invalidf("the %s data needs a window of more than %d bytes; compress it again with a smaller window, without the options long and ultra of zstd", d.file.kind, maxWindow)
+		return herb.Invalidf("the %s data needs a window of more than %s; compress it again with a smaller window, without the options long and ultra of zstd", d.file.kind, herb.FormatBytes(maxWindow))
 	}
 	return herb.Invalidf("the %s data is damaged somewhere before byte %d (%s); compress it again", d.file.kind, d.stored.at, err)
 }

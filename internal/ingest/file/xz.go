@@ -154,10 +154,10 @@ func (x *xzReader) readBlockHeader() error {
 func (x *xzReader) allocate(dictionary int64) error {
 	switch x.used += dictionary; {
 	case dictionary > maxWindow:
-		x.file.failed = herb.Invalidf("the xz data needs a dictionary of %d bytes; at most %d are possible; compress it again with xz -9 or lower",
-			dictionary, maxWindow)
+		x.file.failed = herb.Invalidf("the xz data needs a dictionary of more than %s; compress it again with xz -9 or lower",
+			herb.FormatBytes(maxWindow))
 	case x.used > max(freeDictionaries, dictionaryPerByte*x.file.Size()):
-		x.file.failed = herb.Invalidf("the xz data has too many blocks or streams for its size of %d bytes; compress it again as a whole", x.file.Size())
+		x.file.failed = herb.Invalidf("the xz data has too many blocks or streams for its size of %s; compress it again as a whole", herb.FormatBytes(x.file.Size()))
 	}
 	return x.file.failed
 }

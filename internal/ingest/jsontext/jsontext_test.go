@@ -288,7 +288,7 @@ func TestOpen_Rejects(t *testing.T) {
 		{"many more elements than names", `[["a"],[1,null,2]]`, "record 2, line 1: the array has more than the 1 elements"},
 		{"long name", `[{"` + strings.Repeat("x", 9_000) + `":1}]`, `record 1, line 1: the name of the member "` + strings.Repeat("x", 60) + `…" has 9000 bytes`},
 		{"long name in an array", `[["` + strings.Repeat("x", 9_000) + `","n"],[1,2],[2,3],[3,4]]`, `the name of column 1, "xxx`},
-		{"long names", longNames(), "record 1, line 1: the names of the members of all records have more than 1048576 bytes"},
+		{"long names", longNames(), "record 1, line 1: the names of the members of all records are longer than 1 MiB"},
 		{"two tables", `{"fields":[{"id":"a"}],"result":{"plants":[{"a":1}]}}`, `the document has 2 tables: fields, result.plants; name one of them, such as FILE#fields`},
 		{"text after a wrapper", `{"data":[{"a":1}]}]`, "record 2, line 1: ']' instead of a record"},
 		{"truncated wrapper", `{"data":[{"a":1},{"a"`, `line 1: no colon after the name "a"`},

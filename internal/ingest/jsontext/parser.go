@@ -109,7 +109,7 @@ func (p *parser) grow() bool {
 	switch err := p.text.Err(); {
 	case more || err == nil:
 	case err == charset.ErrTooLong:
-		p.fail("the record is longer than %d bytes, the maximum", len(p.rec))
+		p.fail("the record is longer than %s, the maximum", herb.FormatBytes(int64(len(p.rec))))
 	default:
 		p.stop(err)
 	}

@@ -172,7 +172,7 @@ func (r *reader) enterMember() *member {
 	case len(r.path) > rows.MaxName:
 		r.fail("the name of the member %q has %d bytes; at most %d are possible", r.memberName(), len(r.path), rows.MaxName)
 	case r.nameBytes > rows.MaxNames:
-		r.fail("the names of the members of all records have more than %d bytes, the maximum", rows.MaxNames)
+		r.fail("the names of the members of all records are longer than %s, the maximum", herb.FormatBytes(rows.MaxNames))
 	}
 	r.set(m, span{}, 0)
 	return m

@@ -71,8 +71,8 @@ func readFooter(in *io.SectionReader) (*fileMetadata, error) {
 	case length > most:
 		return nil, herb.Invalidf("the Parquet file is damaged: its metadata would begin before the file; copy it again")
 	case length > maxFooter:
-		return nil, herb.Invalidf("the metadata of the Parquet file has %d bytes; at most %d are possible; "+
-			"write it with fewer, larger row groups", length, maxFooter)
+		return nil, herb.Invalidf("the metadata of the Parquet file is larger than %s; "+
+			"write it with fewer, larger row groups", herb.FormatBytes(maxFooter))
 	}
 	b := make([]byte, length)
 	if err := readFull(in, b, in.Size()-length-int64(len(tail))); err != nil {

@@ -167,8 +167,8 @@ func (c *cursor) checkHeader(header *meta.PageHeader) error {
 		need += c.dictBytes
 	}
 	if need > maxPage {
-		return herb.Invalidf("a page of %d values needs %d bytes of memory; at most %d are possible; write the file with smaller pages",
-			values, need, maxPage)
+		return herb.Invalidf("a page of %d values needs more than %s of memory; write the file with smaller pages",
+			values, herb.FormatBytes(maxPage))
 	}
 	return nil
 }

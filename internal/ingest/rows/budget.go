@@ -131,7 +131,7 @@ func (b *Budget) Locate(err error, where string, args ...any) error {
 
 // Record fails if n bytes are too many for one row.
 func (b *Budget) Record(n int) error {
-	return checkLimit(n, b.limits.Record, "the row has more than %d bytes")
+	return checkSize(n, b.limits.Record, "the row is")
 }
 
 // Columns fails if n columns are too many.
@@ -147,6 +147,13 @@ func (b *Budget) Depth(n int) error {
 func checkLimit(n, limit int, excess string) error {
 	if n > limit {
 		return herb.Invalidf(excess+"; at most %d are possible", limit, limit)
+	}
+	return nil
+}
+
+func checkSize(n, limit int, subject string) error {
+	if n > limit {
+		return herb.Invalidf("%s longer than %s, the maximum", subject, herb.FormatBytes(int64(limit)))
 	}
 	return nil
 }
@@ -209,7 +216,7 @@ func (l *limited) checkColumns() error {
 				l.seen+1, name, len(name), MaxName)
 		}
 		l.names += len(name)
-		if err := checkLimit(l.names, MaxNames, "the names of the columns have more than %d bytes"); err != nil {
+		if err := checkSize(l.names, MaxNames, "the names of the columns are"); err != nil {
 			return err
 		}
 		total := int(l.budget.limits.Usage.columns.Add(1))

@@ -66,7 +66,7 @@ func TestLimit(t *testing.T) {
 		{"more than a larger file can have", repeated{columns(98, "a"), nil, -1}, 400_000, "more than 6400000 values", 64_000},
 		{"text without end", repeated{columns(1, "a"), cells(1, 1<<20), -1}, 100, "more than 67108864 bytes of values", 64},
 		{"text of a larger file without end", repeated{columns(1, "a"), cells(1, 1<<20), -1}, 4 << 20, "more than 268435456 bytes of values", 256},
-		{"a row that is too long", repeated{columns(9, "a"), cells(9, 1<<20), -1}, 1 << 40, "8388608 bytes", 0},
+		{"a row that is too long", repeated{columns(9, "a"), cells(9, 1<<20), -1}, 1 << 40, "8 MiB", 0},
 		{"too many columns", repeated{columns(rows.MaxColumns+1, "a"), nil, -1}, 1 << 40, "more than 10000 columns", 0},
 		{"too many columns and no rows", repeated{columns(rows.MaxColumns+1, "a"), nil, 0}, 1 << 40, "more than 10000 columns", 0},
 		{"a long name", repeated{columns(1, strings.Repeat("n", rows.MaxName+1)), nil, -1}, 1 << 40, "the name of column 1", 0},

@@ -318,7 +318,7 @@ func OpenZip(src io.ReaderAt, size int64) (*zip.Reader, error) {
 	limited := &limitedReaderAt{src, maxDirectory}
 	archive, err := zip.NewReader(limited, size)
 	if limited.left < 0 {
-		err = herb.Invalidf("the list of entries has more than %d bytes; write an archive with fewer entries", maxDirectory)
+		err = herb.Invalidf("the list of entries has more than %s; write an archive with fewer entries", herb.FormatBytes(maxDirectory))
 	}
 	limited.left = math.MaxInt64 // entries have limits of their own
 	return archive, err

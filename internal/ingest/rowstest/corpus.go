@@ -171,8 +171,8 @@ func UnreadableFiles() []UnreadableFile {
 		{"other compression", "a.csv.bz2", "BZh91AY&SY", "the bzip2 data ends too early"},
 		{"no text", "a.csv", "a,b\n" + strings.Repeat("\x00\x02\x03x", 100), "line 2: the file is not text: it has many control characters, the first at byte 4"},
 		{"a long name", "a.csv", "a," + strings.Repeat("x", rows.MaxName+1) + "\n1,2\n", `the name of column 2, "xxx`},
-		{"long names", "a.csv", longNames() + "\n" + strings.Repeat(strings.Repeat("1,", 1100)+"\n", 3), "the names of the columns have more than 1048576 bytes"},
-		{"a long line", "a.csv", "a,b\n" + strings.Repeat("x", rows.MaxRecord+1), fmt.Sprintf("line 2: the record is longer than %d bytes", rows.MaxRecord)},
+		{"long names", "a.csv", longNames() + "\n" + strings.Repeat(strings.Repeat("1,", 1100)+"\n", 3), "the names of the columns are longer than 1 MiB"},
+		{"a long line", "a.csv", "a,b\n" + strings.Repeat("x", rows.MaxRecord+1), "line 2: the record is longer than 8 MiB"},
 	}
 }
 

@@ -62,7 +62,7 @@ func (r *reader) Next() ([][]byte, error) {
 	if r.size = len(line); found {
 		r.size++
 	} else if err := r.Err(); err == charset.ErrTooLong {
-		return nil, herb.Invalidf("line %d: the record is longer than %d bytes", r.line, r.budget.MaxRecord())
+		return nil, herb.Invalidf("line %d: the record is longer than %s", r.line, herb.FormatBytes(int64(r.budget.MaxRecord())))
 	} else if err != nil {
 		return nil, err
 	} else if r.size == 0 {

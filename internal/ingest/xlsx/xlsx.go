@@ -259,7 +259,7 @@ func (k *book) open(name string, limit int64) (*part, error) {
 	case f.Flags&1 != 0:
 		return nil, herb.Invalidf("the workbook is protected by a password; save it without one")
 	case size > limit:
-		return nil, herb.Invalidf("the part %s of the workbook has %d bytes; at most %d are possible; save the data as CSV", rows.Clip(name), size, limit)
+		return nil, herb.Invalidf("the part %s of the workbook is larger than %s; save the data as CSV", rows.Clip(name), herb.FormatBytes(limit))
 	}
 	if err := k.in.Budget.Trial().Unpack(size); err != nil { // reading charges for it
 		return nil, err
@@ -294,7 +294,7 @@ func (x *part) Read(p []byte) (int, error) {
 	x.equals += bytes.Count(p[:n], []byte("="))
 	switch limit := 4 * x.book.in.Budget.MaxRecord(); {
 	case x.pending > limit:
-		return 0, herb.Invalidf("a value or tag has more than %d bytes", limit)
+		return 0, herb.Invalidf("a value or tag is longer than %s", herb.FormatBytes(int64(limit)))
 	case x.equals > maxEquals:
 		return 0, herb.Invalidf("a value or tag has more than %d equals signs", maxEquals)
 	}

@@ -101,8 +101,8 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 			size += len(row.Values[i])
 		}
 		if size > query.MaxAggregateBytes {
-			return query.Aggregate{}, herb.Invalidf("the values of the result have more than %d bytes; return fewer groups with %s, or measures of shorter values",
-				query.MaxAggregateBytes, query.ParamTopGroups)
+			return query.Aggregate{}, herb.Invalidf("the values of the result are larger than %s; return fewer groups with %s, or measures of shorter values",
+				herb.FormatBytes(query.MaxAggregateBytes), query.ParamTopGroups)
 		}
 		result.Rows = append(result.Rows, row)
 	}
