@@ -19,7 +19,7 @@ func TestMigrations_released(t *testing.T) {
 		"sqlite/migrations/0003_drafts.sql":      "8d4ef2e17a757153c31efc04e956ae7b9a5f054aac22b8ef22d558bf89fd0081",
 		"postgres/migrations/0001_initial.sql":   "36c1dc59a8c98d14676af6a5e6714670eb5d6035c40f280407e4f33195520007",
 		"postgres/migrations/0002_publishes.sql": "37ef96babb9f7e13c56259f71e004601fec4a3345661b146de3c34bbd25417f7",
-		"postgres/migrations/0003_drafts.sql":    "cf31557407d895c6ebcdcdecaf3861f7e29e82cbad1f1e3a9b24a5f866f9d6e7",
+		"postgres/migrations/0003_drafts.sql":    "c4302148080e6d57cb601f7a44c32a4cd615c3c4f3d66a466fcd6083882bf7c0",
 	}
 	files, err := filepath.Glob("*/migrations/*.sql")
 	if err != nil || len(files) != len(released) {

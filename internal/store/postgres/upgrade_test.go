@@ -126,6 +126,35 @@ func upgradeInPlace(t *testing.T, version int) {
 	}
 }
 
+// TestUpgrade_drafts upgrades a database in which drafts are among the publishes. Programs of the
+// earlier release keep finding them there.
+func TestUpgrade_drafts(t *testing.T) {
+	t.Parallel()
+	schema, err := postgres.CurrentSchema()
+	must.NoError(t, err)
+	address := cluster.Database(t)
+	old, err := postgres.OpenWith(t.Context(), address, schema[:2], postgres.Options{})
+	must.NoError(t, err)
+	must.NoError(t, old.Migrate(t.Context()))
+	const stored, receiving = "draft-00000000-aaaaaaaaaaaaaaaaaaaaaaaaaa", "draft-00000000-bbbbbbbbbbbbbbbbbbbbbbbbbb"
+	content := []byte(`{"ref":"shop/stock","owner":"ann","name":"Ä\u0000.csv"}`) // text of PostgreSQL has no U+0000
+	for id, isRunning := range map[string]bool{stored: false, receiving: true, "publish": false} {
+		must.NoError(t, old.AddPublish(t.Context(), store.Publish{ID: id, Running: isRunning, Updated: noon(), Content: content}, time.Time{}))
+	}
+	must.NoError(t, old.Close())
+	s := open(t, address, postgres.Options{})
+	drafts, err := s.Drafts(t.Context(), "ann", time.Time{})
+	must.NoError(t, err)
+	if diff := cmp.Diff([]store.Draft{{ID: stored, Owner: "ann", Stored: true, Updated: noon(), Content: content}}, drafts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	ids, err := s.DraftIDs(t.Context(), time.Time{})
+	slices.Sort(ids)
+	if err != nil || !slices.Equal(ids, []string{stored, receiving}) { // the file of the other one may be stored by an earlier release
+		t.Errorf("%v, %v", ids, err)
+	}
+}
+
 // TestExecModes runs the scenario without prepared statements, as proxies with transaction pooling
 // require.
 func TestExecModes(t *testing.T) {
