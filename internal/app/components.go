@@ -48,7 +48,7 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 	verifier := countedKeys{access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log}), observed.KeyRejected}
 	p := &components{
 		data: d, config: c, opts: opts, starting: starting, metrics: observed.Handler(),
-		health:   d.monitor(opts.Log, starting, observed.Part),
+		health:   d.monitor(opts.Log, starting, observed.SetDependency),
 		tasks:    map[string]func(context.Context) error{"keys": verifier.Run, "library": d.Library.Run, "garbage collection": d.Versions.Run},
 		stopJobs: func() {},
 	}

@@ -16,17 +16,17 @@ import (
 // monitor checks the dependencies of requests periodically, so that a probe does not wait for one
 // that does not respond.
 type monitor struct {
-	parts     []*part
-	library   func() library.Health
-	log       *slog.Logger
-	report    func(name string, up bool) // called after each check
-	concealed bool                       // do not report how many datasets there are
-	starting  func() string              // what the server does before it serves requests; empty afterwards
-	stopping  atomic.Bool
+	dependencies []*dependency
+	library      func() library.Health
+	log          *slog.Logger
+	report       func(name string, up bool) // called after each check
+	concealed    bool                       // do not report how many datasets there are
+	starting     func() string              // what the server does before it serves requests; empty afterwards
+	stopping     atomic.Bool
 }
 
-// part is one dependency.
-type part struct {
+// dependency is a service that requests need.
+type dependency struct {
 	name     string
 	ping     func(context.Context) error
 	interval time.Duration
@@ -38,17 +38,17 @@ type part struct {
 // monitor returns a monitor of the database, the object store and the library.
 func (d *Data) monitor(log *slog.Logger, starting *startup, report func(name string, up bool)) *monitor {
 	m := &monitor{
-		parts:   []*part{{name: "database", ping: d.Store.Ping, interval: time.Second, timeout: 2 * time.Second}},
-		library: d.Library.Health,
-		log:     log,
-		report:  report,
+		dependencies: []*dependency{{name: "database", ping: d.Store.Ping, interval: time.Second, timeout: 2 * time.Second}},
+		library:      d.Library.Health,
+		log:          log,
+		report:       report,
 
 		concealed: d.concealed,
 		starting:  starting.step,
 	}
-	m.parts = append(m.parts, &part{name: "sources", ping: d.checkSources, interval: 10 * time.Second, timeout: 5 * time.Second, logged: true})
+	m.dependencies = append(m.dependencies, &dependency{name: "sources", ping: d.checkSources, interval: 10 * time.Second, timeout: 5 * time.Second, logged: true})
 	if d.blobs != nil { // requests to it cost money
-		m.parts = append(m.parts, &part{name: "object store", ping: d.blobs.Ping, interval: 5 * time.Second, timeout: 5 * time.Second})
+		m.dependencies = append(m.dependencies, &dependency{name: "object store", ping: d.blobs.Ping, interval: 5 * time.Second, timeout: 5 * time.Second})
 	}
 	return m
 }
@@ -75,7 +75,7 @@ func (d *Data) checkSources(ctx context.Context) error {
 // Run checks all dependencies until ctx is done.
 func (m *monitor) Run(ctx context.Context) error {
 	var checking sync.WaitGroup
-	for _, p := range m.parts {
+	for _, p := range m.dependencies {
 		checking.Go(func() {
 			for {
 				m.check(ctx, p)
@@ -92,7 +92,7 @@ func (m *monitor) Run(ctx context.Context) error {
 }
 
 // check checks one dependency and logs when its state changes.
-func (m *monitor) check(ctx context.Context, p *part) {
+func (m *monitor) check(ctx context.Context, p *dependency) {
 	limited, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	err := p.ping(limited)
@@ -127,25 +127,25 @@ func (m *monitor) stop() { m.stopping.Store(true) }
 // Health returns the results of the last checks.
 func (m *monitor) Health() httpapi.Health {
 	l := m.library()
-	h := httpapi.Health{Parts: map[string]string{"datasets": ""}}
-	for _, p := range m.parts {
-		h.Parts[p.name] = ""
+	h := httpapi.Health{Dependencies: map[string]string{"datasets": ""}}
+	for _, p := range m.dependencies {
+		h.Dependencies[p.name] = ""
 		if fault := p.fault.Load(); fault != nil {
-			h.Parts[p.name] = *fault
+			h.Dependencies[p.name] = *fault
 		}
 	}
 	if l.Failed > 0 { // the log names them; this page is public
-		h.Parts["datasets"] = fmt.Sprintf("%d of %d cannot be read", l.Failed, l.Open+l.Fetching+l.Failed+l.Cold)
+		h.Dependencies["datasets"] = fmt.Sprintf("%d of %d cannot be read", l.Failed, l.Open+l.Fetching+l.Failed+l.Cold)
 		if m.concealed {
-			h.Parts["datasets"] = "some cannot be read"
+			h.Dependencies["datasets"] = "some cannot be read"
 		}
 	} else if age := time.Since(l.Read); !l.Read.IsZero() && age > lagLimit {
-		h.Parts["datasets"] = fmt.Sprintf("the catalogue was last read %d seconds ago; later versions are missing", int(age.Seconds()))
+		h.Dependencies["datasets"] = fmt.Sprintf("the catalogue was last read %d seconds ago; later versions are missing", int(age.Seconds()))
 	}
 	if l.Outdated > 0 {
-		h.Parts["indexes"] = fmt.Sprintf("%d wait to be rebuilt after an upgrade; %d are done", l.Outdated, l.Rebuilt)
+		h.Dependencies["indexes"] = fmt.Sprintf("%d wait to be rebuilt after an upgrade; %d are done", l.Outdated, l.Rebuilt)
 		if m.concealed {
-			h.Parts["indexes"] = "some wait to be rebuilt after an upgrade"
+			h.Dependencies["indexes"] = "some wait to be rebuilt after an upgrade"
 		}
 	}
 	switch step := m.starting(); {

@@ -25,7 +25,7 @@ func TestMonitor(t *testing.T) {
 		answer.Store(func(context.Context) error { return nil })
 		var reported atomic.Bool
 		m := &monitor{
-			parts: []*part{
+			dependencies: []*dependency{
 				{
 					name: "database", interval: time.Second, timeout: 2 * time.Second,
 					ping: func(ctx context.Context) error { return answer.Load().(func(context.Context) error)(ctx) },
@@ -54,7 +54,7 @@ func TestMonitor(t *testing.T) {
 			answer.Store(step.ask)
 			time.Sleep(4 * time.Second) // fake time
 			synctest.Wait()
-			want := httpapi.Health{Parts: map[string]string{"database": step.fault, "datasets": ""}}
+			want := httpapi.Health{Dependencies: map[string]string{"database": step.fault, "datasets": ""}}
 			if diff := cmp.Diff(want, m.Health()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", step.name, diff)
 			}
@@ -89,7 +89,7 @@ func TestMonitor_lag(t *testing.T) {
 			{"never read", library.Health{Restored: true, Open: 1}, ""},
 		} {
 			m := &monitor{library: func() library.Health { return tt.health }, starting: func() string { return "" }}
-			want := httpapi.Health{Parts: map[string]string{"datasets": tt.want}}
+			want := httpapi.Health{Dependencies: map[string]string{"datasets": tt.want}}
 			if diff := cmp.Diff(want, m.Health()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 			}
@@ -103,15 +103,15 @@ func TestMonitor_indexes(t *testing.T) {
 	t.Parallel()
 	state := library.Health{Read: time.Now(), Open: 1, Outdated: 3, Rebuilt: 5}
 	m := &monitor{library: func() library.Health { return state }, starting: func() string { return "" }}
-	if h := m.Health(); h.NotReady != "" || h.Parts["indexes"] != "3 wait to be rebuilt after an upgrade; 5 are done" {
+	if h := m.Health(); h.NotReady != "" || h.Dependencies["indexes"] != "3 wait to be rebuilt after an upgrade; 5 are done" {
 		t.Errorf("%+v", h)
 	}
 	m.concealed = true
-	if h := m.Health(); h.Parts["indexes"] != "some wait to be rebuilt after an upgrade" {
+	if h := m.Health(); h.Dependencies["indexes"] != "some wait to be rebuilt after an upgrade" {
 		t.Errorf("concealed: %+v", h)
 	}
 	state.Outdated = 0
-	if h := m.Health(); h.Parts["indexes"] != "" {
+	if h := m.Health(); h.Dependencies["indexes"] != "" {
 		t.Errorf("when all are rebuilt: %+v", h)
 	}
 }

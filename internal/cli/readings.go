@@ -33,7 +33,7 @@ func writeReadings(w io.Writer, readings []rows.ScoredReading) {
 	for i, r := range readings {
 		lines = append(lines, line{formatScore(r.Score), fmt.Sprintf("reading %d", i+1), r.Text + "; " + howToSelect(r)})
 		for _, t := range r.Terms {
-			lines = append(lines, line{formatScore(t.Value), "  " + string(t.Part), "  " + t.Name})
+			lines = append(lines, line{formatScore(t.Value), "  " + string(t.Decision), "  " + t.Name})
 		}
 	}
 	fmt.Fprintln(w)

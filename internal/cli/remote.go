@@ -151,8 +151,8 @@ func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publ
 // remoteFile returns what is sent to publish a source: its file, and the settings as parameters or
 // as a descriptor.
 func remoteFile(s source.Source) (f remote.File, closeFile func() error, err error) {
-	if len(s.Parts) > 0 {
-		return f, nil, herb.Invalidf("%s has %d files, and one can be sent; combine them, or publish them on the machine of the server", s.Ref, len(s.Parts)+1)
+	if len(s.MoreFiles) > 0 {
+		return f, nil, herb.Invalidf("%s has %d files, and one can be sent; combine them, or publish them on the machine of the server", s.Ref, len(s.MoreFiles)+1)
 	}
 	f = remote.File{Ref: s.Ref, Descriptor: s.Settings.Descriptor, Params: map[string]string{}}
 	if s.AccessSet {

@@ -184,14 +184,14 @@ type LiveVersion struct {
 
 // Origin is a source file of a dataset.
 type Origin struct {
-	Path string `json:"path"`           // absolute, with symbolic links resolved
-	Part string `json:"part,omitempty"` // sheet, table or file of an archive, or file#sheet; empty means the whole file or its only part
+	Path      string `json:"path"`           // absolute, with symbolic links resolved
+	InnerPath string `json:"part,omitempty"` // sheet, table or file of an archive, or file#sheet; empty means the whole file or its only table
 }
 
 // Overlaps reports whether two origins may have records in common.
 func (o Origin) Overlaps(p Origin) bool {
 	contains := func(a, b string) bool { return a == b || a == "" || strings.HasPrefix(b, a+"#") }
-	return o.Path == p.Path && (contains(o.Part, p.Part) || contains(p.Part, o.Part))
+	return o.Path == p.Path && (contains(o.InnerPath, p.InnerPath) || contains(p.InnerPath, o.InnerPath))
 }
 
 // File identifies the segment file of a version.

@@ -113,8 +113,8 @@ func TestOrigin_Overlaps(t *testing.T) {
 		a, b string
 		want bool
 	}{{"", "", true}, {"", "x", true}, {"x", "x", true}, {"x", "y", false}, {"b.xlsx", "b.xlsx#Sheet", true}, {"b.xlsx#A", "b.xlsx#B", false}, {"b", "bc", false}} {
-		a, b := herb.Origin{Path: "f", Part: tt.a}, herb.Origin{Path: "f", Part: tt.b}
-		if a.Overlaps(b) != tt.want || b.Overlaps(a) != tt.want || a.Overlaps(herb.Origin{Path: "g", Part: tt.b}) {
+		a, b := herb.Origin{Path: "f", InnerPath: tt.a}, herb.Origin{Path: "f", InnerPath: tt.b}
+		if a.Overlaps(b) != tt.want || b.Overlaps(a) != tt.want || a.Overlaps(herb.Origin{Path: "g", InnerPath: tt.b}) {
 			t.Errorf("%q and %q: want %t", tt.a, tt.b, tt.want)
 		}
 	}

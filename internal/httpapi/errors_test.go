@@ -257,7 +257,7 @@ func TestService(t *testing.T) {
 	if a := s.get(t, "/readyz"); a.status != 200 || a.body != `{"status":"ready"}` {
 		t.Errorf("/readyz gives %d %s", a.status, a.body)
 	}
-	health.Parts = map[string]string{"database": "it does not answer", "object store": ""}
+	health.Dependencies = map[string]string{"database": "it does not answer", "object store": ""}
 	if a := s.get(t, "/readyz"); a.status != 200 ||
 		a.body != `{"status":"degraded","parts":{"database":"it does not answer","object store":"ok"}}` {
 		t.Errorf("/readyz without a database gives %d %s", a.status, a.body)

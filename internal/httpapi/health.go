@@ -14,14 +14,14 @@ type Health struct {
 	// NotReady is why requests should be sent to another node, safe to show to clients; empty if
 	// this one is ready.
 	NotReady string
-	// Parts maps the name of a dependency, such as the database, to its failure, safe to show to
+	// Dependencies maps the name of a dependency, such as the database, to its failure, safe to show to
 	// clients, or to "" if it is available.
-	Parts map[string]string
+	Dependencies map[string]string
 }
 
 type state struct {
-	Status string            `json:"status"`
-	Parts  map[string]string `json:"parts,omitempty"`
+	Status       string            `json:"status"`
+	Dependencies map[string]string `json:"parts,omitempty"`
 }
 
 func (a *API) health(w *response.Writer, r *http.Request) error {
@@ -37,9 +37,9 @@ func (a *API) ready(w *response.Writer, r *http.Request) error {
 	if h.NotReady != "" {
 		return herb.Errorf(herb.CodeUnavailable, "not ready: %s; retry later or use another node", h.NotReady)
 	}
-	s := state{Status: "ready", Parts: make(map[string]string, len(h.Parts))}
-	for name, fault := range h.Parts {
-		s.Parts[name] = cmp.Or(fault, "ok")
+	s := state{Status: "ready", Dependencies: make(map[string]string, len(h.Dependencies))}
+	for name, fault := range h.Dependencies {
+		s.Dependencies[name] = cmp.Or(fault, "ok")
 		if fault != "" {
 			s.Status = "degraded"
 		}

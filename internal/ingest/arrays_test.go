@@ -50,7 +50,7 @@ func TestInspect_arrays(t *testing.T) {
 				if src.Path == "" {
 					src.Path = path
 				} else {
-					src.Parts = append(src.Parts, path)
+					src.MoreFiles = append(src.MoreFiles, path)
 				}
 			}
 			table := inspect(t, src)

@@ -152,11 +152,11 @@ func TestXLSX_PartsOfDifferentWidth(t *testing.T) {
 	wide := writeBook(t, header+`<row r="2"><c><v>2</v></c></row><row r="3"><c r="C3"><v>3</v></c></row>`)
 	want := table{{"a", "b", "column_3"}}
 	first, others := []string{"1", "", ""}, table{{"2", "", ""}, {"", "", "3"}}
-	got, _, err := read(t, ingest.Source{Path: narrow, Parts: []string{wide}})
+	got, _, err := read(t, ingest.Source{Path: narrow, MoreFiles: []string{wide}})
 	if diff := cmp.Diff(append(append(want, first), others...), got); diff != "" || err != nil {
 		t.Errorf("the wide one last: error %v (-want +got):\n%s", err, diff)
 	}
-	got, _, err = read(t, ingest.Source{Path: wide, Parts: []string{narrow}})
+	got, _, err = read(t, ingest.Source{Path: wide, MoreFiles: []string{narrow}})
 	if diff := cmp.Diff(append(append(want, others...), first), got); diff != "" || err != nil {
 		t.Errorf("the wide one first: error %v (-want +got):\n%s", err, diff)
 	}

@@ -111,7 +111,7 @@ func describeReadings(readings []rows.ScoredReading) string {
 		}
 		fmt.Fprintf(&b, "%s (%s)\n", r.Text, how)
 		for _, term := range r.Terms {
-			fmt.Fprintf(&b, "  %s %.2f %s\n", term.Part, term.Value, term.Name)
+			fmt.Fprintf(&b, "  %s %.2f %s\n", term.Decision, term.Value, term.Name)
 		}
 	}
 	return b.String()

@@ -100,7 +100,7 @@ func TestFieldSettings_Location(t *testing.T) {
 	dir := t.TempDir()
 	first := writeFile(t, dir, "1.ndjson", "{\"n\":1}\n\n{\"n\":2}\n")
 	second := writeFile(t, dir, "2.ndjson", "{\"n\":3}\n\n{\"n\":\"x\"}\n")
-	for _, src := range []ingest.Source{{Path: first, Parts: []string{second}}, {Path: second, Parts: []string{first}}} {
+	for _, src := range []ingest.Source{{Path: first, MoreFiles: []string{second}}, {Path: second, MoreFiles: []string{first}}} {
 		src.Fields = []ingest.FieldSetting{{Name: "n", Schema: profile.Schema{Type: "number"}}}
 		part := second + ", "
 		if src.Path == second {

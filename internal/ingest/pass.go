@@ -199,7 +199,7 @@ func (p *pass) readRows(ctx context.Context, f *file.File, i int) error {
 	if i == 0 {
 		p.detected = r.Options()
 	}
-	if len(p.src.Parts) > 0 {
+	if len(p.src.MoreFiles) > 0 {
 		p.detected.CommentRows = p.src.Dialect.CommentRows // the other parts have other rows
 	}
 	return p.send()
@@ -244,7 +244,7 @@ func (p *pass) note(i int, s string) {
 	if s == "" {
 		return
 	}
-	if len(p.src.Parts) > 0 {
+	if len(p.src.MoreFiles) > 0 {
 		s = p.src.Name(i) + ": " + s
 	}
 	p.notes = append(p.notes, s)
@@ -252,7 +252,7 @@ func (p *pass) note(i int, s string) {
 
 // addLayout adds which rows of a file are not records.
 func (p *pass) addLayout(l herb.Layout, i int) {
-	if len(p.src.Parts) > 0 {
+	if len(p.src.MoreFiles) > 0 {
 		for k := range l.Rows {
 			l.Rows[k].File = p.src.Name(i)
 		}

@@ -27,10 +27,10 @@ func put(t *testing.T, l *versionstest.Node, name string, access herb.Access, ch
 // TestPublish_protected publishes over, or beside, a protected dataset.
 func TestPublish_protected(t *testing.T) {
 	t.Parallel()
-	origin := []herb.Origin{{Path: "/srv/people.xlsx", Part: "staff"}}
+	origin := []herb.Origin{{Path: "/srv/people.xlsx", InnerPath: "staff"}}
 	from := func(path, part string) func(*versions.Publication) {
 		return func(p *versions.Publication) {
-			p.Origins = []herb.Origin{{Path: "/srv/other"}, {Path: path, Part: part}}
+			p.Origins = []herb.Origin{{Path: "/srv/other"}, {Path: path, InnerPath: part}}
 		}
 	}
 	for _, tt := range []struct {

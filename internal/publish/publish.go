@@ -210,7 +210,7 @@ func originsOf(s ingest.Source) (origins []herb.Origin) {
 		if resolved, err := filepath.EvalSymlinks(absolute); err == nil {
 			absolute = resolved
 		}
-		origins = append(origins, herb.Origin{Path: absolute, Part: s.Part()})
+		origins = append(origins, herb.Origin{Path: absolute, InnerPath: s.InnerPath()})
 	}
 	return origins
 }

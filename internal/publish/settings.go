@@ -83,7 +83,7 @@ func Apply(src ingest.Source, settings herb.Settings, prefix string) (ingest.Sou
 		return src, nil
 	case settings.Descriptor == nil:
 		src.Format, dialect.Table, dialect.TableNo = cmp.Or(format, src.Format), src.Dialect.Table, src.Dialect.TableNo
-		if src.Dialect = dialect; src.Part() == "" && !strings.Contains(settings.Reading.Table, "#") {
+		if src.Dialect = dialect; src.InnerPath() == "" && !strings.Contains(settings.Reading.Table, "#") {
 			src.Dialect.Table = settings.Reading.Table
 		}
 		src.Settings.Reading = settings.Reading

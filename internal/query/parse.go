@@ -75,13 +75,13 @@ func (r *Request) parse(s String, scope string, reserved []string, set func(Para
 		return err
 	}
 	s = s.joinLists()
-	if len(s.parts) > 0 {
-		r.given = make(Params, 0, len(s.parts))
+	if len(s.params) > 0 {
+		r.given = make(Params, 0, len(s.params))
 	}
 	filters := filterParser{fields: r.fields, reserved: reserved}
 	var seen []string
-	for i := range s.parts {
-		p, effective := s.parts[i].Param, true
+	for i := range s.params {
+		p, effective := s.params[i].Param, true
 		own := slices.Contains(reserved, p.Name)
 		var err error
 		switch {

@@ -17,12 +17,12 @@ import (
 // may learn what is wrong with the rest. Methods that interpret parameters report the error.
 type String struct {
 	length int // in bytes as written
-	parts  []Part
+	params []RawParam
 	err    error // why it is malformed, with herb.CodeInvalid
 }
 
-// Part is one parameter of a query string.
-type Part struct {
+// RawParam is one parameter of a query string.
+type RawParam struct {
 	Param            // decoded; as written where that is impossible
 	Raw       string // as written
 	Malformed bool   // the name or the value cannot be decoded
@@ -35,12 +35,12 @@ func Split(raw string) String {
 		return s
 	}
 	const most = 16 // of an allocation for parameters that may be empty
-	s.parts = make([]Part, 0, min(strings.Count(raw, "&")+1, most))
+	s.params = make([]RawParam, 0, min(strings.Count(raw, "&")+1, most))
 	for piece := range strings.SplitSeq(raw, "&") {
 		if piece == "" {
 			continue
 		}
-		p := newPart(piece)
+		p := newRawParam(piece)
 		switch {
 		case s.err != nil:
 		case p.Malformed:
@@ -48,13 +48,13 @@ func Split(raw string) String {
 		case !p.isText():
 			s.err = herb.Invalidf("malformed query string: it is not UTF-8")
 		}
-		s.parts = append(s.parts, p)
+		s.params = append(s.params, p)
 	}
 	return s
 }
 
-func newPart(raw string) Part {
-	p := Part{Raw: raw}
+func newRawParam(raw string) RawParam {
+	p := RawParam{Raw: raw}
 	p.Name, p.Value, _ = strings.Cut(raw, "=")
 	for _, text := range []*string{&p.Name, &p.Value} {
 		decoded, err := url.QueryUnescape(*text)
@@ -67,27 +67,27 @@ func newPart(raw string) Part {
 	return p
 }
 
-func (p *Part) isText() bool { return utf8.ValidString(p.Name) && utf8.ValidString(p.Value) }
+func (p *RawParam) isText() bool { return utf8.ValidString(p.Name) && utf8.ValidString(p.Value) }
 
 // Of returns the query string of parameters.
 func Of(ps Params) String {
-	s := String{parts: make([]Part, len(ps))}
+	s := String{params: make([]RawParam, len(ps))}
 	for i, p := range ps {
-		s.parts[i].Param = p
+		s.params[i].Param = p
 		s.length += len(url.QueryEscape(p.Name)) + len("=&") + len(url.QueryEscape(p.Value))
 	}
 	s.length -= min(s.length, len("&"))
 	return s
 }
 
-// Parts returns the parameters in their order, malformed ones included.
-func (s String) Parts() []Part { return s.parts }
+// RawParams returns the parameters in their order, malformed ones included.
+func (s String) RawParams() []RawParam { return s.params }
 
 // Key returns the first key that is not empty, and whether the query string has a parameter for
 // keys. A malformed key is empty.
 func (s String) Key() (secret string, found bool) {
-	for i := range s.parts {
-		p := &s.parts[i]
+	for i := range s.params {
+		p := &s.params[i]
 		if p.Name != ParamAPIKey {
 			continue
 		}
@@ -101,34 +101,34 @@ func (s String) Key() (secret string, found bool) {
 
 // Get returns the first value of a parameter, or "" if there is none.
 func (s String) Get(name string) string {
-	i := slices.IndexFunc(s.parts, func(p Part) bool { return p.Name == name && !p.Malformed })
+	i := slices.IndexFunc(s.params, func(p RawParam) bool { return p.Name == name && !p.Malformed })
 	if i < 0 {
 		return ""
 	}
-	return s.parts[i].Value
+	return s.params[i].Value
 }
 
 // CutVersion returns the value of ParamVersion, or "" if there is none, and the query string
 // without it. The version decides which fields the other parameters may name, so it is read first.
 // Other errors are left to the methods that interpret parameters.
 func (s String) CutVersion() (version string, rest String, err error) {
-	isVersion := func(p Part) bool { return p.Name == ParamVersion && !p.Malformed && p.isText() }
-	i := slices.IndexFunc(s.parts, isVersion)
+	isVersion := func(p RawParam) bool { return p.Name == ParamVersion && !p.Malformed && p.isText() }
+	i := slices.IndexFunc(s.params, isVersion)
 	if i < 0 {
 		return "", s, nil
 	}
-	if slices.ContainsFunc(s.parts[i+1:], isVersion) {
+	if slices.ContainsFunc(s.params[i+1:], isVersion) {
 		return "", String{}, givenTwice(ParamVersion)
 	}
 	rest = s
-	rest.parts = slices.Concat(s.parts[:i], s.parts[i+1:])
-	rest.length -= min(rest.length, len(s.parts[i].Raw)+len("&"))
-	return s.parts[i].Value, rest, nil
+	rest.params = slices.Concat(s.params[:i], s.params[i+1:])
+	rest.length -= min(rest.length, len(s.params[i].Raw)+len("&"))
+	return s.params[i].Value, rest, nil
 }
 
 // Without returns the query string without the parameters with the given names.
 func (s String) Without(names ...string) String {
-	s.parts = slices.DeleteFunc(slices.Clone(s.parts), func(p Part) bool {
+	s.params = slices.DeleteFunc(slices.Clone(s.params), func(p RawParam) bool {
 		removed := slices.Contains(names, p.Name)
 		if removed {
 			s.length -= min(s.length, len(p.Raw)+len("&"))
@@ -145,26 +145,26 @@ var listParams = []string{ParamSort, ParamFields}
 // as generated clients do: sort=a&sort=-b is sort=a,-b.
 func (s String) joinLists() String {
 	for _, name := range listParams {
-		first := slices.IndexFunc(s.parts, func(p Part) bool { return p.Name == name })
-		if first < 0 || !slices.ContainsFunc(s.parts[first+1:], func(p Part) bool { return p.Name == name }) {
+		first := slices.IndexFunc(s.params, func(p RawParam) bool { return p.Name == name })
+		if first < 0 || !slices.ContainsFunc(s.params[first+1:], func(p RawParam) bool { return p.Name == name }) {
 			continue
 		}
 		var values []string
-		var parts []Part
-		for _, p := range s.parts {
+		var params []RawParam
+		for _, p := range s.params {
 			if p.Name == name && p.Value != "" {
 				values = append(values, p.Value)
 			}
 		}
-		for i, p := range s.parts {
+		for i, p := range s.params {
 			if i == first {
 				p.Value = strings.Join(values, ",")
 			}
 			if i == first || p.Name != name {
-				parts = append(parts, p)
+				params = append(params, p)
 			}
 		}
-		s.parts = parts
+		s.params = params
 	}
 	return s
 }
@@ -172,12 +172,12 @@ func (s String) joinLists() String {
 // Params returns the parameters. A repeated list is one parameter.
 func (s String) Params() (Params, error) {
 	s = s.joinLists()
-	if s.err != nil || len(s.parts) == 0 {
+	if s.err != nil || len(s.params) == 0 {
 		return nil, s.err
 	}
-	ps := make(Params, len(s.parts))
-	for i := range s.parts {
-		ps[i] = s.parts[i].Param
+	ps := make(Params, len(s.params))
+	for i := range s.params {
+		ps[i] = s.params[i].Param
 	}
 	return ps, nil
 }
@@ -214,8 +214,8 @@ func (s String) check() error {
 func (s String) Encode(except ...string) string {
 	var b strings.Builder
 	b.Grow(s.length)
-	for i := range s.parts {
-		if p := &s.parts[i]; !slices.Contains(except, p.Name) {
+	for i := range s.params {
+		if p := &s.params[i]; !slices.Contains(except, p.Name) {
 			p.appendTo(&b)
 		}
 	}

@@ -40,11 +40,11 @@ func (c *Core) Record(n int) (record herb.Record, err error) {
 // Each calls f for the JSON of every record, in order, until f fails or ctx is canceled. The bytes
 // point into the map. Pages are released after reading, because a file may be larger than memory.
 func (c *Core) Each(ctx context.Context, f func(record []byte) error) error {
-	const partSize = 16 << 20
+	const chunkSize = 16 << 20
 	for n := 0; n < c.Len(); {
 		err := c.file.Guard(func() error {
-			part, read := n, 0
-			for ; n < c.Len() && read < partSize; n++ {
+			first, read := n, 0
+			for ; n < c.Len() && read < chunkSize; n++ {
 				if n%1024 == 0 && ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
@@ -54,7 +54,7 @@ func (c *Core) Each(ctx context.Context, f func(record []byte) error) error {
 					return err
 				}
 			}
-			c.file.DropPages(c.records.Data[c.records.Starts.At(part):c.records.Starts.At(n)])
+			c.file.DropPages(c.records.Data[c.records.Starts.At(first):c.records.Starts.At(n)])
 			return nil
 		})
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 
 const (
 	streamNumbers = 512      // number of records located first
-	streamParts   = 8        // divisor of the number located at a time, each time by reading the whole result
+	streamDivisor = 8        // divisor of the number located at a time, each time by reading the whole result
 	streamBytes   = 64 << 10 // bytes of records copied at a time
 	largeRecord   = 1 << 20  // minimum size in bytes of records that are not copied
 	forgetBytes   = 16 << 20 // bytes of sequentially read records that may remain in memory
@@ -127,7 +127,7 @@ func (c *copier) first() (first *cursor) {
 		if len(p.pending) == 0 && p.located < p.len() {
 			// Records may have to be sorted: the first are few, so that the response begins soon,
 			// and then several times as many each time.
-			end := min(p.located+max(streamNumbers, min(streamParts*p.located, p.len()/streamParts)), p.len())
+			end := min(p.located+max(streamNumbers, min(streamDivisor*p.located, p.len()/streamDivisor)), p.len())
 			p.pending, p.located = p.locate(p.located, end), end
 		}
 		if len(p.pending) == 0 {

@@ -19,15 +19,15 @@ import (
 // Metrics is the set of metrics of the program. Labels never contain values chosen freely by
 // clients.
 type Metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.HistogramVec
-	bytes    *prometheus.CounterVec
-	parts    *prometheus.GaugeVec
-	rejected *prometheus.CounterVec
-	keys     *prometheus.CounterVec
-	waits    *prometheus.HistogramVec
-	publish  *prometheus.HistogramVec
-	datasets func(context.Context) ([]herb.LiveVersion, error)
+	registry     *prometheus.Registry
+	requests     *prometheus.HistogramVec
+	bytes        *prometheus.CounterVec
+	dependencies *prometheus.GaugeVec
+	rejected     *prometheus.CounterVec
+	keys         *prometheus.CounterVec
+	waits        *prometheus.HistogramVec
+	publish      *prometheus.HistogramVec
+	datasets     func(context.Context) ([]herb.LiveVersion, error)
 }
 
 // NewMetrics returns the metrics of the program and the Go runtime. Each scrape calls datasets to
@@ -47,7 +47,7 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 		bytes: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "http_server_response_body_bytes_total", Help: "Bytes of response bodies, as sent.",
 		}, []string{"route"}),
-		parts: auto.NewGaugeVec(prometheus.GaugeOpts{
+		dependencies: auto.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "herbarium_part_up", Help: "1 if a dependency of requests is up, 0 if not.",
 		}, []string{"part"}),
 		rejected: auto.NewCounterVec(prometheus.CounterOpts{
@@ -174,13 +174,13 @@ func (m *Metrics) Buffered(limit int64, used func() int64) {
 	}, func() float64 { return float64(used()) })
 }
 
-// Part sets whether a dependency is available.
-func (m *Metrics) Part(name string, up bool) {
+// SetDependency sets whether a dependency is available.
+func (m *Metrics) SetDependency(name string, up bool) {
 	value := 0.0
 	if up {
 		value = 1
 	}
-	m.parts.WithLabelValues(name).Set(value)
+	m.dependencies.WithLabelValues(name).Set(value)
 }
 
 // Handler serves the metrics at /metrics and Go profiles at /debug/pprof/. Do not expose it on a

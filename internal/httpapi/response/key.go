@@ -41,7 +41,7 @@ func (w *Writer) apiKey(r *http.Request) string {
 // parameters of a request and would spread the key. Paths with a key need no such rule: they name
 // no dataset, so they are not found, and the message is redacted.
 func MisplacesKey(s query.String) bool {
-	return slices.ContainsFunc(s.Parts(), func(p query.Part) bool {
+	return slices.ContainsFunc(s.RawParams(), func(p query.RawParam) bool {
 		return access.ContainsSecret(p.Name) || p.Name != query.ParamAPIKey && access.ContainsSecret(p.Value)
 	})
 }
@@ -66,7 +66,7 @@ type verification struct {
 	err       error
 }
 
-// Verify verifies a key once per request, however many parts of a response depend on it, so that an
+// Verify verifies a key once per request, however often a response depends on it, so that an
 // invalid one counts as one failure of its client.
 func (w *Writer) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
 	if v := &w.verified; v.secret != secret || secret == "" {

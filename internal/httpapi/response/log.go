@@ -127,26 +127,26 @@ const (
 // redactQuery returns a query string for the log: names as written, and values that are or may be
 // secrets redacted.
 func redactQuery(raw string, s query.String) string {
-	parts := s.Parts()
-	if slices.ContainsFunc(parts, func(p query.Part) bool { return p.Malformed }) {
+	params := s.RawParams()
+	if slices.ContainsFunc(params, func(p query.RawParam) bool { return p.Malformed }) {
 		return malformedQuery
 	}
-	if !slices.ContainsFunc(parts, func(p query.Part) bool { return redactPart(p) != p.Raw }) {
+	if !slices.ContainsFunc(params, func(p query.RawParam) bool { return redactParam(p) != p.Raw }) {
 		return herb.Clip(raw, maxLogged)
 	}
 	var b strings.Builder
 	b.Grow(len(raw))
-	for _, p := range parts {
+	for _, p := range params {
 		if b.Len() > 0 {
 			b.WriteByte('&')
 		}
-		b.WriteString(redactPart(p))
+		b.WriteString(redactParam(p))
 	}
 	return herb.Clip(b.String(), maxLogged)
 }
 
-// redactPart returns a parameter for the log.
-func redactPart(p query.Part) string {
+// redactParam returns a parameter for the log.
+func redactParam(p query.RawParam) string {
 	rawName, _, assigned := strings.Cut(p.Raw, "=")
 	switch {
 	case strings.Contains(p.Name, access.Prefix) && len(p.Name) >= minSecret:

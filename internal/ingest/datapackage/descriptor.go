@@ -314,7 +314,7 @@ func (p *descriptor) readLocation(s *source.Source, n node) {
 		if s.Path == "" {
 			s.Path = full
 		} else {
-			s.Parts = append(s.Parts, full)
+			s.MoreFiles = append(s.MoreFiles, full)
 		}
 	}
 }

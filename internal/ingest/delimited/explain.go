@@ -30,7 +30,7 @@ func (s sample) explain(e *rows.Explanation, used reading, hasNames bool) {
 		e.Add(other)
 	}
 	if rule != "" {
-		base.Terms = append(base.Terms, rows.Term{Part: rows.PartDelimiter, Name: rule, Value: decisive})
+		base.Terms = append(base.Terms, rows.Term{Decision: rows.DecisionDelimiter, Name: rule, Value: decisive})
 	}
 	if hasNames {
 		base.Text, base.Used = base.Text+"the comment above the table names the columns", true
@@ -47,7 +47,7 @@ func explainOther(r reading) rows.ScoredReading {
 	layout.Explain(&alone, r.examined, r.detected, "line", rows.ScoredReading{Text: r.dialect.name() + ", "})
 	other := rows.ScoredReading{Text: alone.Readings[0].Text, Terms: []rows.Term{r.delimiterTerm()}}
 	if why := r.whyNot(); why != "" {
-		other.Terms = append(other.Terms, rows.Term{Part: rows.PartDelimiter, Name: why, Value: -decisive})
+		other.Terms = append(other.Terms, rows.Term{Decision: rows.DecisionDelimiter, Name: why, Value: -decisive})
 	}
 	if r.dialect.blanks || r.dialect.double {
 		other.Note = "no setting selects this delimiter"
@@ -64,7 +64,7 @@ func (r reading) delimiterTerm() rows.Term {
 		name = fmt.Sprintf("%d of %s fit the header, times %s", r.fitting, herb.Plural(r.total, "record", "records"),
 			herb.Plural(r.header-1, "delimiter", "delimiters"))
 	}
-	return rows.Term{Part: rows.PartDelimiter, Name: name, Value: r.score()}
+	return rows.Term{Decision: rows.DecisionDelimiter, Name: name, Value: r.score()}
 }
 
 // whyNot returns the rule that excludes a delimiter, or "" if only its score does.

@@ -312,7 +312,7 @@ func (s *search) shareFiles() {
 	byPath, first, shared := map[string][]*source.Source{}, map[string]herb.Ref{}, map[string]*file.Shared{}
 	for i := range s.Sources {
 		src := &s.Sources[i]
-		if src.Input == nil && len(src.Parts) == 0 {
+		if src.Input == nil && len(src.MoreFiles) == 0 {
 			byPath[src.Path] = append(byPath[src.Path], src)
 		}
 		if _, known := first[src.Path]; !known {

@@ -125,7 +125,7 @@ func TestHostile_WrongTypes(t *testing.T) {
 		rowstest.WriteFile(t, dir, "datapackage.json", descriptor)
 		set := find(t, dir)
 		for _, s := range set.Sources {
-			if s.Parts != nil || s.Input != nil { // the records are not tested here
+			if s.MoreFiles != nil || s.Input != nil { // the records are not tested here
 				continue
 			}
 			s.Dialect = rows.Options{}

@@ -256,7 +256,7 @@ resources:
 		got := set.Sources
 		got[0].Descriptor, got[0].Settings = nil, herb.Settings{}
 		want := []source.Source{{
-			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Root: dir, Parts: []string{dir + "/b.csv"},
+			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Root: dir, MoreFiles: []string{dir + "/b.csv"},
 			Format: "csv",
 			Dialect: rows.Options{
 				Encoding:  "Latin-1",

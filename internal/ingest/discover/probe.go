@@ -134,7 +134,7 @@ func (s *search) addSource(src source.Source, p probe, table string) error {
 			name = table
 		}
 	}
-	src.Settings.Reading.Table = src.Part()
+	src.Settings.Reading.Table = src.InnerPath()
 	if source.IsTransliterated(name) {
 		src.Title = name
 	}

@@ -73,7 +73,7 @@ func (b *Body) ExplainFootnotes(e *rows.Explanation, header int) {
 	used := e.Readings[0]
 	kept := used
 	kept.Used, kept.Text = false, used.Text+", footnotes are records"
-	kept.Terms = append(slices.Clone(used.Terms), rows.Term{Part: rows.PartFootnotes, Name: "last rows are records", Value: minPoints})
+	kept.Terms = append(slices.Clone(used.Terms), rows.Term{Decision: rows.DecisionFootnotes, Name: "last rows are records", Value: minPoints})
 	if header > 0 {
 		kept.Settings.Header = strconv.Itoa(header)
 	} else {

@@ -98,7 +98,7 @@ func (f *footnoteDetector) index(held []Row) (start int, terms []rows.Term) {
 			return start, terms
 		}
 		if gap && f.isSecondTable(held[i:]) {
-			return start, []rows.Term{{Part: rows.PartFootnotes, Name: "last rows are narrower than the table", Value: minPoints}}
+			return start, []rows.Term{{Decision: rows.DecisionFootnotes, Name: "last rows are narrower than the table", Value: minPoints}}
 		}
 		isGap, start = false, i+1
 	}
@@ -119,7 +119,7 @@ func (f *footnoteDetector) terms(r Row, gap bool) (terms []rows.Term) {
 	}
 	add := func(is bool, name string, points float64) {
 		if is {
-			terms = append(terms, rows.Term{Part: rows.PartFootnotes, Name: name, Value: points})
+			terms = append(terms, rows.Term{Decision: rows.DecisionFootnotes, Name: name, Value: points})
 		}
 	}
 	add(isLabeled, "a label such as Source:", labelPoints)

@@ -24,21 +24,21 @@ type ScoredReading struct {
 	Terms    []Term       `json:"terms"`
 }
 
-// Term is a named part of a score.
+// Term is a named summand of a score.
 type Term struct {
-	Part  Part    `json:"part"`
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
+	Decision Decision `json:"part"`
+	Name     string   `json:"name"`
+	Value    float64  `json:"value"`
 }
 
-// Part is the decision that a term is about.
-type Part string
+// Decision is the decision that a term is about.
+type Decision string
 
 // The decisions about a table.
 const (
-	PartDelimiter Part = "delimiter"
-	PartHeader    Part = "header"
-	PartFootnotes Part = "footnotes"
+	DecisionDelimiter Decision = "delimiter"
+	DecisionHeader    Decision = "header"
+	DecisionFootnotes Decision = "footnotes"
 )
 
 // SumTerms returns the score of terms.

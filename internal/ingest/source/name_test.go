@@ -49,7 +49,7 @@ func TestSource_Part(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ entry, table, want string }{{"", "", ""}, {"", "Sheet", "Sheet"}, {"a.csv", "", "a.csv"}, {"b.xlsx", "Sheet", "b.xlsx#Sheet"}} {
 		s := source.Source{Path: "f", Entry: tt.entry, Dialect: rows.Options{Table: tt.table}}
-		if got := s.Part(); got != tt.want {
+		if got := s.InnerPath(); got != tt.want {
 			t.Errorf("%q, %q: got %q, want %q", tt.entry, tt.table, got, tt.want)
 		}
 		if got, want := s.Label(), strings.TrimSuffix("f#"+tt.want, "#"); got != want {

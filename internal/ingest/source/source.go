@@ -30,7 +30,7 @@ import (
 type Source struct {
 	Ref          herb.Ref
 	Path         string
-	Root         string `json:"-"`          // folder that Path and Parts are confined to; empty if the user named the file itself
+	Root         string `json:"-"`          // folder that Path and MoreFiles are confined to; empty if the user named the file itself
 	Entry        string `json:",omitempty"` // path of a file in the zip archive at Path; empty: the only table of it, or no archive
 	Base         string `json:"-"`          // folder below Root that they are confined to as well; empty means Root
 	DisplayName  string `json:"Called"`     // of the file in messages; empty means Path; the JSON name is part of source hashes
@@ -40,7 +40,7 @@ type Source struct {
 	AccessSet    bool               // a descriptor or a flag sets Access
 	Fields       []FieldSetting     // empty if every column is exposed
 	Format       string             // name of a format; empty if it is detected by extension and content
-	Parts        []string           // further files with the same columns, whose rows follow
+	MoreFiles    []string           `json:"Parts"`  // with the same columns, whose rows follow; the JSON name is part of source hashes
 	Input        *io.SectionReader  `json:"Inline"` // records in the descriptor at Path, or a copy of standard input; nil to read Path
 	Shared       *file.Shared       `json:"-"`      // the file, if other sources read it too; nil if this is the only one
 	Dialect      rows.Options       // how the files are written
@@ -90,12 +90,12 @@ type FieldSetting struct {
 func (f FieldSetting) Column() string { return cmp.Or(f.From, f.Name) }
 
 // Files returns the paths of the source.
-func (s Source) Files() []string { return append([]string{s.Path}, s.Parts...) }
+func (s Source) Files() []string { return append([]string{s.Path}, s.MoreFiles...) }
 
 // Name returns the name of a file of the source in messages.
 func (s Source) Name(i int) string {
 	if i > 0 {
-		return s.Parts[i-1]
+		return s.MoreFiles[i-1]
 	}
 	return cmp.Or(s.DisplayName, s.Path)
 }
@@ -110,15 +110,15 @@ func (s Source) fileName() string {
 
 // Label returns the path, with the table if one is selected.
 func (s Source) Label() string {
-	if part := s.Part(); part != "" {
-		return s.Name(0) + "#" + part
+	if inner := s.InnerPath(); inner != "" {
+		return s.Name(0) + "#" + inner
 	}
 	return s.Name(0)
 }
 
-// Part returns the name of the selected table within the file, which may be in a file of an
+// InnerPath returns the name of the selected table within the file, which may be in a file of an
 // archive; empty: none is selected.
-func (s Source) Part() string {
+func (s Source) InnerPath() string {
 	if s.Entry == "" || s.Dialect.Table == "" {
 		return s.Entry + s.Dialect.Table
 	}
@@ -204,7 +204,7 @@ const firstRules = "1, Unicode 15.0.0/15.0.0, CLDR 23"
 // again.
 func (s Source) Hash(content [sha256.Size]byte) (string, error) {
 	descriptor := string(s.Descriptor)
-	s.Ref, s.Path, s.DisplayName, s.Parts, s.Input, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
+	s.Ref, s.Path, s.DisplayName, s.MoreFiles, s.Input, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
 	s.Descriptor = nil
 	b, err := json.Marshal([]any{"herbarium source 1", firstRules, content[:], descriptor, settings(reflect.ValueOf(s))})
 	if err != nil {

@@ -13,8 +13,8 @@ type Bits []uint64
 // NewBits returns an empty set for numbers below n.
 func NewBits(n int) Bits { return make(Bits, (n+63)/64) }
 
-// part returns the words for the members of the container with a key.
-func (b Bits) part(key uint32) *[bitmapWords]uint64 { return (*[bitmapWords]uint64)(b[key/64:]) }
+// container returns the words for the members of the container with a key.
+func (b Bits) container(key uint32) *[bitmapWords]uint64 { return (*[bitmapWords]uint64)(b[key/64:]) }
 
 // Has reports whether a number is in the set.
 func (b Bits) Has(n uint32) bool { return b[n/64]>>(n%64)&1 == 1 }

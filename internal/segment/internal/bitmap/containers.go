@@ -8,7 +8,7 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// container is a part of an encoded set: the members with the same upper 16 bits.
+// container is the members of an encoded set with the same upper 16 bits.
 type container struct {
 	key   uint32 // the upper 16 bits, shifted
 	count int    // number of members
@@ -165,48 +165,48 @@ func (c container) appendTo(list []uint32) []uint32 {
 	return list
 }
 
-// addTo adds the members to the part of a bitset for the container's key.
-func (c container) addTo(part *[bitmapWords]uint64) {
+// addTo adds the members to the words of a bitset for the container's key.
+func (c container) addTo(words *[bitmapWords]uint64) {
 	switch c.kind {
 	case arrayContainer:
 		for b := c.data; len(b) >= 2; b = b[2:] {
 			low := binary.LittleEndian.Uint16(b)
-			part[low/64] |= 1 << (low % 64)
+			words[low/64] |= 1 << (low % 64)
 		}
 	case bitmapContainer:
 		data := (*[bitmapBytes]byte)(c.data)
-		for i := range part {
-			part[i] |= binary.LittleEndian.Uint64(data[8*i:])
+		for i := range words {
+			words[i] |= binary.LittleEndian.Uint64(data[8*i:])
 		}
 	case runContainer:
-		c.eachRun(func(first, last uint32) { Bits(part[:]).AddRange(int(first-c.key), int(last-c.key)+1) })
+		c.eachRun(func(first, last uint32) { Bits(words[:]).AddRange(int(first-c.key), int(last-c.key)+1) })
 	}
 }
 
-// countIn returns the number of members in the part of a bitset for the container's key.
-func (c container) countIn(part *[bitmapWords]uint64) (n int) {
+// countIn returns the number of members in the words of a bitset for the container's key.
+func (c container) countIn(words *[bitmapWords]uint64) (n int) {
 	switch c.kind {
 	case arrayContainer:
 		b := c.data
 		for ; len(b) >= 8; b = b[8:] { // four at a time, which takes two thirds of the time
 			four := binary.LittleEndian.Uint64(b)
 			v0, v1, v2, v3 := uint16(four), uint16(four>>16), uint16(four>>32), uint16(four>>48)
-			n += int(part[v0/64]>>(v0%64)&1 + part[v1/64]>>(v1%64)&1 + part[v2/64]>>(v2%64)&1 + part[v3/64]>>(v3%64)&1)
+			n += int(words[v0/64]>>(v0%64)&1 + words[v1/64]>>(v1%64)&1 + words[v2/64]>>(v2%64)&1 + words[v3/64]>>(v3%64)&1)
 		}
 		for ; len(b) >= 2; b = b[2:] {
 			v := binary.LittleEndian.Uint16(b)
-			n += int(part[v/64] >> (v % 64) & 1)
+			n += int(words[v/64] >> (v % 64) & 1)
 		}
 	case bitmapContainer:
 		for i, b := 0, c.data; i < bitmapWords; i, b = i+4, b[32:] { // four at a time, which halves the time
-			four, p := (*[32]byte)(b), (*[4]uint64)(part[i:])
+			four, p := (*[32]byte)(b), (*[4]uint64)(words[i:])
 			n += bits.OnesCount64(p[0]&binary.LittleEndian.Uint64(four[0:])) +
 				bits.OnesCount64(p[1]&binary.LittleEndian.Uint64(four[8:])) +
 				bits.OnesCount64(p[2]&binary.LittleEndian.Uint64(four[16:])) +
 				bits.OnesCount64(p[3]&binary.LittleEndian.Uint64(four[24:]))
 		}
 	case runContainer:
-		c.eachRun(func(first, last uint32) { n += Bits(part[:]).Count(int(first-c.key), int(last-c.key)+1) })
+		c.eachRun(func(first, last uint32) { n += Bits(words[:]).Count(int(first-c.key), int(last-c.key)+1) })
 	}
 	return n
 }

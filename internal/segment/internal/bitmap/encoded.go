@@ -33,7 +33,7 @@ func (e EncodedSet) AddTo(st *guard.Steps, b Bits) {
 	all := openContainers(e)
 	for c, ok := all.next(); ok; c, ok = all.next() {
 		st.Add(1 + len(c.data)/16)
-		c.addTo(b.part(c.key))
+		c.addTo(b.container(c.key))
 	}
 }
 
@@ -58,7 +58,7 @@ func (e EncodedSet) CountIn(st *guard.Steps, among Bits) (n int) {
 	all := openContainers(e)
 	for c, ok := all.next(); ok; c, ok = all.next() {
 		st.Add(1 + len(c.data)/16)
-		n += c.countIn(among.part(c.key))
+		n += c.countIn(among.container(c.key))
 	}
 	return n
 }
@@ -93,13 +93,13 @@ func (e EncodedSet) Pick(positions []uint32, f func(i int, member uint32)) {
 	}
 }
 
-// picker calls a function for the members of a set at some positions. Its methods get the parts of
-// the set in order.
+// picker calls a function for the members of a set at some positions. Its methods get the
+// containers of the set in order.
 type picker struct {
 	positions []uint32 // ascending
 	f         func(i int, member uint32)
 	i         int    // index of the next position
-	before    uint32 // number of members of the parts so far
+	before    uint32 // number of members of the containers so far
 }
 
 // members picks from n members.

@@ -42,19 +42,19 @@ type Encoder struct {
 // EncodeContainer encodes the members of a set in a container, given the first number of the
 // container; nil if there are none.
 func EncodeContainer(first uint32, members Bits) []byte {
-	part := roaring.FromDense(members, false)
-	if part.IsEmpty() {
+	container := roaring.FromDense(members, false)
+	if container.IsEmpty() {
 		return nil
 	}
-	b, _ := roaring.AddOffset(part, first).ToBytes() // never fails
+	b, _ := roaring.AddOffset(container, first).ToBytes() // never fails
 	return b
 }
 
 // AppendContainer adds the members that EncodeContainer encoded to the set, and returns the size of
 // the container, which other bytes may follow.
-func (e *SetEncoder) AppendContainer(part []byte) (size int, err error) {
+func (e *SetEncoder) AppendContainer(container []byte) (size int, err error) {
 	var members roaring.Bitmap
-	n, err := members.ReadFrom(bytes.NewReader(part))
+	n, err := members.ReadFrom(bytes.NewReader(container))
 	e.set.Or(&members)
 	return int(n), err
 }

@@ -103,9 +103,9 @@ const EachAtOnce = 1024
 // Each calls f for all records in ascending order, several at a time.
 func (s *Set) Each(st *guard.Steps, f func(records []uint32)) {
 	if s.IsSmall() {
-		for part := range slices.Chunk(s.list, EachAtOnce) {
-			st.Add(len(part))
-			f(part)
+		for chunk := range slices.Chunk(s.list, EachAtOnce) {
+			st.Add(len(chunk))
+			f(chunk)
 		}
 		return
 	}

@@ -24,8 +24,8 @@ type batch struct {
 	json     []byte   // of the records
 	ends     []int    // of each record in json
 	values   [][]byte // by field, in the format of its column
-	words    tokens   // one part for each searchable field of each record
-	elements []tokens // by list field, one part for each record
+	words    tokens   // one list for each searchable field of each record
+	elements []tokens // by list field, one list for each record
 	splitter text.Splitter
 	ready    chan struct{}
 	held     []*batch // those that must not be in flight together with this one

@@ -43,29 +43,29 @@ func (s *denseSets) spill(first uint32) {
 		for i := range members {
 			members[i] = s.bits[i*len(s.trailers)+set]
 		}
-		if part := bitmap.EncodeContainer(first, members); part != nil {
-			s.runs.add(set, append(part, trailer...))
+		if container := bitmap.EncodeContainer(first, members); container != nil {
+			s.runs.add(set, append(container, trailer...))
 			s.trailers[set] = trailer[:0]
 		}
 	}
 	clear(s.bits)
 }
 
-// merge calls part for the encoded blocks of each set in order, after the last record, and end
+// merge calls add for the encoded blocks of each set in order, after the last record, and end
 // after the last block of a set.
-func (s *denseSets) merge(part func(set int, encoded []byte) error, end func(set int) error) error {
+func (s *denseSets) merge(add func(set int, encoded []byte) error, end func(set int) error) error {
 	sets := len(s.trailers)
 	s.bits, s.trailers = nil, nil
-	return s.runs.merge(sets, part, end)
+	return s.runs.merge(sets, add, end)
 }
 
 // encode encodes all sets after the last record.
 func (s *denseSets) encode() (*setTable, error) {
 	table := newSetTable(s.runs.tmp)
 	var trailer []byte
-	err := s.merge(func(_ int, part []byte) error {
-		size, err := table.AppendContainer(part)
-		trailer = append(trailer, part[size:]...)
+	err := s.merge(func(_ int, encoded []byte) error {
+		size, err := table.AppendContainer(encoded)
+		trailer = append(trailer, encoded[size:]...)
 		return err
 	}, func(int) error {
 		err := table.End(trailer)

@@ -132,18 +132,18 @@ func (d *dictionary) name(id uint32) []byte {
 	return name
 }
 
-// tokens is a sequence of numbered names in parts. Lookups are most of the work and are done by the
+// tokens is a sequence of lists of numbered names. Lookups are most of the work and are done by the
 // goroutines that prepare tokens; only new names are numbered later, by assignIDs, in the order of
 // the records.
 type tokens struct {
 	ids      []uint32
-	ends     []int  // of the parts
+	ends     []int  // of the lists
 	names    []byte // the unknown ones, concatenated
 	nameEnds []int  // end of each of names
-	nextPart int    // index of the next part
+	nextList int    // index of the next list
 }
 
-// add looks up a name of the current part. The caller must hold the lock of the dictionary.
+// add looks up a name of the current list. The caller must hold the lock of the dictionary.
 func (t *tokens) add(d *dictionary, name []byte) {
 	id, _, _ := d.locate(name)
 	if id == unknown {
@@ -153,7 +153,7 @@ func (t *tokens) add(d *dictionary, name []byte) {
 	t.ids = append(t.ids, id)
 }
 
-// end ends the current part.
+// end ends the current list.
 func (t *tokens) end() { t.ends = append(t.ends, len(t.ids)) }
 
 // assignIDs assigns numbers to the unknown names.
@@ -170,16 +170,16 @@ func (t *tokens) assignIDs(d *dictionary) {
 	}
 }
 
-// next returns the next part.
+// next returns the next list.
 func (t *tokens) next() []uint32 {
 	start := 0
-	if t.nextPart > 0 {
-		start = t.ends[t.nextPart-1]
+	if t.nextList > 0 {
+		start = t.ends[t.nextList-1]
 	}
-	t.nextPart++
-	return t.ids[start:t.ends[t.nextPart-1]]
+	t.nextList++
+	return t.ids[start:t.ends[t.nextList-1]]
 }
 
 func (t *tokens) reset() {
-	t.ids, t.ends, t.names, t.nameEnds, t.nextPart = t.ids[:0], t.ends[:0], t.names[:0], t.nameEnds[:0], 0
+	t.ids, t.ends, t.names, t.nameEnds, t.nextList = t.ids[:0], t.ends[:0], t.names[:0], t.nameEnds[:0], 0
 }

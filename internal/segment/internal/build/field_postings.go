@@ -101,10 +101,10 @@ func (p *fieldPostings) addPrefixes(all []termPrefix, records []uint32, inFields
 		}
 	}
 	skip()
-	err := inFields.merge(func(set int, part []byte) error {
+	err := inFields.merge(func(set int, encoded []byte) error {
 		field := set % len(p.sets)
 		p.found = append(p.found, field)
-		_, err := p.sets[field].AppendContainer(part)
+		_, err := p.sets[field].AppendContainer(encoded)
 		return err
 	}, func(set int) error {
 		if (set+1)%len(p.sets) == 0 {

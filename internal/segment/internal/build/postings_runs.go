@@ -24,9 +24,9 @@ func (r *postingsRuns) add(id int, postings []byte) {
 	out.Write(postings)
 }
 
-// merge calls part for the postings of each of n names in every range, in order, and end after the
-// last range of a name. The bytes are only valid until part returns. It removes the files.
-func (r *postingsRuns) merge(n int, part func(id int, postings []byte) error, end func(id int) error) error {
+// merge calls add for the postings of each of n names in every range, in order, and end after the
+// last range of a name. The bytes are only valid until add returns. It removes the files.
+func (r *postingsRuns) merge(n int, add func(id int, postings []byte) error, end func(id int) error) error {
 	runs := make([]*spillReader, len(r.files))
 	ids := make([]int, len(runs)) // of the next name in each range
 	next := func(i int) {
@@ -50,7 +50,7 @@ func (r *postingsRuns) merge(n int, part func(id int, postings []byte) error, en
 			if err != nil {
 				return err
 			}
-			if err := part(id, postings); err != nil {
+			if err := add(id, postings); err != nil {
 				return err
 			}
 			next(i)

@@ -16,31 +16,31 @@ type sortedSets struct {
 	longRunSets *setTable
 	leading     *setTable
 
-	added   int         // number of records so far
-	dense   bitmap.Bits // these records
-	parts   int         // number of leading sets so far, including the empty one
-	run     int         // number of the current run
-	members []uint32    // records of the current run that are not in its set
-	long    bool        // the current run is long; its set is being encoded
+	added       int         // number of records so far
+	dense       bitmap.Bits // these records
+	leadingSets int         // number of leading sets so far, including the empty one
+	run         int         // number of the current run
+	members     []uint32    // records of the current run that are not in its set
+	long        bool        // the current run is long; its set is being encoded
 }
 
 func newSortedSets(tmp *tempDir, records int) *sortedSets {
 	return &sortedSets{
 		records: records, longRunSets: newSetTable(tmp), leading: newSetTable(tmp),
-		dense: bitmap.NewBits(records), parts: 1, members: make([]uint32, 0, column.LongRun),
+		dense: bitmap.NewBits(records), leadingSets: 1, members: make([]uint32, 0, column.LongRun),
 	}
 }
 
 // add adds the next of the sorted rows.
 func (s *sortedSets) add(record uint32) {
-	for s.parts < column.LeadingSets && s.added == s.parts*s.records/column.LeadingSets {
+	for s.leadingSets < column.LeadingSets && s.added == s.leadingSets*s.records/column.LeadingSets {
 		// The spill file keeps the errors.
 		if s.added == 0 { // the first leading sets of a small file
 			_ = s.leading.End(nil)
 		} else {
 			_ = s.leading.AddBits(s.dense)
 		}
-		s.parts++
+		s.leadingSets++
 	}
 	s.added++
 	s.dense.Add(record)

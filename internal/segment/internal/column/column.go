@@ -42,8 +42,8 @@ import (
 
 // Parameters of the format.
 const (
-	// LeadingSets is the number of equal parts of the sorted rows. Each boundary between two parts
-	// has a leading set: the records of all parts before it.
+	// LeadingSets is the number of equal divisions of the sorted rows. Each boundary between two
+	// has a leading set: the records of all divisions before it.
 	LeadingSets = 32
 	LongRun     = 2048 // minimum length of a value run whose records are also stored as a set
 )
@@ -240,7 +240,7 @@ func (c *Column) longRunIndex(run int) (k int, ok bool) {
 	return k, k < c.longRuns.Len() && int(c.longRuns.At(k)) == run
 }
 
-// bound returns the first rank of part j of the sorted rows, or their end for LeadingSets.
+// bound returns the first rank of division j of the sorted rows, or their end for LeadingSets.
 func (c *Column) bound(j int) int { return j * c.sorted.Len() / LeadingSets }
 
 // addLeadingSet adds the records with a rank less than bound(j) to a bitset.

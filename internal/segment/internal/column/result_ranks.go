@@ -11,7 +11,7 @@ type markedRanks struct {
 	c     *Column
 	steps *guard.Steps
 	marks bitmap.Bits
-	below *[LeadingSets + 1]int // number of records before each part; -1 if not counted yet
+	below *[LeadingSets + 1]int // number of records before each division; -1 if not counted yet
 }
 
 func newMarkedRanks(st *guard.Steps, c *Column, set *bitmap.Set) markedRanks {
@@ -20,26 +20,26 @@ func newMarkedRanks(st *guard.Steps, c *Column, set *bitmap.Set) markedRanks {
 	return m
 }
 
-// uncounted returns the counts before the parts between leading sets, of which only the first and
+// uncounted returns the counts before the divisions between leading sets, of which only the first and
 // the last are known.
 func uncounted(total int) *[LeadingSets + 1]int {
 	var below [LeadingSets + 1]int
-	for part := range below {
-		below[part] = -1
+	for division := range below {
+		below[division] = -1
 	}
 	below[0], below[LeadingSets] = 0, total
 	return &below
 }
 
-func (m markedRanks) parts() int { return LeadingSets }
+func (m markedRanks) divisions() int { return LeadingSets }
 
-func (m markedRanks) partStart(part int) int { return m.c.bound(part) }
+func (m markedRanks) divisionStart(division int) int { return m.c.bound(division) }
 
-func (m markedRanks) countBefore(part int) int {
-	if m.below[part] < 0 {
-		m.below[part] = m.marks.Count(0, m.c.bound(part))
+func (m markedRanks) countBefore(division int) int {
+	if m.below[division] < 0 {
+		m.below[division] = m.marks.Count(0, m.c.bound(division))
 	}
-	return m.below[part]
+	return m.below[division]
 }
 
 func (m markedRanks) next(from, to int) int { return m.marks.Next(m.steps, from, to) }
@@ -49,23 +49,23 @@ func (m markedRanks) last(_, to int) int { return m.marks.Last(m.steps, to) }
 func (m markedRanks) count(from, to int) int { return m.marks.Count(from, to) }
 
 // leadingRanks is the ranks of a large result: intersections with the leading sets count its
-// records before each part of the sorted rows, which are then scanned.
+// records before each division of the sorted rows, which are then scanned.
 type leadingRanks struct {
 	rankScanner
-	below *[LeadingSets + 1]int // number of records before each part; -1 if not counted yet
+	below *[LeadingSets + 1]int // number of records before each division; -1 if not counted yet
 }
 
 func newLeadingRanks(s rankScanner, total int) leadingRanks { return leadingRanks{s, uncounted(total)} }
 
-func (l leadingRanks) parts() int { return LeadingSets }
+func (l leadingRanks) divisions() int { return LeadingSets }
 
-func (l leadingRanks) partStart(part int) int { return l.c.bound(part) }
+func (l leadingRanks) divisionStart(division int) int { return l.c.bound(division) }
 
-func (l leadingRanks) countBefore(part int) int {
-	if l.below[part] < 0 {
-		l.below[part] = l.c.leading.Set(part-1).CountIn(l.steps, l.dense)
+func (l leadingRanks) countBefore(division int) int {
+	if l.below[division] < 0 {
+		l.below[division] = l.c.leading.Set(division-1).CountIn(l.steps, l.dense)
 	}
-	return l.below[part]
+	return l.below[division]
 }
 
 // blockRanks is the ranks of the records with one frequent value: the file has their number before
@@ -75,9 +75,9 @@ type blockRanks struct {
 	blocks file.U32s // number of records before the end of each block
 }
 
-func (b blockRanks) parts() int { return b.blocks.Len() }
+func (b blockRanks) divisions() int { return b.blocks.Len() }
 
-func (b blockRanks) partStart(block int) int { return min(block*BlockSize, b.c.sorted.Len()) }
+func (b blockRanks) divisionStart(block int) int { return min(block*BlockSize, b.c.sorted.Len()) }
 
 func (b blockRanks) countBefore(block int) int {
 	if block == 0 {

@@ -22,15 +22,15 @@ type sortedResult struct {
 // position is a rank and the number of records of a result below it.
 type position struct{ rank, count int }
 
-// resultRanks is the ranks of the records of a result. The sorted rows are divided into parts,
+// resultRanks is the ranks of the records of a result. The sorted rows are divided into divisions,
 // before which the records of the result are counted without a scan.
 type resultRanks interface {
-	// parts returns the number of parts.
-	parts() int
-	// partStart returns the first rank of a part, or the end of the sorted rows after the last.
-	partStart(part int) int
-	// countBefore returns the number of records of the result before a part.
-	countBefore(part int) int
+	// divisions returns the number of divisions.
+	divisions() int
+	// divisionStart returns the first rank of a division, or the end of the sorted rows after the last.
+	divisionStart(division int) int
+	// countBefore returns the number of records of the result before a division.
+	countBefore(division int) int
 	// next returns the first rank of the result in [from, to), or to.
 	next(from, to int) int
 	// last returns the last rank of the result in [from, to), or a lower number.
@@ -98,7 +98,7 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 
 }
 
 // rank returns the rank of the i-th record of the result. It scans the sorted rows from a known
-// position if one is near, or else from a bound of the part that contains the rank.
+// position if one is near, or else from a bound of the division that contains the rank.
 func (o *sortedResult) rank(i int) int {
 	if o.set == nil {
 		return i
@@ -116,8 +116,8 @@ func (o *sortedResult) rank(i int) int {
 			return rank
 		}
 	}
-	part := sort.Search(o.matches.parts(), func(j int) bool { return o.matches.countBefore(j+1) > i })
-	first, end := o.beforePart(part), o.beforePart(part+1)
+	division := sort.Search(o.matches.divisions(), func(j int) bool { return o.matches.countBefore(j+1) > i })
+	first, end := o.beforeDivision(division), o.beforeDivision(division+1)
 	p := first
 	if i-first.count > end.count-i {
 		p = end
@@ -164,19 +164,19 @@ func (o *sortedResult) countBelow(rank int) int {
 	if rank == o.sorted.Len() {
 		return o.total
 	}
-	part := sort.Search(o.matches.parts(), func(j int) bool { return o.matches.partStart(j+1) > rank })
-	if rank-o.matches.partStart(part) > o.matches.partStart(part+1)-rank {
-		part++
+	division := sort.Search(o.matches.divisions(), func(j int) bool { return o.matches.divisionStart(j+1) > rank })
+	if rank-o.matches.divisionStart(division) > o.matches.divisionStart(division+1)-rank {
+		division++
 	}
 	p := o.known
-	if distance := rank - o.matches.partStart(part); max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
-		p = o.beforePart(part)
+	if distance := rank - o.matches.divisionStart(division); max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
+		p = o.beforeDivision(division)
 	}
 	o.known = position{rank, p.count + o.matches.count(p.rank, rank) - o.matches.count(rank, p.rank)}
 	return o.known.count
 }
 
-// beforePart returns the position before a part of the sorted rows.
-func (o *sortedResult) beforePart(part int) position {
-	return position{o.matches.partStart(part), o.matches.countBefore(part)}
+// beforeDivision returns the position before a division of the sorted rows.
+func (o *sortedResult) beforeDivision(division int) position {
+	return position{o.matches.divisionStart(division), o.matches.countBefore(division)}
 }

@@ -198,9 +198,9 @@ func (f *File) Verify() error {
 
 // checksum returns the checksum of a section.
 func (f *File) checksum(s Section) (sum uint32) {
-	for part := range slices.Chunk(f.content(s), dropStep) {
-		sum = crc32.Update(sum, castagnoli(), part)
-		f.DropPages(part)
+	for chunk := range slices.Chunk(f.content(s), dropStep) {
+		sum = crc32.Update(sum, castagnoli(), chunk)
+		f.DropPages(chunk)
 	}
 	return sum
 }

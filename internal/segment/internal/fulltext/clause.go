@@ -45,21 +45,21 @@ func (w *Index) newClause(st *guard.Steps, c query.Clause, within *searchField, 
 		ids[i] = w.ids.At(t)
 		whole.words = binary.AppendUvarint(whole.words, uint64(ids[i])+1)
 	}
-	parts := w.phrase(ids, within, name)
+	clauses := w.phrase(ids, within, name)
 	if c.Prefix {
 		from, to := w.terms.WithPrefix(c.Words[len(words)])
 		whole.last = &termRange{from, to}
-		parts = append(parts, w.prefix(st, from, to, within, name))
+		clauses = append(clauses, w.prefix(st, from, to, within, name))
 	}
-	if len(parts) == 1 {
-		parts[0].pattern = whole
-		return parts[0]
+	if len(clauses) == 1 {
+		clauses[0].pattern = whole
+		return clauses[0]
 	}
 	if within != nil {
 		p.most = 1
 	}
-	for _, part := range parts {
-		p.candidates = append(p.candidates, plan.Term{Condition: part.Condition})
+	for _, clause := range clauses {
+		p.candidates = append(p.candidates, plan.Term{Condition: clause.Condition})
 	}
 	return &Clause{Condition: p, index: w, pattern: whole}
 }
@@ -83,7 +83,7 @@ func (w *Index) inField(id uint32, within *searchField) bitmap.EncodedSet {
 
 // phrase returns the bigrams of a phrase, and its words in no bigram. Bigrams have no field
 // postings: within a field, it returns all words.
-func (w *Index) phrase(ids []uint32, within *searchField, name string) (parts []*Clause) {
+func (w *Index) phrase(ids []uint32, within *searchField, name string) (clauses []*Clause) {
 	startsBigram := false // whether the word and the next one are a bigram with postings
 	for i, id := range ids {
 		endsBigram := startsBigram
@@ -91,14 +91,14 @@ func (w *Index) phrase(ids []uint32, within *searchField, name string) (parts []
 		if i+1 < len(ids) {
 			var number int
 			if number, startsBigram = w.bigrams.number(id, ids[i+1]); startsBigram {
-				parts = append(parts, w.storedClause(&w.bigrams.postingsTable, number, name))
+				clauses = append(clauses, w.storedClause(&w.bigrams.postingsTable, number, name))
 			}
 		}
 		if !endsBigram && !startsBigram || within != nil {
-			parts = append(parts, w.wordClause(id, within, name))
+			clauses = append(clauses, w.wordClause(id, within, name))
 		}
 	}
-	return parts
+	return clauses
 }
 
 // prefix returns the condition that a record, or a field of it, contains any of the terms in

@@ -97,9 +97,9 @@ func (r *Ranking) start(level int) int {
 func (r *Ranking) scan(first, last int, f func(level int, position uint32) bool) {
 	low, span := uint16(first), uint16(last-first)
 	position := uint32(0)
-	for part := range slices.Chunk(r.levelOf, bitmap.EachAtOnce) {
-		r.scorer.steps.Add(len(part))
-		for i, level := range part {
+	for chunk := range slices.Chunk(r.levelOf, bitmap.EachAtOnce) {
+		r.scorer.steps.Add(len(chunk))
+		for i, level := range chunk {
 			if level-low <= span && !f(int(level), position+uint32(i)) {
 				return
 			}
@@ -152,9 +152,9 @@ func (r *Ranking) sort(positions []uint32) []scoredRecord {
 	}
 	records := r.set.At(r.scorer.steps, positions)
 	all, scorer := make([]scoredRecord, 0, len(records)), r.scorer.newBatchScorer(len(records))
-	for part := range slices.Chunk(records, bitmap.EachAtOnce) {
-		for i, score := range scorer.score(part) {
-			all = append(all, scoredRecord{score, part[i]})
+	for chunk := range slices.Chunk(records, bitmap.EachAtOnce) {
+		for i, score := range scorer.score(chunk) {
+			all = append(all, scoredRecord{score, chunk[i]})
 		}
 	}
 	slices.SortFunc(all, scoredRecord.compare)
