@@ -75,7 +75,7 @@ type fieldCheck struct {
 
 // check returns what is wrong with a value; empty if nothing is.
 func (c *fieldCheck) check(value string) string {
-	if text.MissingRank(c.field, value) >= 0 {
+	if text.MissingPosition(c.field, value) >= 0 {
 		if c.required {
 			return "is required and has no value"
 		}

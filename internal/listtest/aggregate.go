@@ -127,7 +127,7 @@ func (o *Oracle) divide(g *group, b query.By, zone *time.Location) (divided []*g
 	for _, n := range g.records {
 		value := o.records[n][b.Field]
 		var labels []label
-		if _, missing := missingRank(f, value); missing {
+		if _, missing := missingPosition(f, value); missing {
 			labels = []label{{missing: true}}
 		} else {
 			for _, part := range parts(f, value) {
@@ -276,7 +276,7 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 	decimals := 0
 	for _, n := range records {
 		value := o.records[n][m.Field]
-		if _, missing := missingRank(f, value); missing || len(parts(f, value)) == 0 {
+		if _, missing := missingPosition(f, value); missing || len(parts(f, value)) == 0 {
 			continue
 		}
 		filled++

@@ -120,7 +120,7 @@ func (o *Oracle) countValues(records []int, field int) (all []*counted, empty in
 	values := map[string]*counted{}
 	for _, n := range records {
 		value := o.records[n][field]
-		if _, missing := missingRank(def, value); missing {
+		if _, missing := missingPosition(def, value); missing {
 			empty++
 			continue
 		}

@@ -40,7 +40,7 @@ func (g *generator) grid(fields []herb.Field, records []herb.Record, listing str
 func (g *generator) bounds(f herb.Field, field int, records []herb.Record) (low, high string) {
 	bound := func() float64 {
 		value := g.sample(f, field, records)
-		if _, missing := missingRank(f, value); missing || g.chance(20) {
+		if _, missing := missingPosition(f, value); missing || g.chance(20) {
 			return float64(g.IntN(200) - 100)
 		}
 		n, _ := parseValue(f, value).number.Float64()

@@ -32,10 +32,10 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 		return value == operand
 	}
 	equality := op == query.OpEq || op == query.OpNe
-	rank, missing := missingRank(f, value)
-	operandRank, ok := missingRank(f, operand)
+	position, missing := missingPosition(f, value)
+	operandPosition, ok := missingPosition(f, operand)
 	if missing || equality && ok {
-		return equality && missing && ok && rank == operandRank
+		return equality && missing && ok && position == operandPosition
 	}
 	f.Notation.Missing = nil // the end of a range is a value even if it is also a marker
 	return slices.ContainsFunc(parts(f, value), func(part string) bool {

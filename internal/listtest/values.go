@@ -15,30 +15,30 @@ import (
 // parsedValue is a parsed value that can be compared with others of its field. It does not use the
 // canonical form and the sort keys of scalar types, so that it checks them.
 type parsedValue struct {
-	missing int      // 0 if not missing, or 1 + the rank among missing values
+	missing int      // 0 if not missing, or 1 + the position among missing values
 	number  *big.Rat // nil if not a number; 0 or 1 if a boolean
 	time    time.Time
 	text    string
 }
 
-// missingRank returns the position of a value in the order of missing values: those with markers in
+// missingPosition returns the position of a value in the order of missing values: those with markers in
 // the order of the field's markers, then empty ones. ok is false if the value is not missing.
-func missingRank(f herb.Field, value string) (rank int, ok bool) {
+func missingPosition(f herb.Field, value string) (position int, ok bool) {
 	if f.Type.IsScalar() {
 		value = strings.TrimSpace(value)
-		rank = slices.Index(f.Notation.Missing, value)
+		position = slices.Index(f.Notation.Missing, value)
 	}
 	if value == "" {
 		return len(f.Notation.Missing), true
 	}
-	return rank, f.Type.IsScalar() && rank >= 0
+	return position, f.Type.IsScalar() && position >= 0
 }
 
 // parseValue parses a value of a field, in its notation or in that of operands and edges. It panics
 // on a value that is not valid for the type, which is an error in the test.
 func parseValue(f herb.Field, value string) (p parsedValue) {
-	if rank, ok := missingRank(f, value); ok {
-		return parsedValue{missing: 1 + rank}
+	if position, ok := missingPosition(f, value); ok {
+		return parsedValue{missing: 1 + position}
 	}
 	ok := true
 	switch f.Type {

@@ -176,9 +176,9 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 
 // conditions returns the collected conditions, sorted by field and operator.
 func (fp *filterParser) conditions() []Condition {
-	rank := func(o Op) int { return slices.Index(Ops(), o) }
+	opIndex := func(o Op) int { return slices.Index(Ops(), o) }
 	slices.SortFunc(fp.groups, func(a, b Condition) int {
-		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(rank(a.Op), rank(b.Op)))
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(opIndex(a.Op), opIndex(b.Op)))
 	})
 	for i := range fp.groups {
 		c := &fp.groups[i]

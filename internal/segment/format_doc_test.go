@@ -202,7 +202,7 @@ func TestFormatDoc_constants(t *testing.T) {
 		fmt.Sprintf("| alignment | %d bytes |", file.Alignment),
 		fmt.Sprintf("| `field` of a section without a field | %d |", uint32(file.NoField)),
 		fmt.Sprintf("| records | at most %d |", MaxRecords),
-		fmt.Sprintf("| parts of the sorted rows | %d |", column.LeadingSets),
+		fmt.Sprintf("| divisions of the sorted rows | %d |", column.LeadingSets),
 		fmt.Sprintf("| long run | from %d records |", column.LongRun),
 		fmt.Sprintf("more than %d bytes on average", build.MaxValueSize),
 		fmt.Sprintf("| block of the sorted rows | %d ranks |", column.BlockSize),

@@ -20,10 +20,10 @@ type segmentMatches struct {
 	only    plan.Condition     // selects the set if there is exactly one condition; else nil
 	clauses []*fulltext.Clause // for scoring
 
-	sorted *column.Order     // by fields; nil if the segment is not merged with others
-	ranked *fulltext.Ranking // by relevance; nil if the segment is not merged with others
-	read   int               // bytes of all records before the last one read, while reading sequentially
-	kept   int               // start of the records that may be in memory
+	sorted  *column.Order        // by fields; nil if the segment is not merged with others
+	byScore *fulltext.ScoreOrder // by relevance; nil if the segment is not merged with others
+	read    int                  // bytes of all records before the last one read, while reading sequentially
+	kept    int                  // start of the records that may be in memory
 }
 
 // match returns the records that match a request. The caller must release them.
@@ -62,9 +62,9 @@ func (r *Reader) terms(st *guard.Steps, conditions []query.Condition) (terms []p
 		}
 		st.Add(column.LookupSteps * len(cond.Values))
 		t := r.columns[cond.Field].Term(st, cond)
-		if ranks, ok := t.Condition.(column.Ranks); ok && !t.Exclude {
+		if ranks, ok := t.Condition.(column.RankRange); ok && !t.Exclude {
 			if i, ok := ranges[cond.Field]; ok {
-				terms[i].Condition = terms[i].Condition.(column.Ranks).And(ranks)
+				terms[i].Condition = terms[i].Condition.(column.RankRange).And(ranks)
 				continue
 			}
 			ranges[cond.Field] = len(terms)
@@ -102,7 +102,7 @@ func (s *segmentMatches) order(stats fulltext.Statistics) {
 	case len(s.q.Sort) > 0:
 		s.sorted = column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set, s.only)
 	case len(s.clauses) > 0:
-		s.ranked = s.r.words.NewScorer(s.steps, s.clauses, stats).Rank(s.set)
+		s.byScore = s.r.words.NewScorer(s.steps, s.clauses, stats).Order(s.set)
 	}
 }
 
@@ -131,8 +131,8 @@ func (s *segmentMatches) locate(from, to int) []uint32 {
 		return nil
 	case s.sorted != nil:
 		return s.sorted.Page(from, to)
-	case s.ranked != nil:
-		return s.ranked.Page(from, to)
+	case s.byScore != nil:
+		return s.byScore.Page(from, to)
 	case len(s.q.Sort) > 0:
 		order := column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set, s.only)
 		defer order.Release()
@@ -160,8 +160,8 @@ func (s *segmentMatches) key(position int, number uint32) (k sortKey) {
 	switch {
 	case s.sorted != nil:
 		k.fields = s.sorted.AppendKeys(nil, number)
-	case s.ranked != nil:
-		k.score = s.ranked.Score(position)
+	case s.byScore != nil:
+		k.score = s.byScore.Score(position)
 	}
 	return k
 }
@@ -171,8 +171,8 @@ func (s *segmentMatches) countThrough(k sortKey) int {
 	switch {
 	case s.sorted != nil:
 		return s.sorted.CountThrough(k.fields)
-	case s.ranked != nil:
-		return s.ranked.CountThrough(k.score)
+	case s.byScore != nil:
+		return s.byScore.CountThrough(k.score)
 	}
 	return s.len()
 }

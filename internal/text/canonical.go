@@ -37,7 +37,7 @@ func AppendCanonical(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
 	if !f.Type.IsScalar() {
 		return append(dst, value...), Valid
 	}
-	if MissingRank(f, value) >= 0 {
+	if MissingPosition(f, value) >= 0 {
 		return dst, Missing
 	}
 	if canonical, ok := appendScalar(dst, f.Type, &f.Notation, value); ok {
@@ -74,10 +74,10 @@ func appendScalar(dst []byte, t herb.Type, n *herb.Notation, value []byte) ([]by
 	}
 }
 
-// MissingRank returns the position of a missing value among the missing values of its field, which
-// sort after all others: that of its marker in Notation.Missing, or after these if it is empty or
-// blank. It is -1 if the value is not missing.
-func MissingRank[T string | []byte](f *herb.Field, value T) int {
+// MissingPosition returns the position of a value among the missing values of its field, which sort
+// after all others: the index of its marker in Notation.Missing, or their number if the value is
+// empty or blank. It returns -1 if the value is not missing.
+func MissingPosition[T string | []byte](f *herb.Field, value T) int {
 	if len(value) == 0 {
 		return len(f.Notation.Missing)
 	}

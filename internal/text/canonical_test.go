@@ -143,15 +143,15 @@ func TestOperand(t *testing.T) {
 	}
 }
 
-func TestMissingRank(t *testing.T) {
+func TestMissingPosition(t *testing.T) {
 	t.Parallel()
 	f := herb.Field{Type: herb.TypeNumber, Notation: herb.Notation{Missing: []string{"--", "NA"}}}
 	for value, want := range map[string]int{"--": 0, " NA": 1, "": 2, " ": 2, "5": -1, "na": -1} {
-		if got := text.MissingRank(&f, value); got != want {
-			t.Errorf("MissingRank(%q) = %d; want %d", value, got, want)
+		if got := text.MissingPosition(&f, value); got != want {
+			t.Errorf("MissingPosition(%q) = %d; want %d", value, got, want)
 		}
 	}
-	if got := text.MissingRank(&herb.Field{Type: herb.TypeText, Notation: f.Notation}, "NA"); got != -1 {
+	if got := text.MissingPosition(&herb.Field{Type: herb.TypeText, Notation: f.Notation}, "NA"); got != -1 {
 		t.Errorf("NA is missing in a text field")
 	}
 }

@@ -68,7 +68,7 @@ func dateTimePrefix(s string) string {
 // time of day as written, in UTC; offset is that of the written zone in minutes east of UTC, and 0
 // without a zone. ok is false if the value is missing or not valid.
 func Time(f *herb.Field, value []byte) (t time.Time, offset int, ok bool) {
-	if MissingRank(f, value) >= 0 {
+	if MissingPosition(f, value) >= 0 {
 		return t, 0, false
 	}
 	m, ok := parseMoment(f.Notation.DateFormat, TrimBlanks(value))
@@ -87,7 +87,7 @@ func ScanDateTime(v []byte) (zoned, ok bool) {
 // ParseDateTime parses a datetime as written in the notation of its field, and reports whether it
 // has a zone. A datetime without one is in UTC. ok is false if the value is missing or invalid.
 func ParseDateTime(f *herb.Field, value string) (t time.Time, zoned, ok bool) {
-	if MissingRank(f, value) >= 0 {
+	if MissingPosition(f, value) >= 0 {
 		return t, false, false
 	}
 	m, ok := parseMoment(f.Notation.DateFormat, TrimBlanks([]byte(value)))

@@ -22,13 +22,13 @@ type accumulator struct {
 	nearest  map[int][]uint32 // codes at a percentage of the sorted values, by percentage
 	middle   [2][]uint32      // codes of the middle values; they are equal if there is one
 
-	last  []uint32 // code that was counted last as distinct
-	seen  []uint32 // values that were read
-	ranks []ranks
+	last []uint32 // code that was counted last as distinct
+	seen []uint32 // values that were read
+	nth  []nthValues
 }
 
-// ranks is a value of each group that is found by its position among all values of the group.
-type ranks struct {
+// nthValues is a value of each group that is found by its position among all values of the group.
+type nthValues struct {
 	at    []uint32 // position, counted from 1; 0 if the group has no values
 	codes []uint32 // the value at the position
 }
@@ -90,14 +90,14 @@ func (acc *accumulator) bytesPerGroup() int {
 			codes++
 		}
 	}
-	ranks := len(acc.nearest)
+	nth := len(acc.nearest)
 	if acc.needsMedian {
-		ranks += len(acc.middle)
+		nth += len(acc.middle)
 	}
-	if ranks > 0 {
+	if nth > 0 {
 		codes++ // seen
 	}
-	return 4 * (codes + 2*ranks)
+	return 4 * (codes + 2*nth)
 }
 
 // most returns the greatest of some numbers, or 0 if there are none.
@@ -122,27 +122,27 @@ func (acc *accumulator) prepare(groups int) {
 	}
 	for percent := range acc.nearest {
 		// Nearest rank: the least value that has so many percent of the values up to it.
-		acc.nearest[percent] = acc.findRank(func(n uint32) uint32 { return uint32((uint64(percent)*uint64(n) + 99) / 100) })
+		acc.nearest[percent] = acc.findNth(func(n uint32) uint32 { return uint32((uint64(percent)*uint64(n) + 99) / 100) })
 	}
 	if acc.needsMedian {
-		acc.middle[0] = acc.findRank(func(n uint32) uint32 { return (n + 1) / 2 })
-		acc.middle[1] = acc.findRank(func(n uint32) uint32 { return n/2 + 1 })
+		acc.middle[0] = acc.findNth(func(n uint32) uint32 { return (n + 1) / 2 })
+		acc.middle[1] = acc.findNth(func(n uint32) uint32 { return n/2 + 1 })
 	}
-	if len(acc.ranks) > 0 {
+	if len(acc.nth) > 0 {
 		acc.seen = make([]uint32, groups)
 	}
 }
 
-// findRank lets the value at a position be found in each group, given the number of values of the
+// findNth lets the value at a position be found in each group, given the number of values of the
 // group. Positions are counted from 1.
-func (acc *accumulator) findRank(position func(n uint32) uint32) (codes []uint32) {
-	r := ranks{make([]uint32, len(acc.filled)), slices.Repeat([]uint32{none}, len(acc.filled))}
+func (acc *accumulator) findNth(position func(n uint32) uint32) (codes []uint32) {
+	r := nthValues{make([]uint32, len(acc.filled)), slices.Repeat([]uint32{none}, len(acc.filled))}
 	for id, n := range acc.filled {
 		if n > 0 {
 			r.at[id] = max(position(n), 1)
 		}
 	}
-	acc.ranks = append(acc.ranks, r)
+	acc.nth = append(acc.nth, r)
 	return r.codes
 }
 
@@ -171,11 +171,11 @@ func (acc *accumulator) add(i int, code uint32, groups []uint32) {
 			}
 		}
 	}
-	if len(acc.ranks) > 0 {
+	if len(acc.nth) > 0 {
 		for _, id := range groups {
 			acc.seen[id]++
-			for j := range acc.ranks {
-				if r := &acc.ranks[j]; r.at[id] == acc.seen[id] {
+			for j := range acc.nth {
+				if r := &acc.nth[j]; r.at[id] == acc.seen[id] {
 					r.codes[id] = code
 				}
 			}

@@ -4,9 +4,9 @@ import (
 	"testing"
 )
 
-// TestAccumulator_ranks checks the values at positions of a group: of an even and an odd number of
+// TestAccumulator_nthValues checks the values at positions of a group: of an even and an odd number of
 // values, of one, and of none.
-func TestAccumulator_ranks(t *testing.T) {
+func TestAccumulator_nthValues(t *testing.T) {
 	t.Parallel()
 	values := [][]uint32{{1, 3, 5, 7}, {2, 4, 9}, {6}, {}}
 	acc := &accumulator{nearest: map[int][]uint32{0: nil, 50: nil, 90: nil, 100: nil}, needsMedian: true, needsMin: true, needsMax: true, needsDistinct: true}

@@ -122,7 +122,7 @@ type aggregation struct {
 	total        int
 	dictionaries map[int]*column.Dictionary // by field
 	groupers     [query.MaxBy]grouper
-	ranks        [query.MaxBy][]uint32 // see grouper.ranks
+	positions    [query.MaxBy][]uint32 // see grouper.positions
 	table        *table
 	fields       map[int]*accumulator // by field
 }

@@ -19,9 +19,9 @@ import (
 type grouper interface {
 	// len returns the number of groups, or 0 if it is not known before all records were read.
 	len() int
-	// ranks returns the position of each group in ascending order, the group of missing values
+	// positions returns the position of each group in ascending order, the group of missing values
 	// last; nil if groups are numbered in this order. It is called after all records were grouped.
-	ranks() []uint32
+	positions() []uint32
 	// isMissing reports whether a group is that of missing values.
 	isMissing(group uint32) bool
 	label(group uint32) string
@@ -78,7 +78,7 @@ func (g *valueGrouper) codes() *column.Dictionary { return g.dictionary }
 
 func (g *valueGrouper) groupOf(code uint32) uint32 { return code }
 
-func (g *valueGrouper) ranks() []uint32 { return nil }
+func (g *valueGrouper) positions() []uint32 { return nil }
 
 func (g *valueGrouper) isMissing(group uint32) bool { return int(group) == g.dictionary.Len }
 
@@ -95,7 +95,7 @@ type listGrouper struct{ values valueGrouper }
 
 func (g *listGrouper) len() int { return g.values.len() }
 
-func (g *listGrouper) ranks() []uint32 { return nil }
+func (g *listGrouper) positions() []uint32 { return nil }
 
 func (g *listGrouper) isMissing(group uint32) bool { return g.values.isMissing(group) }
 
@@ -162,7 +162,7 @@ func (g *intervalGrouper) codes() *column.Dictionary { return g.values.dictionar
 
 func (g *intervalGrouper) groupOf(code uint32) uint32 { return g.index.At(code) }
 
-func (g *intervalGrouper) ranks() []uint32 { return nil }
+func (g *intervalGrouper) positions() []uint32 { return nil }
 
 func (g *intervalGrouper) isMissing(group uint32) bool { return int(group) == len(g.all) }
 
@@ -255,7 +255,7 @@ func (g *zoneGrouper) group(at time.Time) uint32 {
 	return id
 }
 
-func (g *zoneGrouper) ranks() []uint32 {
+func (g *zoneGrouper) positions() []uint32 {
 	g.steps.Add(len(g.groups))
 	order := make([]uint32, len(g.groups)-1)
 	for i := range order {
@@ -265,12 +265,12 @@ func (g *zoneGrouper) ranks() []uint32 {
 		g.steps.Add(1)
 		return cmp.Or(g.groups[a].start.Compare(g.groups[b].start), strings.Compare(g.groups[a].label, g.groups[b].label))
 	})
-	ranks := make([]uint32, len(g.groups))
-	for rank, group := range order {
-		ranks[group] = uint32(rank)
+	positions := make([]uint32, len(g.groups))
+	for position, group := range order {
+		positions[group] = uint32(position)
 	}
-	ranks[missingZoneGroup] = uint32(len(order))
-	return ranks
+	positions[missingZoneGroup] = uint32(len(order))
+	return positions
 }
 
 func (g *zoneGrouper) isMissing(group uint32) bool { return group == missingZoneGroup }

@@ -31,22 +31,22 @@ const (
 // groups returns the groups that meet the conditions of the request, in the order of the By fields.
 func (a *aggregation) groups() ([]group, error) {
 	for by := range a.request.By {
-		a.ranks[by] = a.groupers[by].ranks()
+		a.positions[by] = a.groupers[by].positions()
 	}
-	type position struct {
-		ranks uint64 // in the By fields
-		id    int
+	type orderedGroup struct {
+		at uint64 // in the By fields
+		id int
 	}
 	a.steps.Reserve(bytesPerOrderedGroup * len(a.table.pairs))
-	ids := make([]position, len(a.table.pairs))
+	ids := make([]orderedGroup, len(a.table.pairs))
 	a.steps.Blocks(0, len(ids), func(from, to int) {
 		for id := from; id < to; id++ {
-			ids[id] = position{uint64(a.rank(id, 0))<<32 | uint64(a.rank(id, 1)), id}
+			ids[id] = orderedGroup{uint64(a.position(id, 0))<<32 | uint64(a.position(id, 1)), id}
 		}
 	})
-	slices.SortFunc(ids, func(x, y position) int {
+	slices.SortFunc(ids, func(x, y orderedGroup) int {
 		a.steps.Add(1)
-		return cmp.Compare(x.ranks, y.ranks)
+		return cmp.Compare(x.at, y.at)
 	})
 	a.steps.Add(len(ids))
 	all := make([]group, len(ids))
@@ -70,11 +70,11 @@ func (a *aggregation) groups() ([]group, error) {
 	return all, nil
 }
 
-// rank returns the position of a group among all groups of a By field.
-func (a *aggregation) rank(id, by int) uint32 {
+// position returns the position of a group among all groups of a By field.
+func (a *aggregation) position(id, by int) uint32 {
 	group := a.table.group(id, by)
-	if ranks := a.ranks[by]; ranks != nil {
-		return ranks[group]
+	if positions := a.positions[by]; positions != nil {
+		return positions[group]
 	}
 	return group
 }
@@ -227,7 +227,7 @@ func (a *aggregation) compareLabels(x, y group, s query.GroupSort) int {
 	}
 	c := cmp.Compare(x.at, y.at) // the order of the only field
 	if len(a.request.By) > 1 {
-		c = cmp.Compare(a.rank(x.id, s.By), a.rank(y.id, s.By))
+		c = cmp.Compare(a.position(x.id, s.By), a.position(y.id, s.By))
 	}
 	if s.Desc {
 		c = -c

@@ -62,27 +62,27 @@ func (b *wordsBuilder) newBigrams(words []frequentTerm, terms int) *frequentInde
 	}
 	table := newInvertedIndex(b.tmp, b.memory/4) // fields are sorted concurrently
 	var head []byte
-	ranks := newTable[uint32](&b.tmp.tables, terms) // by term number, its rank by frequency from 1, or 0 if it has no bigrams
-	firsts := make([]uint32, len(words))            // by frequent term, the number of its first bigram
+	positions := newTable[uint32](&b.tmp.tables, terms) // by term number, its position by frequency from 1, or 0 if it has no bigrams
+	firsts := make([]uint32, len(words))                // by frequent term, the number of its first bigram
 	for i, c := range words {
-		ranks[c.id], firsts[i] = uint32(i+1), uint32(table.numbers)
+		positions[c.id], firsts[i] = uint32(i+1), uint32(table.numbers)
 		head = binary.LittleEndian.AppendUint32(head, c.id)
 		head = binary.LittleEndian.AppendUint32(head, firsts[i])
 		table.numbers += c.seconds
 	}
 	return &frequentIndex{
 		add: func(record uint32, entries []uint32) {
-			before := uint32(0) // rank of the preceding term, or 0
+			before := uint32(0) // position of the preceding term, or 0
 			for _, word := range entries {
 				if word == 0 {
 					before = 0
 					continue
 				}
-				rank := ranks[word-1]
-				if before > 0 && rank > 0 && int(rank) <= words[before-1].seconds {
-					table.addPair(firsts[before-1]+rank-1, record, 0)
+				position := positions[word-1]
+				if before > 0 && position > 0 && int(position) <= words[before-1].seconds {
+					table.addPair(firsts[before-1]+position-1, record, 0)
 				}
-				before = rank
+				before = position
 			}
 			table.spillIfFull(record + 1)
 		},

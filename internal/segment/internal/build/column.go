@@ -69,7 +69,7 @@ const recordsPerCheck = 4096
 // sort sorts the records by value and divides them into runs.
 func (b *columnBuilder) sort(s *sorter) (err error) {
 	b.beginSort(s)
-	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingRank
+	missing := make([]*spillFile, len(b.field.Notation.Missing)+1) // records whose value is missing, by text.MissingPosition
 	for i := range missing {
 		missing[i] = b.tmp.newSpillFile()
 	}
@@ -109,8 +109,8 @@ func (b *columnBuilder) addValues(s *sorter, missing []*spillFile) error {
 		if err != nil {
 			return err
 		}
-		if rank := text.MissingRank(&b.field, value); rank >= 0 {
-			missing[rank].writeU32(record)
+		if position := text.MissingPosition(&b.field, value); position >= 0 {
+			missing[position].writeU32(record)
 		} else if err := s.add(value, record); err != nil {
 			return err
 		}

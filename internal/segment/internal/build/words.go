@@ -111,7 +111,7 @@ func (b *wordsBuilder) writeForward(w *file.Writer) error {
 
 // writeLengthOrder writes the records in the order of their lengths.
 func (b *wordsBuilder) writeLengthOrder(w *file.Writer) error {
-	var next []uint32 // by length, the rank of the next record
+	var next []uint32 // by length, the position of the next record
 	err := b.lengths.eachU32(func(length uint32) {
 		next = append(next, make([]uint32, max(int(length)+2-len(next), 0))...)
 		next[length+1]++
@@ -122,19 +122,19 @@ func (b *wordsBuilder) writeLengthOrder(w *file.Writer) error {
 	for i := 1; i < len(next); i++ {
 		next[i] += next[i-1]
 	}
-	ranks := b.tmp.newSpillFile()
+	positions := b.tmp.newSpillFile()
 	err = b.lengths.eachU32(func(length uint32) {
-		ranks.writeU32(next[length])
+		positions.writeU32(next[length])
 		next[length]++
 	})
 	if err != nil {
 		return err
 	}
-	sorted, err := b.tmp.invert(ranks, int(b.records), b.memory/8)
+	sorted, err := b.tmp.invert(positions, int(b.records), b.memory/8)
 	if err != nil {
 		return err
 	}
-	if err := ranks.remove(); err != nil {
+	if err := positions.remove(); err != nil {
 		return err
 	}
 	return writeSections(w, file.NoField, section{file.TagLengthOrder, sorted})

@@ -51,7 +51,7 @@ const (
 // Column is the index of one field. Its sorted rows are the record numbers ordered by value; the
 // index of a record in them is its rank. Records with equal values form a value run, ordered by
 // record number. Records whose value is missing are last and form an additional run, ordered by
-// text.MissingRank, then by record number.
+// text.MissingPosition, then by record number.
 //
 // A list field also has its elements. An element is given by its index in elements, which are in
 // the order of their bytes, by its position in sort order (elementOrder), or by its number, the

@@ -36,7 +36,7 @@ func (c *Column) Term(st *guard.Steps, cond query.Condition) plan.Term {
 func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Condition {
 	name := c.Field.Name + " " + string(op) + " " + o.Text
 	equality := op.IsEquality()
-	missing := text.MissingRank(&c.Field, o.Text)
+	missing := text.MissingPosition(&c.Field, o.Text)
 	switch {
 	case equality && missing >= 0:
 		return c.missingRanks(missing).named(name)
@@ -61,7 +61,7 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 	if to != maxKey {
 		end = max(first, c.firstRun(to))
 	}
-	return Ranks{c: c, from: int(c.runs.At(first)), to: int(c.runs.At(end)), run: anyRun, name: name}
+	return RankRange{c: c, from: int(c.runs.At(first)), to: int(c.runs.At(end)), run: anyRun, name: name}
 }
 
 // maxKey is greater than all sort keys: a range that ends with it has no upper bound.
@@ -94,7 +94,7 @@ func keyRange(op query.Op, o query.Operand) (from, to string) {
 func Meets(f *herb.Field, value string, cond query.Condition) bool {
 	key, _ := NewSortKey(f, value)
 	return (cond.Op != query.OpNe) == slices.ContainsFunc(cond.Values, func(o query.Operand) bool {
-		equality, missing := cond.Op.IsEquality(), text.MissingRank(f, o.Text)
+		equality, missing := cond.Op.IsEquality(), text.MissingPosition(f, o.Text)
 		switch {
 		case key.Missing > 0 || equality && missing >= 0:
 			return equality && missing+1 == key.Missing
@@ -129,9 +129,9 @@ func (c *Column) equal(o query.Operand, name string) plan.Condition {
 	return plan.StoredCondition{Name: name}
 }
 
-// Ranks is the condition that the rank of a record is in a range: it has one value, or one in a
+// RankRange is the condition that the rank of a record is in a range: it has one value, or one in a
 // range of values.
-type Ranks struct {
+type RankRange struct {
 	c        *Column
 	from, to int
 	run      int // value run, if it is exactly one; else anyRun
@@ -140,23 +140,23 @@ type Ranks struct {
 
 const anyRun = -1
 
-func (c *Column) runRanks(run int) Ranks {
+func (c *Column) runRanks(run int) RankRange {
 	from, to := c.run(run)
-	return Ranks{c: c, from: from, to: to, run: run}
+	return RankRange{c: c, from: from, to: to, run: run}
 }
 
 // keyRanks returns the ranks of the records with a sort key. If there are none, the range is empty
 // and starts where they would be.
-func (c *Column) keyRanks(key string) Ranks {
+func (c *Column) keyRanks(key string) RankRange {
 	run := c.firstRun(key)
 	if run < c.Distinct() && c.runKey(run) == key {
 		return c.runRanks(run)
 	}
 	from := int(c.runs.At(run))
-	return Ranks{c: c, from: from, to: from, run: anyRun}
+	return RankRange{c: c, from: from, to: from, run: anyRun}
 }
 
-func (c *Column) ranksOf(k SortKey) Ranks {
+func (c *Column) ranksOf(k SortKey) RankRange {
 	if k.Missing > 0 {
 		return c.missingRanks(k.Missing - 1)
 	}
@@ -164,49 +164,49 @@ func (c *Column) ranksOf(k SortKey) Ranks {
 }
 
 // missingRanks returns the ranks of the records whose value is missing, with the given
-// text.MissingRank.
-func (c *Column) missingRanks(missing int) Ranks {
+// text.MissingPosition.
+func (c *Column) missingRanks(missing int) RankRange {
 	if len(c.Field.Notation.Missing) == 0 {
 		return c.runRanks(c.Distinct())
 	}
 	first := func(missing int) int {
 		return c.Values() + sort.Search(c.sorted.Len()-c.Values(), func(i int) bool {
-			return text.MissingRank(&c.Field, c.value(c.sorted.At(c.Values()+i))) >= missing
+			return text.MissingPosition(&c.Field, c.value(c.sorted.At(c.Values()+i))) >= missing
 		})
 	}
-	r := Ranks{c: c, from: first(missing), to: first(missing + 1), run: anyRun}
+	r := RankRange{c: c, from: first(missing), to: first(missing + 1), run: anyRun}
 	if r.from == c.Values() && r.to == c.sorted.Len() {
 		r.run = c.Distinct()
 	}
 	return r
 }
 
-func (r Ranks) named(name string) Ranks {
+func (r RankRange) named(name string) RankRange {
 	r.name = name
 	return r
 }
 
 // And returns the intersection of two ranges of one field. A range of values then needs a single
 // lookup in its sorted rows.
-func (r Ranks) And(other Ranks) Ranks {
+func (r RankRange) And(other RankRange) RankRange {
 	from, to := max(r.from, other.from), min(r.to, other.to)
-	return Ranks{c: r.c, from: from, to: max(from, to), run: anyRun, name: r.name + ", " + other.name}
+	return RankRange{c: r.c, from: from, to: max(from, to), run: anyRun, name: r.name + ", " + other.name}
 }
 
-func (r Ranks) String() string { return r.name }
+func (r RankRange) String() string { return r.name }
 
-func (r Ranks) Cost() plan.Cost {
+func (r RankRange) Cost() plan.Cost {
 	n, all := r.to-r.from, r.c.sorted.Len()
 	return plan.Cost{Records: n, Fill: min(cost.SortedRow*n, int(cost.LeadingRecord*float64(all))), Contains: cost.RankContains}
 }
 
-func (r Ranks) Contains(record uint32) bool {
+func (r RankRange) Contains(record uint32) bool {
 	rank := int(r.c.ranks.At(int(record)))
 	return rank >= r.from && rank < r.to
 }
 
 // StoredSet returns the records if they are a run with a stored set.
-func (r Ranks) StoredSet() (e bitmap.EncodedSet, ok bool) {
+func (r RankRange) StoredSet() (e bitmap.EncodedSet, ok bool) {
 	if r.run == anyRun {
 		return nil, false
 	}
@@ -217,7 +217,7 @@ func (r Ranks) StoredSet() (e bitmap.EncodedSet, ok bool) {
 	return e, ok
 }
 
-func (r Ranks) Fill(st *guard.Steps, b *bitmap.Builder) {
+func (r RankRange) Fill(st *guard.Steps, b *bitmap.Builder) {
 	c := r.c
 	if e, ok := r.StoredSet(); ok {
 		b.AddSet(st, e)
@@ -241,7 +241,7 @@ func (r Ranks) Fill(st *guard.Steps, b *bitmap.Builder) {
 
 // exactValue is the condition that a value in a non-uniform run is written like an operand.
 type exactValue struct {
-	ranks Ranks
+	ranks RankRange
 	text  string
 }
 

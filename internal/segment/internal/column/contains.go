@@ -27,7 +27,7 @@ func (c *Column) contains(st *guard.Steps, o query.Operand, name string) plan.Co
 	case c.Field.Type == herb.TypeList:
 		return c.elementsWith(st, find, name)
 	case find.Len() == 0: // is in every value
-		return Ranks{c: c, to: c.Values(), run: anyRun, name: name}
+		return RankRange{c: c, to: c.Values(), run: anyRun, name: name}
 	}
 	return substring{c: c, steps: st, find: find, name: name}
 }

@@ -33,13 +33,13 @@ func mirror(i, n int, desc bool) int {
 
 // SortKey is the position of a value in the ascending order of its field.
 type SortKey struct {
-	Missing int    // 0, or 1 + text.MissingRank of a missing value, which has no key
+	Missing int    // 0, or 1 + text.MissingPosition of a missing value, which has no key
 	Key     string // of the value
 }
 
 // NewSortKey returns the key of a value. ok is false if it is not valid for the type of the field.
 func NewSortKey(f *herb.Field, value string) (k SortKey, ok bool) {
-	if missing := text.MissingRank(f, value); missing >= 0 {
+	if missing := text.MissingPosition(f, value); missing >= 0 {
 		return SortKey{Missing: 1 + missing}, true
 	}
 	key, status := text.FieldKey(f, value)

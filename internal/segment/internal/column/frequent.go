@@ -106,7 +106,7 @@ func (c *Column) blockCountsOf(condition plan.Condition) file.U32s {
 
 // frequentValue returns the field and the number of the value if the range is one long run, which
 // all frequent values have.
-func (r Ranks) frequentValue() (field, number int, ok bool) {
+func (r RankRange) frequentValue() (field, number int, ok bool) {
 	if r.run == anyRun || r.c.Field.Type == herb.TypeList { // of lists, elements are counted
 		return 0, 0, false
 	}

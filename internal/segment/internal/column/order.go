@@ -72,7 +72,7 @@ func (o *Order) appendPage(records []uint32, from, to int) []uint32 {
 
 // group is the records of a result with equal values of the first field.
 type group struct {
-	ranks    Ranks
+	ranks    RankRange
 	from, to int // positions in ascending order
 	start    int // position of the first record in the order
 }
@@ -80,7 +80,7 @@ type group struct {
 func (g group) len() int { return g.to - g.from }
 
 // newGroup returns the records of a result in a range of ranks, which all have a value or none.
-func (o *Order) newGroup(r Ranks, missing bool) group {
+func (o *Order) newGroup(r RankRange, missing bool) group {
 	from, to := o.countBelow(r.from), o.countBelow(r.to)
 	start, _ := mirrorRange(from, to, o.countWithValue(), o.sort[0].Desc, missing)
 	return group{r, from, to, start}
@@ -104,7 +104,7 @@ func (o *Order) groupAt(at int) group {
 	case len(o.sort) == 1: // markers of missing values need not be distinguished
 		return o.newGroup(o.runRanks(o.Distinct()), true)
 	default:
-		return o.newGroup(o.missingRanks(text.MissingRank(&o.Field, o.value(o.sorted.At(rank)))), true)
+		return o.newGroup(o.missingRanks(text.MissingPosition(&o.Field, o.value(o.sorted.At(rank)))), true)
 	}
 }
 

@@ -69,7 +69,7 @@ func (o *Order) appendShort(records []uint32, g group) []uint32 {
 func (c *Column) ordinal(record uint32, desc bool) int {
 	run := c.runAt(0, int(c.ranks.At(int(record))))
 	if run == c.Distinct() && len(c.Field.Notation.Missing) > 0 {
-		run += text.MissingRank(&c.Field, c.value(record))
+		run += text.MissingPosition(&c.Field, c.value(record))
 	}
 	return mirror(run, c.Distinct(), desc)
 }

@@ -91,7 +91,7 @@ type rankScanner struct {
 	c      *Column
 	steps  *guard.Steps
 	dense  bitmap.Bits // records of the result; nil if filter tests them
-	filter *Ranks
+	filter *RankRange
 }
 
 func (s *rankScanner) has(rank int) bool {

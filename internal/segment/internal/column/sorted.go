@@ -62,7 +62,7 @@ func newFilteredResult(st *guard.Steps, c *Column, set *bitmap.Set, only plan.Co
 		return newSortedResult(st, c, set, false)
 	}
 	o := sortedResult{Column: c, steps: st, set: set, total: set.Len()}
-	if ranks, ok := only.(Ranks); ok {
+	if ranks, ok := only.(RankRange); ok {
 		o.matches = blockRanks{rankScanner{c, st, nil, &ranks}, blocks}
 	} else {
 		o.matches = blockRanks{rankScanner{c, st, set.Dense(st), nil}, blocks}

@@ -63,12 +63,12 @@ const (
 	ExclusionShare = 4       // an exclusion is evaluated first if its set takes at most a nanosecond for N records
 )
 
-// Limits of candidates. To find the n best matches, only the candidates are ranked if they are few;
+// Limits of candidates. To find the n best matches, only the candidates are scored if they are few;
 // else all matches are.
 const (
-	CandidateBase    = 4096 // fewer matches are all ranked
-	CandidatesPerTop = 512  // fewer than n times as many matches are all ranked
-	RepeatedPerMatch = 4    // all matches are ranked if more records per match repeat the clause
+	CandidateBase    = 4096 // fewer matches are all scored
+	CandidatesPerTop = 512  // fewer than n times as many matches are all scored
+	RepeatedPerMatch = 4    // all matches are scored if more records per match repeat the clause
 	CandidateShare   = 2    // at most one match in N is a candidate by its frequency
 	ShortestShare    = 8    // at most one match in N is examined in length order
 )

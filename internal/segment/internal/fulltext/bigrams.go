@@ -10,14 +10,14 @@ type bigrams struct {
 }
 
 // number returns the number of the bigram of two terms, if the file has its postings. A first term
-// has bigrams with the most frequent terms, up to some rank, which are numbered in the order of
+// has bigrams with the most frequent terms, up to some position, which are numbered in the order of
 // common.
 func (p *bigrams) number(first, second uint32) (int, bool) {
-	from, to, rank := 0, 0, -1
+	from, to, at := 0, 0, -1
 	for i := 0; i < p.common.Len(); i += 2 {
 		word := p.common.At(i)
 		if word == second {
-			rank = i / 2
+			at = i / 2
 		}
 		if word != first {
 			continue
@@ -27,5 +27,5 @@ func (p *bigrams) number(first, second uint32) (int, bool) {
 			to = int(p.common.At(i + 3))
 		}
 	}
-	return from + rank, rank >= 0 && from+rank < to
+	return from + at, at >= 0 && from+at < to
 }

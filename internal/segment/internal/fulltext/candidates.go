@@ -27,19 +27,19 @@ func readKnown(known []recordFrequency) frequencyReader {
 	}
 }
 
-// rankCandidates ranks records whose frequencies are known.
-func (s *Scorer) rankCandidates(known []recordFrequency) *Ranking {
+// orderCandidates orders records whose frequencies are known.
+func (s *Scorer) orderCandidates(known []recordFrequency) *ScoreOrder {
 	records := make([]uint32, len(known))
 	for i, o := range known {
 		records[i] = o.record
 	}
-	ranked := *s
-	ranked.known = known
-	return ranked.Rank(bitmap.ListSet(s.index.pool, records))
+	scorer := *s
+	scorer.known = known
+	return scorer.Order(bitmap.ListSet(s.index.pool, records))
 }
 
 // candidates returns some records of a set that include the n best, for a search for one clause
-// with postings, in ascending order. Only these need to be ranked. It returns nil if it cannot
+// with postings, in ascending order. Only these need to be scored. It returns nil if it cannot
 // select few records.
 //
 // A score grows with the frequency of the clause and falls with the length of the record. So the
@@ -63,7 +63,7 @@ func (s *Scorer) candidates(set *bitmap.Set, n int) []recordFrequency {
 	for least > 2 && reached[least] < wanted {
 		least--
 	}
-	budget := set.Len() / cost.CandidateShare // with more candidates, ranking all records is faster
+	budget := set.Len() / cost.CandidateShare // with more candidates, scoring all records is faster
 	if reached[least] > budget {
 		return nil
 	}

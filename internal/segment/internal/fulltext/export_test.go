@@ -2,7 +2,7 @@ package fulltext
 
 import "herbarium/internal/segment/internal/bitmap"
 
-// Candidates returns the number of records that are ranked to find the n best; 0 means all.
+// Candidates returns the number of records that are scored to find the n best; 0 means all.
 func (s *Scorer) Candidates(set *bitmap.Set, n int) int { return len(s.candidates(set, n)) }
 
 // LengthOrder returns the records in length order and the lengths by record.

@@ -185,7 +185,7 @@ func TestBigrams_fields(t *testing.T) {
 			wantSet, _, wantScorer := search(t, without, n, "%22oak+elm+oak%22")
 			set, _, scorer := search(t, index, n, "%22oak+elm+oak%22")
 			if got, want := scorer.Page(set, 0, set.Len()), wantScorer.Page(wantSet, 0, wantSet.Len()); !slices.Equal(got, want) {
-				t.Errorf("%d fields%s: ranked %d records; want %d, in another order", searchable, name, len(got), len(want))
+				t.Errorf("%d fields%s: found %d records; want %d, in another order", searchable, name, len(got), len(want))
 			}
 		}
 	}
@@ -301,8 +301,8 @@ func TestFieldPostings(t *testing.T) {
 	}
 }
 
-// TestScorer_candidates compares pages of the best records with those found by ranking all, and
-// checks that for some of them, few records were ranked.
+// TestScorer_candidates compares pages of the best records with those found by scoring all, and
+// checks that for some of them, few records were scored.
 func TestScorer_candidates(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
@@ -314,7 +314,7 @@ func TestScorer_candidates(t *testing.T) {
 		set, _, scorer := search(t, index, n, raw)
 		for _, n := range []int{1, 2, 13, 26, 100, 300, 700} {
 			n = min(n, set.Len())
-			want := scorer.Rank(set).Page(0, n)
+			want := scorer.Order(set).Page(0, n)
 			if got := scorer.Page(set, 0, n); !slices.Equal(got, want) {
 				t.Errorf("%s, the first %d: %v; want %v", raw, n, got, want)
 			}
@@ -328,7 +328,7 @@ func TestScorer_candidates(t *testing.T) {
 		}
 	}
 	if selected < 8 {
-		t.Errorf("only %d pages were found without ranking all records", selected)
+		t.Errorf("only %d pages were found without scoring all records", selected)
 	}
 }
 
@@ -348,7 +348,7 @@ func TestScorer_candidates_once(t *testing.T) {
 	if got := scorer.Candidates(set, first); got == 0 || got > n/10+first {
 		t.Errorf("%d candidates", got)
 	}
-	want := rankAll(records, "oak")
+	want := orderAll(records, "oak")
 	for i, rec := range scorer.Page(set, 0, first) {
 		if rec != want[i].record {
 			t.Errorf("record %d is %d; want %d", i, rec, want[i].record)
@@ -356,15 +356,15 @@ func TestScorer_candidates_once(t *testing.T) {
 	}
 }
 
-// ranked is a record with its score.
-type ranked struct {
+// foundRecord is a record with its score.
+type foundRecord struct {
 	record uint32
 	score  float64
 }
 
-// rankAll returns the records of a search for words and prefixes, in alphabetical order, by score.
+// orderAll returns the records of a search for words and prefixes, in alphabetical order, by score.
 // It reads the records themselves.
-func rankAll(records []herb.Record, search string) (all []ranked) {
+func orderAll(records []herb.Record, search string) (all []foundRecord) {
 	words, total := make([][]string, len(records)), 0
 	for i, rec := range records {
 		words[i] = append(strings.Fields(rec[0]), rec[1])
@@ -392,29 +392,29 @@ func rankAll(records []herb.Record, search string) (all []ranked) {
 	}
 	for i, score := range scores {
 		if matched[i] == len(clauses) {
-			all = append(all, ranked{uint32(i), score})
+			all = append(all, foundRecord{uint32(i), score})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(all, func(a, b foundRecord) int { return cmp.Compare(b.score, a.score) })
 	return all
 }
 
-// TestRanking compares rankings with the order computed from the records.
-func TestRanking(t *testing.T) {
+// TestScoreOrder compares orders by score with the order computed from the records.
+func TestScoreOrder(t *testing.T) {
 	t.Parallel()
 	const n = bitmap.ContainerMembers + 3000
 	records, index := randomRecords(n), openIndex(t, n, build.Options{Indexes: buildtest.AllIndexes()})
 	for _, raw := range []string{"oak", "ivy", "oak+elm", "o*+e*", "ash+b*+elm+oak", "bay+box+ivy+may+rue"} {
 		set, _, scorer := search(t, index, n, raw)
-		want := rankAll(records, raw)
+		want := orderAll(records, raw)
 		if set.Len() != len(want) {
 			t.Fatalf("%s: %d records; want %d", raw, set.Len(), len(want))
 		}
-		checkRanking(t, raw, scorer.Rank(set), want)
+		checkScoreOrder(t, raw, scorer.Order(set), want)
 	}
 }
 
-func checkRanking(t *testing.T, name string, r *fulltext.Ranking, want []ranked) {
+func checkScoreOrder(t *testing.T, name string, r *fulltext.ScoreOrder, want []foundRecord) {
 	t.Helper()
 	for _, from := range []int{0, 1, 500, len(want) / 2, len(want) - 30} {
 		from = max(min(from, len(want)-1), 0)
@@ -464,7 +464,7 @@ func TestScorer_pages(t *testing.T) {
 				records[i] = herb.Record{tt.words(i), "a"}
 			}
 			set, _, scorer := search(t, openRecords(t, records, build.Options{}), n, "oak")
-			want := rankAll(records, "oak")
+			want := orderAll(records, "oak")
 			for _, page := range []int{0, 1, 2, 50, len(want)/perPage - 1} {
 				from := page * perPage
 				for i, rec := range scorer.Page(set, from, from+perPage) {
@@ -478,8 +478,8 @@ func TestScorer_pages(t *testing.T) {
 	}
 }
 
-// TestRank_distinct ranks records of which no two have the same length and frequencies.
-func TestRank_distinct(t *testing.T) {
+// TestScoreOrder_distinct orders records of which no two have the same length and frequencies.
+func TestScoreOrder_distinct(t *testing.T) {
 	t.Parallel()
 	const most, raw = 70, "oak+elm"
 	var records []herb.Record
@@ -487,14 +487,14 @@ func TestRank_distinct(t *testing.T) {
 		records = append(records, herb.Record{strings.Repeat("oak ", 1+i%most) + strings.Repeat("elm ", 1+i/most), "a"})
 	}
 	set, _, scorer := search(t, openRecords(t, records, build.Options{}), len(records), raw)
-	checkRanking(t, raw, scorer.Rank(set), rankAll(records, raw))
+	checkScoreOrder(t, raw, scorer.Order(set), orderAll(records, raw))
 }
 
-// TestRank_none ranks the records of a search for an unknown word, as unions do.
-func TestRank_none(t *testing.T) {
+// TestScoreOrder_none orders the records of a search for an unknown word, as unions do.
+func TestScoreOrder_none(t *testing.T) {
 	t.Parallel()
 	set, _, scorer := search(t, openIndex(t, 100, build.Options{}), 100, "oak+absent")
-	if got := scorer.Rank(set).CountThrough(0); got != 0 {
+	if got := scorer.Order(set).CountThrough(0); got != 0 {
 		t.Errorf("%d records; want 0", got)
 	}
 }

@@ -59,9 +59,9 @@ func (w *Index) NewScorer(st *guard.Steps, clauses []*Clause, stats Statistics) 
 // Page returns the records of a set at positions [from, to) by descending score, ties by number.
 func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 	if best := s.candidates(set, to); best != nil {
-		return s.rankCandidates(best).Page(from, to)
+		return s.orderCandidates(best).Page(from, to)
 	}
-	return s.Rank(set).Page(from, to)
+	return s.Order(set).Page(from, to)
 }
 
 // batchScorer scores ascending records, some at a time.

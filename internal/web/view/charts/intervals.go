@@ -92,15 +92,15 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 		g.At, g.Next, g.Label = lower, lower+width, format.GroupNumber(&herb.Field{}, label)
 		switch k := math.Round(lower / width); {
 		case math.Mod(k, 10) == 0:
-			g.Rank = 2
+			g.Importance = 2
 		case math.Mod(k, 5) == 0:
-			g.Rank = 1
+			g.Importance = 1
 		}
 		return g, err == nil
 	}
 	t, ok := parseLabel(b.Grain, label, q.req.Zone)
 	g.At, g.Next = float64(t.Unix()), float64(b.Grain.Next(t).Unix())
-	g.Short, g.Rank = timeTick(b.Grain, t)
+	g.Short, g.Importance = timeTick(b.Grain, t)
 	if b.Grain == query.GrainWeek {
 		g.Label = t.Format("2 Jan 2006")
 	}
@@ -109,7 +109,7 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 
 // timeTick returns the label of a time on an axis whose first label names the year, and its
 // importance.
-func timeTick(g query.Grain, t time.Time) (label string, rank int) {
+func timeTick(g query.Grain, t time.Time) (label string, importance int) {
 	years := 0
 	for _, n := range []int{5, 10, 50, 100} {
 		if t.Year()%n == 0 {

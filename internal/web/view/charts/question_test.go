@@ -362,7 +362,7 @@ func TestTimeTick(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		by, label, want, short string
-		rank                   int
+		importance             int
 	}{
 		{"date:year", "2000", "2000", "2000", 4}, {"date:year", "2003", "2003", "2003", 0}, {"date:quarter", "2024-Q2", "Q2 2024", "Q2", 0},
 		{"date:quarter", "2024-Q1", "Q1 2024", "2024", 1}, {"date:month", "2024-01", "Jan 2024", "2024", 3}, {"date:month", "2024-07", "Jul 2024", "Jul", 2},
@@ -372,8 +372,8 @@ func TestTimeTick(t *testing.T) {
 	} {
 		_, q, _ := ask(t, query.Params{{Name: query.ParamBy, Value: tt.by}}.Encode())
 		g, ok := q.newGroup(q.By[0], tt.label)
-		want := plot.Group{Label: tt.want, Short: tt.short, Rank: tt.rank}
-		if got := (plot.Group{Label: g.Label, Short: g.Short, Rank: g.Rank}); got != want || !ok || g.Next <= g.At {
+		want := plot.Group{Label: tt.want, Short: tt.short, Importance: tt.importance}
+		if got := (plot.Group{Label: g.Label, Short: g.Short, Importance: g.Importance}); got != want || !ok || g.Next <= g.At {
 			t.Errorf("%s %s: %+v, want %+v", tt.by, tt.label, g, want)
 		}
 	}

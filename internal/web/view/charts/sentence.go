@@ -128,12 +128,12 @@ func (q *Question) sentence(s *state.State, a Aggregates) []Word {
 	if q.Zone != "" {
 		b.words = append(b.words, Word{Before: ", times in ", Text: q.Zone})
 	}
-	slices.SortStableFunc(b.words, func(a, b Word) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(b.words, func(a, b Word) int { return position(a) - position(b) })
 	return b.words
 }
 
-// rank is the position of a word: additions follow the sentence.
-func rank(w Word) int {
+// position returns the position of a word: additions follow the sentence.
+func position(w Word) int {
 	if w.Quiet {
 		return 1
 	}

@@ -96,7 +96,7 @@ func checkFigure(t *testing.T, values []float64, label string) {
 				if i%2 == 0 {
 					at = v
 				}
-				d.Groups = append(d.Groups, plot.Group{Label: label, Total: label, At: at, Next: v, Rank: i % 3, Mark: plot.Mark{Title: "x"}})
+				d.Groups = append(d.Groups, plot.Group{Label: label, Total: label, At: at, Next: v, Importance: i % 3, Mark: plot.Mark{Title: "x"}})
 			}
 			for s := range 2 {
 				cells := make([]plot.Cell, len(values))

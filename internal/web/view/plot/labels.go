@@ -102,27 +102,27 @@ type axisLabel struct {
 }
 
 // axisLabels returns the labels of intervals that fit between low and high: those of the highest
-// ranks, or every nth of a lower rank if these are few. x returns the center of a group.
+// importance, or every nth of a lower one if these are few. x returns the center of a group.
 func axisLabels(groups []Group, x func(int) float64, size, low, high float64) (best []axisLabel) {
 	const few, most = 4, 1000
 	a := axis{low: low, high: high, groups: make([]axisGroup, len(groups))}
 	top := 0
 	for i, g := range groups {
-		top = max(top, g.Rank)
+		top = max(top, g.Importance)
 		label := axisText{g.Label, TextWidth(g.Label, size)}
-		a.groups[i] = axisGroup{rank: g.Rank, x: x(i), label: label, short: label}
+		a.groups[i] = axisGroup{importance: g.Importance, x: x(i), label: label, short: label}
 		if g.Short != "" {
 			a.groups[i].short = axisText{g.Short, TextWidth(g.Short, size)}
 		}
 	}
-	for rank := 0; rank <= top && best == nil; rank++ {
-		if labels, fits := a.labels(rank, 1); fits {
+	for importance := 0; importance <= top && best == nil; importance++ {
+		if labels, fits := a.labels(importance, 1); fits {
 			best = labels
 		}
 	}
-	for rank := top; rank >= 0 && len(best) < few; rank-- {
+	for importance := top; importance >= 0 && len(best) < few; importance-- {
 		for every := 2; every <= min(most, len(groups)); every++ {
-			labels, fits := a.labels(rank, every)
+			labels, fits := a.labels(importance, every)
 			if fits && len(labels) > len(best) {
 				best = labels
 			}
@@ -142,7 +142,7 @@ type axis struct {
 
 // axisGroup is a group with its measured labels.
 type axisGroup struct {
-	rank         int
+	importance   int
 	x            float64
 	label, short axisText
 }
@@ -152,13 +152,13 @@ type axisText struct {
 	width float64
 }
 
-// labels returns the labels of a rank or higher, or of every nth of them, and whether they fit
+// labels returns the labels of an importance or more, or every nth of them, and whether they fit
 // without overlaps.
-func (a *axis) labels(rank, every int) (labels []axisLabel, fits bool) {
+func (a *axis) labels(importance, every int) (labels []axisLabel, fits bool) {
 	const gap = 14
 	seen, end := 0, a.low-gap
 	for i, g := range a.groups {
-		if g.rank < rank {
+		if g.importance < importance {
 			continue
 		}
 		if seen++; (seen-1)%every != 0 {

@@ -36,9 +36,9 @@ type Data struct {
 
 // Group is a position on the axis of groups.
 type Group struct {
-	Label string // at the axis, unless Short fits better
-	Short string // of an interval that is not the first with a label
-	Rank  int    // importance of the label of an interval: those of the highest rank stay if space is scarce
+	Label      string // at the axis, unless Short fits better
+	Short      string // of an interval that is not the first with a label
+	Importance int    // of the label of an interval: the most important ones stay if space is scarce
 	// At and Next are the start and the end of an interval. A line has a gap where the next group
 	// begins later.
 	At, Next float64

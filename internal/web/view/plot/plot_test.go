@@ -99,7 +99,7 @@ func example(groups, series int, intervals bool) plot.Data {
 			label = fmt.Sprint(1900 + g)
 		}
 		d.Groups = append(d.Groups, plot.Group{
-			Label: label, Rank: b2i(g%10 == 0) + b2i(g%50 == 0), At: float64(g), Next: float64(g + 1), Total: "1,234.50 €", Mark: plot.Mark{Title: label},
+			Label: label, Importance: b2i(g%10 == 0) + b2i(g%50 == 0), At: float64(g), Next: float64(g + 1), Total: "1,234.50 €", Mark: plot.Mark{Title: label},
 		})
 	}
 	for s := range series {
@@ -154,7 +154,7 @@ func TestAxis(t *testing.T) {
 			year, quarter := 2016+i/4, i%4+1
 			g := plot.Group{Label: fmt.Sprintf("Q%d %d", quarter, year), Short: fmt.Sprint("Q", quarter), At: float64(i), Next: float64(i + 1)}
 			if quarter == 1 {
-				g.Short, g.Rank = fmt.Sprint(year), 1+b2i(year%5 == 0)+b2i(year%10 == 0)
+				g.Short, g.Importance = fmt.Sprint(year), 1+b2i(year%5 == 0)+b2i(year%10 == 0)
 			}
 			d.Groups = append(d.Groups, g)
 		}

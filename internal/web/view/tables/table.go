@@ -30,7 +30,7 @@ type Header struct {
 	Class                 string
 	Pinned                bool
 	Sorted                string // "ascending", "descending" or empty: not sorted by this column
-	Rank                  int    // among several sort keys, from 1; 0: not sorted by this column, or by this column only
+	SortPosition          int    // among several sort keys, from 1; 0: not sorted by this column, or by this column only
 	Href                  string // empty: not sortable
 	Hint                  string // what the link does
 	Ascending, Descending string // links of the menu
@@ -151,7 +151,7 @@ func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
 		h.Sorted = "ascending"
 	}
 	if len(keys) > 1 {
-		h.Rank = at + 1
+		h.SortPosition = at + 1
 	}
 	if !c.Sortable {
 		return h

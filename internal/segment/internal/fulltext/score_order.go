@@ -9,11 +9,11 @@ import (
 	"herbarium/internal/segment/internal/bitmap"
 )
 
-// Ranking is the records of a set by descending score, ties by number.
+// ScoreOrder is the records of a set by descending score, ties by number.
 //
 // Records are counted by level, the rounded score, to locate a position. Records of a level with
-// only one score rank by number; those of other levels are scored again and sorted.
-type Ranking struct {
+// only one score are in the order of their numbers; those of other levels are scored again and sorted.
+type ScoreOrder struct {
 	scorer  *Scorer
 	set     *bitmap.Set
 	scale   float64                // levels per unit of score
@@ -52,10 +52,10 @@ func (l *level) isMixed() bool { return l.ones&l.zeros != 0 }
 // score returns the score of the records, which must not be mixed.
 func (l *level) score() float64 { return math.Float64frombits(l.ones) }
 
-// Rank ranks the records of a set, which must remain unchanged.
-func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
+// Order orders the records of a set, which must remain unchanged.
+func (s *Scorer) Order(set *bitmap.Set) *ScoreOrder {
 	const maxLevels = 1 << 14
-	r := &Ranking{
+	r := &ScoreOrder{
 		scorer: s, set: set, levelOf: make([]uint16, set.Len()), sorted: map[int][]scoredRecord{},
 		levels: make([]level, min(set.Len()/4+1, maxLevels)),
 	}
@@ -80,12 +80,12 @@ func (s *Scorer) Rank(set *bitmap.Set) *Ranking {
 }
 
 // levelAt returns the level of the record at a position.
-func (r *Ranking) levelAt(i int) int {
+func (r *ScoreOrder) levelAt(i int) int {
 	return sort.Search(len(r.levels), func(l int) bool { return int(r.levels[l].end) > i })
 }
 
 // start returns the number of records in better levels.
-func (r *Ranking) start(level int) int {
+func (r *ScoreOrder) start(level int) int {
 	if level == 0 {
 		return 0
 	}
@@ -94,7 +94,7 @@ func (r *Ranking) start(level int) int {
 
 // scan calls f for the records in levels first to last, by number, with their positions in the set,
 // until it returns false.
-func (r *Ranking) scan(first, last int, f func(level int, position uint32) bool) {
+func (r *ScoreOrder) scan(first, last int, f func(level int, position uint32) bool) {
 	low, span := uint16(first), uint16(last-first)
 	position := uint32(0)
 	for chunk := range slices.Chunk(r.levelOf, bitmap.EachAtOnce) {
@@ -109,7 +109,7 @@ func (r *Ranking) scan(first, last int, f func(level int, position uint32) bool)
 }
 
 // Page returns the records at positions [from, to).
-func (r *Ranking) Page(from, to int) []uint32 {
+func (r *ScoreOrder) Page(from, to int) []uint32 {
 	first, last := r.levelAt(from), r.levelAt(to-1)
 	next := make([]int, last-first+1) // by level, the position of its next record
 	for i := range next {
@@ -146,7 +146,7 @@ func (r *Ranking) Page(from, to int) []uint32 {
 }
 
 // sort returns the records at some positions in the set, by descending score.
-func (r *Ranking) sort(positions []uint32) []scoredRecord {
+func (r *ScoreOrder) sort(positions []uint32) []scoredRecord {
 	if len(positions) == 0 {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (r *Ranking) sort(positions []uint32) []scoredRecord {
 }
 
 // sortedIn returns the records of a mixed level in order.
-func (r *Ranking) sortedIn(level int) []scoredRecord {
+func (r *ScoreOrder) sortedIn(level int) []scoredRecord {
 	all, ok := r.sorted[level]
 	if !ok {
 		var positions []uint32
@@ -177,7 +177,7 @@ func (r *Ranking) sortedIn(level int) []scoredRecord {
 }
 
 // Score returns the score of the record at a position.
-func (r *Ranking) Score(i int) float64 {
+func (r *ScoreOrder) Score(i int) float64 {
 	l := r.levelAt(i)
 	if r.levels[l].isMixed() {
 		return r.sortedIn(l)[i-r.start(l)].score
@@ -186,7 +186,7 @@ func (r *Ranking) Score(i int) float64 {
 }
 
 // CountThrough returns the number of records with at least a score.
-func (r *Ranking) CountThrough(score float64) int {
+func (r *ScoreOrder) CountThrough(score float64) int {
 	if score > r.scorer.maxScore {
 		return 0
 	}
