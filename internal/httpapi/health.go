@@ -14,8 +14,8 @@ type Health struct {
 	// NotReady is why requests should be sent to another node, safe to show to clients; empty if
 	// this one is ready.
 	NotReady string
-	// Dependencies maps the name of a dependency, such as the database, to its failure, safe to show to
-	// clients, or to "" if it is available.
+	// Dependencies maps the name of a dependency, such as the database, to its failure, or to "" if
+	// it is available. Failures are safe to show to clients.
 	Dependencies map[string]string
 }
 

@@ -21,8 +21,8 @@ type parsedValue struct {
 	text    string
 }
 
-// missingPosition returns the position of a value in the order of missing values: those with markers in
-// the order of the field's markers, then empty ones. ok is false if the value is not missing.
+// missingPosition returns the position of a value in the order of missing values: first the markers
+// in the order of the field, then empty values. ok is false if the value is not missing.
 func missingPosition(f herb.Field, value string) (position int, ok bool) {
 	if f.Type.IsScalar() {
 		value = strings.TrimSpace(value)

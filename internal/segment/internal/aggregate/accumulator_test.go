@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestAccumulator_nthValues checks the values at positions of a group: of an even and an odd number of
-// values, of one, and of none.
+// TestAccumulator_nthValues checks the values at positions of groups with an even and an odd number
+// of values, with one, and with none.
 func TestAccumulator_nthValues(t *testing.T) {
 	t.Parallel()
 	values := [][]uint32{{1, 3, 5, 7}, {2, 4, 9}, {6}, {}}

@@ -20,8 +20,8 @@ func newMarkedRanks(st *guard.Steps, c *Column, set *bitmap.Set) markedRanks {
 	return m
 }
 
-// uncounted returns the counts before the divisions between leading sets, of which only the first and
-// the last are known.
+// uncounted returns the counts before the divisions between leading sets. Only the first and the
+// last count are known.
 func uncounted(total int) *[LeadingSets + 1]int {
 	var below [LeadingSets + 1]int
 	for division := range below {

@@ -22,12 +22,13 @@ type sortedResult struct {
 // position is a rank and the number of records of a result below it.
 type position struct{ rank, count int }
 
-// resultRanks is the ranks of the records of a result. The sorted rows are divided into divisions,
-// before which the records of the result are counted without a scan.
+// resultRanks is the ranks of the records of a result. It divides the sorted rows into
+// divisions, and counts the records of the result before a division without a scan.
 type resultRanks interface {
 	// divisions returns the number of divisions.
 	divisions() int
-	// divisionStart returns the first rank of a division, or the end of the sorted rows after the last.
+	// divisionStart returns the first rank of a division. After the last division, it returns the
+	// end of the sorted rows.
 	divisionStart(division int) int
 	// countBefore returns the number of records of the result before a division.
 	countBefore(division int) int

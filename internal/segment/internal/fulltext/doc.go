@@ -1,5 +1,5 @@
 // Package fulltext reads the full-text index of a segment: it evaluates words, prefixes and
-// phrases, and orders the records that contain them by their scores. Package build writes what it reads.
+// phrases, and orders the records that contain them by score. Package build writes the index.
 //
 // # The data
 //
@@ -31,7 +31,8 @@
 // candidates are the records with both words, {0}. The scanMatcher examines them: the bytes 2 1
 // occur once in the words of record 0, after a word boundary. So the result is {0}.
 //
-// Its score is that of BM25 with the frequency 1 and the length 4. A ScoreOrder counts the records by
-// rounded score, finds the level of the page, and orders only that level by exact score. In a
-// search for one word, candidates first selects the few records that can be on the first pages.
+// Its score is that of BM25 with the frequency 1 and the length 4. A ScoreOrder counts the
+// records by rounded score, finds the level of the page, and orders only that level by exact score.
+// In a search for one word, candidates first selects the few records that can be on the first
+// pages.
 package fulltext

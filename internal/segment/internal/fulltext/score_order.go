@@ -12,7 +12,7 @@ import (
 // ScoreOrder is the records of a set by descending score, ties by number.
 //
 // Records are counted by level, the rounded score, to locate a position. Records of a level with
-// only one score are in the order of their numbers; those of other levels are scored again and sorted.
+// only one score are ordered by number; records of other levels are scored again and sorted.
 type ScoreOrder struct {
 	scorer  *Scorer
 	set     *bitmap.Set
