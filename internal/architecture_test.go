@@ -25,7 +25,7 @@ func TestImports(t *testing.T) {
 	t.Parallel()
 	allowed := readTable(t)
 	testOnly := []string{
-		"browsertest", "ingest/rowstest", "listtest", "must", "programtest", "segment/internal/buildtest", "store/pgtest", "testseed", "versions/versionstest", "blobs/s3test",
+		"browsertest", "httpapi/apitest", "ingest/rowstest", "listtest", "must", "programtest", "segment/internal/buildtest", "store/pgtest", "testseed", "versions/versionstest", "blobs/s3test",
 	}
 	seen := map[string]bool{}
 	eachFile(t, func(file string) {

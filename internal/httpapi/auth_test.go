@@ -71,7 +71,7 @@ func TestListing_openIgnoresKeys(t *testing.T) {
 			t.Errorf("%v gives %d", headers, a.status)
 		}
 	}
-	if n := s.keys.asked.Load(); n != 0 {
+	if n := s.keys.Asked.Load(); n != 0 {
 		t.Errorf("%d keys were verified", n)
 	}
 }

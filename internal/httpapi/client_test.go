@@ -185,19 +185,18 @@ var documents struct {
 // openAPI returns the OpenAPI document of the service, without injected failures.
 func (s *service) openAPI(t testing.TB) string {
 	t.Helper()
-	s.library.mu.Lock()
-	defer s.library.mu.Unlock()
-	if s.documentPuts == s.library.puts {
+	puts := s.library.puts.Load()
+	if s.documentPuts == puts {
 		return s.document
 	}
 	healthy := newService(t, nil)
-	healthy.library.sets = s.library.sets
+	healthy.library.Views = s.library.Views
 	w := httptest.NewRecorder()
 	healthy.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
 	if w.Code != 200 {
 		t.Fatalf("the OpenAPI document answers %d", w.Code)
 	}
-	s.document, s.documentPuts = w.Body.String(), s.library.puts
+	s.document, s.documentPuts = w.Body.String(), puts
 	return s.document
 }
 

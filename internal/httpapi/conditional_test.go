@@ -86,7 +86,7 @@ func TestTags_canonical(t *testing.T) {
 	d.PrimaryKey = []string{"id"}
 	s.library.put(d, records)
 	d.Version = "v0"
-	s.library.putOld(d, records)
+	s.library.Keep(d, records)
 	const dataset = "/api/v1/garden/catalog"
 	for _, tt := range []struct {
 		path  string

@@ -128,8 +128,8 @@ func TestFaults(t *testing.T) {
 		spoil   func(*service, error)
 		request func() *http.Request
 	}{
-		{"verifier of a listing", func(s *service, err error) { s.keys.err = err }, list},
-		{"verifier of a creation", func(s *service, err error) { s.keys.err = err },
+		{"verifier of a listing", func(s *service, err error) { s.keys.Err = err }, list},
+		{"verifier of a creation", func(s *service, err error) { s.keys.Err = err },
 			func() *http.Request { return creation(`{"id":1,"name":"Rose"}`) }},
 		{"acquire", func(s *service, err error) { s.library.acquireErr = err }, list},
 		{"list", func(s *service, err error) { s.library.listErr = err }, list},

@@ -73,7 +73,7 @@ func TestPutSource_revokedKey(t *testing.T) {
 	p = newPublishing(t, func(o *publishingOptions) {
 		o.Publisher = pausedPublisher{o.Publisher, func(context.Context) {
 			if revoke {
-				p.keys.revoked.Store(true)
+				p.keys.Revoked.Store(true)
 			}
 		}}
 	})

@@ -1,13 +1,12 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,8 +20,8 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/library"
-	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
@@ -39,19 +38,9 @@ const (
 	unknown    = "herb_unknown000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 )
 
-// fakeKeys accepts the secrets above.
-type fakeKeys struct {
-	err     error // returned instead of a result
-	asked   atomic.Int64
-	revoked atomic.Bool // all of them
-}
-
-func (k *fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
-	k.asked.Add(1)
-	if k.err != nil {
-		return herb.Principal{}, k.err
-	}
-	scopes, ok := map[string][]herb.Scope{
+// newKeys returns the keys of the fixture.
+func newKeys() *apitest.Keys {
+	return &apitest.Keys{Scopes: map[string][]herb.Scope{
 		writer:     {herb.ScopePlantsWrite},
 		reader:     {herb.ScopeDataRead},
 		oneReader:  {"data:read:locked/staff"},
@@ -59,11 +48,7 @@ func (k *fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, 
 		elsewhere:  {"data:read:garden/catalog"},
 		publisher:  {"publish:shop/*"},
 		onePub:     {"publish:shop/prices"},
-	}[secret]
-	if !ok || k.revoked.Load() {
-		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, `there is no such key; "keys create" makes one`)
-	}
-	return herb.Principal{ID: secret[5:15], Scopes: scopes}, nil
+	}}
 }
 
 // fakePlants stores plants in memory.
@@ -103,120 +88,73 @@ func (p *fakePlants) lastCreation() store.Creation {
 	return p.last
 }
 
-// fakeLibrary serves datasets from memory through the oracle.
+// fakeLibrary also has the created plants, counts calls, and can fail and wait.
 type fakeLibrary struct {
+	apitest.Library
 	acquireErr, datasetsErr, listErr error // returned instead of a result
 	listPanic                        any
 	listing                          func()                             // called when a listing starts
 	query                            func(context.Context) error        // replaces the listing unless nil
 	stream                           func(context.Context) query.Stream // replaces the records
 
-	plants *fakePlants
-	mu     sync.Mutex
-	sets   map[herb.Ref]fakeDataset
-	old    map[string]fakeDataset // by version
-	puts   int
-	listed atomic.Int64
-
+	plants    *fakePlants
+	puts      atomic.Int64
+	listed    atomic.Int64
 	described atomic.Int64 // calls of Datasets
 }
 
-type fakeDataset struct {
-	herb.Dataset
-	oracle *listtest.Oracle
-}
-
 func (l *fakeLibrary) put(d herb.Dataset, records []herb.Record) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	d.Records = len(records)
-	l.puts++
-	l.sets[d.Ref] = fakeDataset{d, listtest.NewOracle(d.Fields, records)}
+	l.puts.Add(1)
+	l.Put(d, records)
 }
 
-func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, d := range append(slices.Collect(maps.Values(l.sets)), l.mutablePlants()) {
-		live = append(live, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published})
-	}
-	slices.SortFunc(live, func(a, b herb.LiveVersion) int { return a.Ref.Compare(b.Ref) })
-	return live, l.datasetsErr
+func (l *fakeLibrary) Live(ctx context.Context) ([]herb.LiveVersion, error) {
+	l.putPlants()
+	live, err := l.Library.Live(ctx)
+	return live, cmp.Or(l.datasetsErr, err)
 }
 
-func (l *fakeLibrary) Search(ctx context.Context, search, _ string) ([]herb.LiveVersion, error) {
-	live, err := l.Live(ctx)
-	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return !strings.Contains(v.Ref.String(), search) }), err
+func (l *fakeLibrary) Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error) {
+	l.putPlants()
+	found, err := l.Library.Search(ctx, search, keyword)
+	return found, cmp.Or(l.datasetsErr, err)
 }
 
-func (l *fakeLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
-
-func (l *fakeLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
-
-func (l *fakeLibrary) IsClosed(herb.LiveVersion) bool { return false }
-
-func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, _ bool) (all []herb.Dataset, err error) {
+func (l *fakeLibrary) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
 	l.described.Add(1)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, v := range versions {
-		if d, ok := l.sets[v.Ref]; ok {
-			all = append(all, d.Dataset)
-		} else {
-			all = append(all, l.mutablePlants().Dataset)
-		}
-	}
-	return all, nil
+	return l.Library.Datasets(ctx, versions, details)
 }
 
-func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.View, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *fakeLibrary) Acquire(ctx context.Context, ref herb.Ref) (library.View, error) {
 	if l.acquireErr != nil {
 		return library.View{}, l.acquireErr
 	}
-	d, ok := l.sets[ref]
+	l.putPlants()
+	v, err := l.Library.Acquire(ctx, ref)
+	v.Source = &fakeSource{v.Source, l}
+	return v, err
+}
+
+func (l *fakeLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error) {
 	if ref == herb.PlantsRef {
-		d, ok = l.mutablePlants(), true
-	}
-	if !ok {
-		return library.View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
-	}
-	return library.View{Dataset: d.Dataset, Source: &fakeSource{d, l}}, nil
-}
-
-// putOld adds a version that is not live.
-func (l *fakeLibrary) putOld(d herb.Dataset, records []herb.Record) {
-	l.old[d.Version] = fakeDataset{d, listtest.NewOracle(d.Fields, records)}
-}
-
-func (l *fakeLibrary) AcquireVersion(_ context.Context, ref herb.Ref, version string) (library.View, error) {
-	d, ok := l.old[version]
-	switch {
-	case ref == herb.PlantsRef:
 		return library.View{}, herb.Invalidf("dataset %s has no versions", ref)
-	case !ok || d.Ref != ref:
-		return library.View{}, herb.Errorf(herb.CodeGone, "dataset %q has no version %q; versions: v1, v0", ref, version)
 	}
-	return library.View{Dataset: d.Dataset, Source: &fakeSource{d, l}}, nil
+	v, err := l.Library.AcquireVersion(ctx, ref, version)
+	v.Source = &fakeSource{v.Source, l}
+	return v, err
 }
 
-// mutablePlants returns the dataset of the created plants.
-func (l *fakeLibrary) mutablePlants() fakeDataset {
+// putPlants makes the created plants live.
+func (l *fakeLibrary) putPlants() {
 	l.plants.mu.Lock()
 	records := slices.Clone(l.plants.records)
 	l.plants.mu.Unlock()
-	return fakeDataset{
-		herb.Dataset{
-			Ref: herb.PlantsRef, Fields: herb.PlantFields(),
-			Version: "plants-" + strconv.Itoa(len(records)), Records: len(records),
-		},
-		listtest.NewOracle(herb.PlantFields(), records),
-	}
+	l.Put(herb.Dataset{Ref: herb.PlantsRef, Fields: herb.PlantFields(), Version: "plants-" + strconv.Itoa(len(records))}, records)
 }
 
+// fakeSource fails and waits as its library is to.
 type fakeSource struct {
-	d fakeDataset
+	query.Source
 	l *fakeLibrary
 }
 
@@ -239,7 +177,7 @@ func (s *fakeSource) List(ctx context.Context, r *query.Request) (query.Page, er
 	if s.l.query != nil {
 		return query.Page{}, s.l.query(ctx)
 	}
-	return s.d.oracle.List(ctx, r)
+	return s.Source.List(ctx, r)
 }
 
 func (s *fakeSource) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
@@ -249,28 +187,28 @@ func (s *fakeSource) Stream(ctx context.Context, r *query.Request) (query.Stream
 	if s.l.stream != nil {
 		return s.l.stream(ctx), nil
 	}
-	return s.d.oracle.Stream(ctx, r)
+	return s.Source.Stream(ctx, r)
 }
 
 func (s *fakeSource) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
 	if err := s.begin(); err != nil {
 		return query.Facets{}, err
 	}
-	return s.d.oracle.Facets(ctx, r)
+	return s.Source.Facets(ctx, r)
 }
 
 func (s *fakeSource) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error) {
 	if err := s.begin(); err != nil {
 		return query.Grid{}, err
 	}
-	return s.d.oracle.Grid(ctx, r)
+	return s.Source.Grid(ctx, r)
 }
 
 func (s *fakeSource) Aggregate(ctx context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
 	if err := s.begin(); err != nil {
 		return query.Aggregate{}, err
 	}
-	return s.d.oracle.Aggregate(ctx, r)
+	return s.Source.Aggregate(ctx, r)
 }
 
 // service is an API over fakes, with its log.
@@ -278,11 +216,11 @@ type service struct {
 	*httpapi.API
 	library *fakeLibrary
 	plants  *fakePlants
-	keys    *fakeKeys
+	keys    *apitest.Keys
 	log     *logBuffer
 
 	document     string // last result of openAPI
-	documentPuts int    // number of puts at that time
+	documentPuts int64  // number of puts at that time
 }
 
 // options returns the options of an API that is healthy and has the default limits.
@@ -294,7 +232,7 @@ func options(t testing.TB, l gate.Library) httpapi.Options {
 	}
 	return httpapi.Options{
 		Site:   httpapi.Site{Library: l, Version: "test"},
-		Plants: &fakePlants{}, Keys: &fakeKeys{}, Admission: lanes, Log: slog.New(slog.DiscardHandler), Publishing: &publishing.Services{},
+		Plants: &fakePlants{}, Keys: newKeys(), Admission: lanes, Log: slog.New(slog.DiscardHandler), Publishing: &publishing.Services{},
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
 	}
 }
@@ -304,8 +242,8 @@ func newService(t testing.TB, change func(*httpapi.Options)) *service {
 	t.Helper()
 	plants := &fakePlants{replays: map[store.IdempotencyKey]herb.Plant{}}
 	s := &service{
-		library: &fakeLibrary{plants: plants, sets: map[herb.Ref]fakeDataset{}, old: map[string]fakeDataset{}},
-		plants:  plants, keys: &fakeKeys{}, log: &logBuffer{},
+		library: &fakeLibrary{plants: plants},
+		plants:  plants, keys: newKeys(), log: &logBuffer{},
 	}
 	s.library.put(catalog())
 	s.library.put(staff())

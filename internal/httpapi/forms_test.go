@@ -233,7 +233,7 @@ func TestMayPublish(t *testing.T) {
 		if w.Code != tt.status || tt.status == 200 && w.Body.String() != tt.actor {
 			t.Errorf("key %q, dataset %q: %d %s", tt.key, tt.ref, w.Code, w.Body)
 		}
-		if asked := s.keys.asked.Load(); asked > 1 {
+		if asked := s.keys.Asked.Load(); asked > 1 {
 			t.Errorf("key %q: verified %d times", tt.key, asked)
 		}
 	}

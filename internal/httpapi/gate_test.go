@@ -47,7 +47,7 @@ func TestGate(t *testing.T) {
 		} else {
 			d.Access = herb.AccessKey
 		}
-		s.library.putOld(d, records)
+		s.library.Keep(d, records)
 	}
 	const (
 		page   = "/datasets/"

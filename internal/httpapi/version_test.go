@@ -17,12 +17,12 @@ func withVersions(t *testing.T) *service {
 	}
 	old, _ := catalog()
 	old.Version, old.Fields, old.PrimaryKey = "v0", fields, []string{"code"}
-	s.library.putOld(old, []herb.Record{{"a", "x"}, {"b", "y"}, {"c", "x"}})
+	s.library.Keep(old, []herb.Record{{"a", "x"}, {"b", "y"}, {"c", "x"}})
 	old.Version, old.Access = "protected", herb.AccessKey
-	s.library.putOld(old, []herb.Record{{"secret", "z"}})
+	s.library.Keep(old, []herb.Record{{"secret", "z"}})
 	open, records := staff()
 	open.Version, open.Access = "open", herb.AccessOpen
-	s.library.putOld(open, records)
+	s.library.Keep(open, records)
 	return s
 }
 
@@ -45,10 +45,10 @@ func TestVersion(t *testing.T) {
 		{path + "facets?field=_version&_version=v0&buckets=0", 200, `"values":[{"value":"x","count":2},{"value":"y","count":1}]`},
 		{path + "data?_version=v0&title=a", 400, `unknown parameter \"title\"`}, // of the live version
 		{path + "data?_version=v0&_version=v0", 400, `\"_version\" is given more than once`},
-		{path + "data?_version=v9", 410, `{"error":410,"message":"dataset \"garden/catalog\" has no version \"v9\"; versions: v1, v0"}`},
-		{path + "data.csv?_version=v9", 410, "versions: v1, v0"},
-		{path + "data/b?_version=v9", 410, "versions: v1, v0"},
-		{path + "facets?field=id&_version=v9", 410, "versions: v1, v0"},
+		{path + "data?_version=v9", 410, `{"error":410,"message":"dataset \"garden/catalog\" has no version \"v9\"; versions: v1, v0, protected"}`},
+		{path + "data.csv?_version=v9", 410, "versions: v1, v0, protected"},
+		{path + "data/b?_version=v9", 410, "versions: v1, v0, protected"},
+		{path + "facets?field=id&_version=v9", 410, "versions: v1, v0, protected"},
 		{"/api/v1/store/plants/data?_version=plants-0", 400, "has no versions"},
 		{"/api/v1/garden/nothing/data?_version=v0", 404, "garden/nothing"},
 	} {

@@ -128,23 +128,6 @@ func (n numberedDatasets) MayMatch(v herb.LiveVersion, s *query.Search) bool {
 	return s.String() != "odd" || v.Published.Unix()%2 == 1
 }
 
-// countingPacer counts the reports of a search.
-type countingPacer struct {
-	reports int
-	err     error // returned by Yield
-}
-
-func (p *countingPacer) Yield(_ context.Context, steps int, worked time.Duration) error {
-	if steps > 0 && worked >= 0 {
-		p.reports++
-	}
-	return p.err
-}
-
-func (p *countingPacer) Reserve(context.Context, int) (func(), error) { return func() {}, nil }
-
-func (p *countingPacer) Idle() {}
-
 // TestSearchRecords searches few datasets, many datasets, and without time.
 func TestSearchRecords(t *testing.T) {
 	t.Parallel()
@@ -162,18 +145,18 @@ func TestSearchRecords(t *testing.T) {
 		{250, "d0", time.Hour, 1, 250, 250, false},
 		{250, "common", 1, 0, 0, 0, true},
 	} {
-		var p countingPacer // each dataset whose words are looked up is reported
+		var p listtest.Pacer // each dataset whose words are looked up is reported
 		found, err := library.SearchRecords(query.WithPacer(t.Context(), &p), numberedDatasets(tt.datasets), tt.search, herb.Principal{}, tt.budget)
 		if err != nil || found.Total != tt.total || found.Searched != tt.searched || len(found.Datasets) != tt.total || found.Partial != tt.partial {
 			t.Errorf("%q in %d datasets: %d records in %d of %d, partial %t, %v",
 				tt.search, tt.datasets, found.Total, len(found.Datasets), found.Searched, found.Partial, err)
 		}
-		if p.reports != tt.checked {
-			t.Errorf("%q in %d datasets: %d were checked", tt.search, tt.datasets, p.reports)
+		if p.Yields != tt.checked {
+			t.Errorf("%q in %d datasets: %d were checked", tt.search, tt.datasets, p.Yields)
 		}
 	}
-	full := countingPacer{err: errors.New("no slot")}
-	if _, err := library.SearchRecords(query.WithPacer(t.Context(), &full), numberedDatasets(250), "common", herb.Principal{}, time.Hour); !errors.Is(err, full.err) {
+	full := listtest.Pacer{Err: errors.New("no slot")}
+	if _, err := library.SearchRecords(query.WithPacer(t.Context(), &full), numberedDatasets(250), "common", herb.Principal{}, time.Hour); !errors.Is(err, full.Err) {
 		t.Errorf("a search that is not admitted: %v", err)
 	}
 }

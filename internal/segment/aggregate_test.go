@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/text"
@@ -39,13 +40,13 @@ func TestAggregate_memory(t *testing.T) {
 		{"_by=tags&_by=number&_measure=distinct:tags", 2 * 64},
 	} {
 		q := parseAggregate(t, tt.raw, cancelFields())
-		var p countingPacer
-		if _, err := r.Aggregate(query.WithPacer(t.Context(), &p), q); err != nil || p.peak < tt.least*cancelRecords || p.held != 0 {
-			t.Errorf("%s: reserved %d bytes, %d after the query, error %v; want at least %d", tt.raw, p.peak, p.held, err, tt.least*cancelRecords)
+		var p listtest.Pacer
+		if _, err := r.Aggregate(query.WithPacer(t.Context(), &p), q); err != nil || p.Peak < tt.least*cancelRecords || p.Held != 0 {
+			t.Errorf("%s: reserved %d bytes, %d after the query, error %v; want at least %d", tt.raw, p.Peak, p.Held, err, tt.least*cancelRecords)
 		}
-		full := countingPacer{full: errors.New("no memory")}
-		if _, err := r.Aggregate(query.WithPacer(t.Context(), &full), q); !errors.Is(err, full.full) {
-			t.Errorf("%s: %v; want %v", tt.raw, err, full.full)
+		full := listtest.Pacer{Full: errors.New("no memory")}
+		if _, err := r.Aggregate(query.WithPacer(t.Context(), &full), q); !errors.Is(err, full.Full) {
+			t.Errorf("%s: %v; want %v", tt.raw, err, full.Full)
 		}
 	}
 }

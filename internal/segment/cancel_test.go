@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
@@ -228,12 +229,12 @@ func TestYield(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p countingPacer
+		var p listtest.Pacer
 		if _, err := r.List(query.WithPacer(t.Context(), &p), q); err != nil {
 			t.Fatal(err)
 		}
-		if p.yields < tt.least || p.yields > tt.most {
-			t.Errorf("%s: yielded %d times; want %d to %d", tt.raw, p.yields, tt.least, tt.most)
+		if p.Yields < tt.least || p.Yields > tt.most {
+			t.Errorf("%s: yielded %d times; want %d to %d", tt.raw, p.Yields, tt.least, tt.most)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 )
 
@@ -68,10 +69,10 @@ func TestEveryKind(t *testing.T) {
 		if _, err := kind.call(canceled, r, q); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, canceled: %v", kind.name, err)
 		}
-		p := countingPacer{err: errors.New("rejected")}
+		p := listtest.Pacer{Err: errors.New("rejected")}
 		_, err := kind.call(query.WithPacer(t.Context(), &p), r, q)
-		if rejected := errors.Is(err, p.err); rejected != kind.counts || rejected && p.yields != 1 || p.held != 0 {
-			t.Errorf("%s, rejected by its pacer: %d reports, %v", kind.name, p.yields, err)
+		if rejected := errors.Is(err, p.Err); rejected != kind.counts || rejected && p.Yields != 1 || p.Held != 0 {
+			t.Errorf("%s, rejected by its pacer: %d reports, %v", kind.name, p.Yields, err)
 		}
 	}
 }

@@ -1,46 +1,18 @@
 package segment_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 )
-
-// countingPacer counts what queries report.
-type countingPacer struct {
-	yields, steps int
-	most          int   // steps in one report
-	err           error // returned by Yield
-	held, peak    int   // reserved bytes
-	full          error // returned by Reserve
-}
-
-func (p *countingPacer) Yield(_ context.Context, steps int, _ time.Duration) error {
-	p.yields++
-	p.steps += steps
-	p.most = max(p.most, steps)
-	return p.err
-}
-
-func (p *countingPacer) Reserve(_ context.Context, bytes int) (func(), error) {
-	if p.full != nil {
-		return nil, p.full
-	}
-	p.held += bytes
-	p.peak = max(p.peak, p.held)
-	return func() { p.held -= bytes }, nil
-}
-
-func (p *countingPacer) Idle() {}
 
 // longTexts returns few records of many words, most of which are different and begin with one of a
 // few letters.
@@ -87,12 +59,12 @@ func TestSteps_longTexts(t *testing.T) {
 		for name, source := range map[string]query.Source{
 			"segment": r, "memory": inMemory, "union": &segment.Union{Segments: []*segment.Reader{r, inMemory}},
 		} {
-			var p countingPacer
+			var p listtest.Pacer
 			if page, err := source.List(query.WithPacer(t.Context(), &p), q); err != nil || page.Total < records {
 				t.Errorf("%s: %s: %d records, %v", tt.raw, name, page.Total, err)
 			}
-			if p.steps < tt.least {
-				t.Errorf("%s: %s: %d steps, want at least %d", tt.raw, name, p.steps, tt.least)
+			if p.Steps < tt.least {
+				t.Errorf("%s: %s: %d steps, want at least %d", tt.raw, name, p.Steps, tt.least)
 			}
 		}
 	}
@@ -107,9 +79,9 @@ func TestSteps_announced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p countingPacer
-	if _, err := r.Facets(query.WithPacer(t.Context(), &p), q); err != nil || p.most < 2*cancelRecords {
-		t.Errorf("at most %d steps in %d reports, %v", p.most, p.yields, err)
+	var p listtest.Pacer
+	if _, err := r.Facets(query.WithPacer(t.Context(), &p), q); err != nil || p.Most < 2*cancelRecords {
+		t.Errorf("at most %d steps in %d reports, %v", p.Most, p.Yields, err)
 	}
 }
 
@@ -117,7 +89,7 @@ func TestSteps_announced(t *testing.T) {
 func TestSteps_lookups(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)
-	p := countingPacer{err: errors.New("rejected")}
+	p := listtest.Pacer{Err: errors.New("rejected")}
 	ctx := query.WithPacer(t.Context(), &p)
 	var values strings.Builder
 	for i := range query.MaxFilterValues {
@@ -127,7 +99,7 @@ func TestSteps_lookups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.List(ctx, list); !errors.Is(err, p.err) {
+	if _, err := r.List(ctx, list); !errors.Is(err, p.Err) {
 		t.Errorf("a filter with many values: %v", err)
 	}
 }
@@ -147,13 +119,13 @@ func TestSteps_largeRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p countingPacer
+	var p listtest.Pacer
 	s, err := r.Stream(query.WithPacer(t.Context(), &p), q)
 	for _, failed := range s.Records {
 		err = errors.Join(err, failed)
 	}
-	if err != nil || p.yields < records-1 {
-		t.Errorf("%d reports, %v; want one for each megabyte", p.yields, err)
+	if err != nil || p.Yields < records-1 {
+		t.Errorf("%d reports, %v; want one for each megabyte", p.Yields, err)
 	}
 }
 
@@ -161,16 +133,16 @@ func TestSteps_largeRecords(t *testing.T) {
 func TestSteps_rejected(t *testing.T) {
 	t.Parallel()
 	r := openCancelSegment(t)
-	p := countingPacer{err: errors.New("rejected")}
+	p := listtest.Pacer{Err: errors.New("rejected")}
 	ctx := query.WithPacer(t.Context(), &p)
 	q, err := query.Parse("search="+url.QueryEscape("w* rose"), cancelFields())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.List(ctx, q); !errors.Is(err, p.err) {
+	if _, err := r.List(ctx, q); !errors.Is(err, p.Err) {
 		t.Errorf("List: %v", err)
 	}
-	if _, err := r.Stream(ctx, q); !errors.Is(err, p.err) {
+	if _, err := r.Stream(ctx, q); !errors.Is(err, p.Err) {
 		t.Errorf("Stream: %v", err)
 	}
 }

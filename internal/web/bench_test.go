@@ -60,8 +60,9 @@ func shop() (herb.Dataset, []herb.Record) {
 func BenchmarkPage(b *testing.B) {
 	s := newSite(b, nil)
 	d, records := shop()
-	s.library.put(d, records)
-	s.library.sets[d.Ref] = &cachedSource{Source: s.library.sets[d.Ref]}
+	s.library.Put(d, records)
+	v := s.library.View(d.Ref)
+	v.Source = &cachedSource{Source: v.Source}
 	for _, query := range []string{"page=2", "category=fern", "per_page=100", ""} {
 		for _, encoding := range []string{"gzip, deflate, br, zstd", "identity"} {
 			for _, path := range []string{"/api/v1/shop/catalog/data", "/datasets/shop/catalog"} {

@@ -375,7 +375,7 @@ func TestBrowser_newVersion(t *testing.T) {
 	}
 	d, records := garden()
 	d.Title = "Another garden"
-	s.library.replace(d, records[:7])
+	replace(s.library, d, records[:7])
 	got := words(s.page(t, catalog, 200))
 	if !strings.Contains(got, "Another garden") || !strings.Contains(got, "7 rows") || strings.Contains(got, "60 rows") {
 		t.Errorf("the page still shows the old version: %.500s", got)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/library"
 	"herbarium/internal/web"
 )
@@ -47,9 +48,9 @@ func TestCatalogue(t *testing.T) {
 
 func TestCatalogue_order(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
-		for i := range l.datasets {
-			l.datasets[i].Published = time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
+		for i := range l.Views {
+			l.Views[i].Published = time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)
 		}
 	})
 	for rawQuery, want := range map[string]string{
@@ -144,7 +145,7 @@ func TestCatalogue_entries(t *testing.T) {
 	d, records := garden()
 	d.Ref, d.Title, d.Description = herb.Ref{Namespace: "plain", Name: "usgs_plants-2016"}, "", ""
 	d.Report.Columns[4].Min, d.Report.Columns[4].Max = "2016-01-01", "2024-12-28"
-	s.library.put(d, records)
+	s.library.Put(d, records)
 	entries := map[string]*html.Node{}
 	for _, li := range all(s.page(t, "/", 200), tag("li", "dataset")) {
 		entries[words(one(t, li, tag("h3", "")))] = li
@@ -192,7 +193,7 @@ func TestSpark(t *testing.T) {
 
 func TestCatalogue_empty(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) { l.datasets = nil })
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) { l.Views = nil })
 	if got := words(one(t, s.page(t, "/", 200), tag("main", ""))); !strings.Contains(got, "herbarium publish") {
 		t.Errorf("the page does not say what to do: %s", got)
 	}
@@ -200,9 +201,9 @@ func TestCatalogue_empty(t *testing.T) {
 
 func TestCatalogue_pages(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		for i := range 100 {
-			l.put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: string(rune('a'+i/26)) + string(rune('a'+i%26))}}, nil)
+			l.Put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: string(rune('a'+i/26)) + string(rune('a'+i%26))}}, nil)
 		}
 	})
 	shown := 0
@@ -225,17 +226,17 @@ func TestCatalogue_pages(t *testing.T) {
 // that have exactly this one.
 func TestCatalogue_keywords(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		for name, keywords := range map[string]string{
 			"exact": `["plants"]`, "similar": `["plants of the world","plantsman","Plants"]`, "symbol": `["★"]`, "many": `["a","b","c","d","e","f","g"]`,
 		} {
 			d := herb.Dataset{Ref: herb.Ref{Namespace: "tags", Name: name}, Fields: []herb.Field{field("plants", herb.TypeText)}}
 			d.Descriptor = []byte(`{"resource":{"keywords":` + keywords + `}}`)
-			l.put(d, nil)
+			l.Put(d, nil)
 		}
 		locked := herb.Dataset{Ref: herb.Ref{Namespace: "tags", Name: "locked"}, Access: herb.AccessKey, Fields: []herb.Field{field("a", herb.TypeText)}}
 		locked.Descriptor = []byte(`{"resource":{"keywords":["plants"]}}`)
-		l.put(locked, nil)
+		l.Put(locked, nil)
 	})
 	refs := func(query string) string {
 		var found []string
@@ -277,12 +278,12 @@ func TestCatalogue_keywords(t *testing.T) {
 
 // protectedMeanwhile makes a protected version live after a search has counted its matches.
 type protectedMeanwhile struct {
-	*fakeLibrary
+	*apitest.Library
 	opened int
 }
 
 func (l *protectedMeanwhile) Acquire(ctx context.Context, ref herb.Ref) (library.View, error) {
-	v, err := l.fakeLibrary.Acquire(ctx, ref)
+	v, err := l.Library.Acquire(ctx, ref)
 	if ref.Namespace == "garden" {
 		if l.opened++; l.opened > 1 {
 			v.Access = herb.AccessKey
@@ -295,8 +296,8 @@ func (l *protectedMeanwhile) Acquire(ctx context.Context, ref herb.Ref) (library
 func TestSearch_protectedMeanwhile(t *testing.T) {
 	t.Parallel()
 	var lib *protectedMeanwhile
-	s := newSite(t, func(o *web.Options, l *fakeLibrary) {
-		lib = &protectedMeanwhile{fakeLibrary: l}
+	s := newSite(t, func(o *web.Options, l *apitest.Library) {
+		lib = &protectedMeanwhile{Library: l}
 		o.Library = lib
 	})
 	a := s.get(t, "/?search=moss")

@@ -190,7 +190,7 @@ func TestChart_version(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	d, records := garden()
-	s.library.addVersion(d, "v0", records[:12])
+	keep(s.library, d, "v0", records[:12])
 	doc := s.page(t, catalog+"/chart?_by=category&_version=v0", 200)
 	if diff := cmp.Diff([]string{"fern 4", "moss 4", "tree 4"}, groupsOf(t, doc)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -212,7 +212,7 @@ func TestAbout_charts(t *testing.T) {
 	s := newSite(t, nil)
 	d, records := garden()
 	d.Descriptor = []byte(`{"resource":{"herbarium":{"charts":[{"by":"date:month"},{"by":["date:month","category"],"measure":"sum:price"},{"by":"gone"},{"measure":"mean:price"}]}}}`)
-	s.library.replace(d, records)
+	replace(s.library, d, records)
 	doc := s.page(t, catalog+"/about", 200)
 	var got []string
 	for _, f := range all(one(t, doc, has("id", "charts")), tag("figure", "")) {
@@ -229,7 +229,7 @@ func TestAbout_charts(t *testing.T) {
 	}
 	d, records = staff()
 	d.Descriptor = []byte(`{"resource":{"herbarium":{"charts":[{"by":"name"}]}}}`)
-	s.library.replace(d, records)
+	replace(s.library, d, records)
 	if a := s.get(t, "/datasets/locked/staff/about"); strings.Contains(a.body, "Secretive") || strings.Contains(a.body, `id="charts"`) {
 		t.Error("the description of a protected dataset shows values")
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/web"
 )
 
@@ -143,14 +144,14 @@ func TestDownload(t *testing.T) {
 // texts are.
 func TestColumnEvidence(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		d, records := garden()
 		for i := range d.Report.Columns {
 			if c := &d.Report.Columns[i]; c.Field == "title" {
 				c.Evidence, c.Shortest, c.Longest = `text: 3 values are not numbers, the first "ca. 3"`, 5, 1200
 			}
 		}
-		l.replace(d, records)
+		replace(l, d, records)
 	})
 	doc := s.page(t, catalog, 200)
 	for name, want := range map[string]string{"title": `text: 3 values are not numbers, the first "ca. 3"; 5–1,200 characters`, "price": "seen"} {
@@ -164,7 +165,7 @@ func TestColumnEvidence(t *testing.T) {
 // values lead to these, and that the lengths and words of texts are shown.
 func TestNearType(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		d, records := garden()
 		for i := range d.Report.Columns {
 			switch c := &d.Report.Columns[i]; c.Field {
@@ -181,7 +182,7 @@ func TestNearType(t *testing.T) {
 				c.Lengths = []herb.LengthCount{{From: 3, To: 3, Count: 7}, {From: 4, To: 4, Count: 50}}
 			}
 		}
-		l.replace(d, records)
+		replace(l, d, records)
 	})
 	for _, filter := range []string{"", "&price[lt]=5000"} {
 		doc := s.page(t, catalog+"?_distributions=1"+filter, 200)

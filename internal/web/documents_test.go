@@ -7,12 +7,13 @@ import (
 
 	"golang.org/x/net/html"
 
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/web"
 )
 
 func TestAbout(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		d, records := garden()
 		d.Description = "# Plants\n\n**Grown** by [us](https://garden.example/)."
 		d.Fields[3].Description = "What it *costs*"
@@ -22,7 +23,7 @@ func TestAbout(t *testing.T) {
 			"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`)
 		d.Report.Notes = []string{"the file has no header"}
 		d.Report.Columns[2].Empty, d.Report.Columns[2].Notes = 3, []string{"three rows lack it"}
-		l.replace(d, records)
+		replace(l, d, records)
 	})
 	doc := s.page(t, "/datasets/garden/catalog/about", 200)
 	main := one(t, doc, tag("main", ""))
@@ -54,11 +55,11 @@ func TestAbout(t *testing.T) {
 // may quote values.
 func TestAbout_locked(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		d, records := staff()
 		d.Descriptor = []byte(`{"resource":{"sources":[{"title":"Secretive source"}]}}`)
 		d.Report.Notes = []string{"Secretive note"}
-		l.replace(d, records)
+		replace(l, d, records)
 	})
 	if a := s.get(t, locked+"/about"); a.status != 200 || strings.Contains(a.body, "Secretive") {
 		t.Errorf("without a key: %d, and it quotes values", a.status)
@@ -79,7 +80,7 @@ func TestOlderVersion(t *testing.T) {
 	d, records := garden()
 	d.Fields, d.Report = slices.Clone(d.Fields), nil
 	d.Fields[2].Name = "kind"
-	s.library.addVersion(d, "v0", records[:6])
+	keep(s.library, d, "v0", records[:6])
 	const path = "/datasets/garden/catalog"
 
 	page := s.page(t, path+"?kind=fern&_version=v0", 200)
@@ -128,7 +129,7 @@ func TestVersionLinks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	d, records := garden()
-	s.library.addVersion(d, "v0", records[:6])
+	keep(s.library, d, "v0", records[:6])
 	const path = "/datasets/garden/catalog"
 	var hrefs []string
 	for _, a := range all(one(t, s.page(t, path+"/versions", 200), tag("ol", "versions")), tag("a", "")) {
@@ -150,7 +151,7 @@ func TestVersionLinks(t *testing.T) {
 		t.Errorf("the API reference lists the parameters %q", got)
 	}
 	before := s.get(t, path+"?_version=v0").header.Get("Etag")
-	s.library.replace(d, records)
+	replace(s.library, d, records)
 	if after := s.get(t, path+"?_version=v0", "If-None-Match", before); after.status != 200 {
 		t.Errorf("the page of an earlier version after a publish: %d, want 200 because its banner changes", after.status)
 	}
@@ -160,14 +161,14 @@ func TestVersionLinks(t *testing.T) {
 // does.
 func TestOlderVersionAccess(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		locked, records := staff()
 		open := locked
 		open.Access = ""
-		l.addVersion(open, "v0", records)
+		keep(l, open, "v0", records)
 		plants, rows := garden()
 		plants.Access = "key"
-		l.addVersion(plants, "v0", rows)
+		keep(l, plants, "v0", rows)
 	})
 	for _, path := range []string{"/datasets/locked/staff", "/datasets/garden/catalog"} {
 		for _, view := range []string{"?", "/facets?_facet=name&"} {

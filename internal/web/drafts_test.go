@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/jobs"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
@@ -128,15 +129,15 @@ type publishingSite struct {
 func newPublishingSite(t testing.TB) *publishingSite {
 	t.Helper()
 	f := &fakeDrafts{review: stockReview()}
-	s := newSite(t, func(o *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(o *web.Options, l *apitest.Library) {
 		o.Files, o.Drafts, o.Versions, o.Publisher = f, f, f, f
 		d, records := garden()
 		d.Ref = herb.Ref{Namespace: "nursery", Name: "stock"}
-		l.put(d, records)
+		l.Put(d, records)
 		older := d
 		older.Report, older.Access = &herb.Report{Format: "older csv"}, herb.AccessKey // visitors do not see its report
-		l.versions[d.Ref] = []versions.Version{{Dataset: l.datasets[len(l.datasets)-2], Live: true}}
-		l.addVersion(older, "v0", records[:5])
+		l.Histories[d.Ref] = []versions.Version{{Dataset: l.View(d.Ref).Dataset, Live: true}}
+		keep(l, older, "v0", records[:5])
 	})
 	return &publishingSite{s, f}
 }

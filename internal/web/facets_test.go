@@ -86,7 +86,7 @@ func TestFacets_pages(t *testing.T) {
 	for i := range 250 {
 		records = append(records, herb.Record{fmt.Sprintf("city %03d", i)}, herb.Record{fmt.Sprintf("city %03d", i)})
 	}
-	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "cities"}, Fields: []herb.Field{field("city", herb.TypeText)}}, records)
+	s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "cities"}, Fields: []herb.Field{field("city", herb.TypeText)}}, records)
 	path := "/datasets/geo/cities?_facet=city&city=city+240"
 	var sizes []int
 	seen := map[string]bool{}
@@ -276,7 +276,7 @@ func TestCharts_newVersion(t *testing.T) {
 		}
 	}
 	d, records := garden()
-	s.library.replace(d, records[:7])
+	replace(s.library, d, records[:7])
 	if got := attr(s.distribution(t, "", "category"), "data-total"); got != "7" {
 		t.Errorf("%s rows of the new version are counted", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/web"
 )
 
@@ -50,11 +51,11 @@ func TestFiles(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(folder, "folder.svg"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t, func(o *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(o *web.Options, l *apitest.Library) {
 		open, locked, rows, lockedRows := pictures()
-		l.put(open, rows)
-		l.replace(locked, lockedRows)
-		l.addVersion(open, "v0", []herb.Record{{"Old", "images/old.svg"}})
+		l.Put(open, rows)
+		replace(l, locked, lockedRows)
+		keep(l, open, "v0", []herb.Record{{"Old", "images/old.svg"}})
 		o.Folder = func(ref herb.Ref) string {
 			if ref.Name == "plain" {
 				return ""

@@ -20,11 +20,7 @@ import (
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
-	"herbarium/internal/library"
-	"herbarium/internal/listtest"
-	"herbarium/internal/query"
-	"herbarium/internal/store"
-	"herbarium/internal/text"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
@@ -37,115 +33,33 @@ const (
 	sendsKey = "herb_sends00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // publishes it, but may not read it
 )
 
-type fakeKeys struct{}
-
-func (fakeKeys) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
-	scopes, ok := map[string][]herb.Scope{staffKey: {"data:read:locked/staff"}, otherKey: {"data:read:garden/catalog"}, sellsKey: {"publish:nursery/*", "data:read"}, sendsKey: {"publish:nursery/*"}}[secret]
-	if !ok {
-		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "no such key")
-	}
-	return herb.Principal{ID: secret[5:15], Scopes: scopes}, nil
+// keys returns the keys of the fixture.
+func keys() *apitest.Keys {
+	return &apitest.Keys{Scopes: map[string][]herb.Scope{
+		staffKey: {"data:read:locked/staff"},
+		otherKey: {"data:read:garden/catalog"},
+		sellsKey: {"publish:nursery/*", "data:read"},
+		sendsKey: {"publish:nursery/*"},
+	}}
 }
 
-type noPlants struct{}
-
-func (noPlants) Create(context.Context, store.Creation) (store.Outcome, error) {
-	return store.Outcome{}, nil
-}
-
-// fakeLibrary serves datasets from memory through the oracle.
-type fakeLibrary struct {
-	sets     map[herb.Ref]query.Source
-	datasets []herb.Dataset
-	versions map[herb.Ref][]versions.Version
-	kept     []library.View // earlier versions
-	err      error          // returned by every method, if set
-}
-
-func (l *fakeLibrary) put(d herb.Dataset, records []herb.Record) {
-	d.Records, d.Published, d.Version = len(records), time.Date(2026, 3, 20, 8, 30, 0, 0, time.UTC), "v1"
-	l.sets[d.Ref] = listtest.NewOracle(d.Fields, records)
-	l.datasets = append(l.datasets, d)
-	slices.SortFunc(l.datasets, func(a, b herb.Dataset) int { return a.Ref.Compare(b.Ref) })
+// keep adds an earlier version of a dataset, which is listed from records.
+func keep(l *apitest.Library, d herb.Dataset, version string, records []herb.Record) {
+	d.Version, d.Published = version, time.Date(2025, 1, 2, 8, 30, 0, 0, time.UTC)
+	l.Keep(d, records)
 }
 
 // replace publishes another version of a dataset.
-func (l *fakeLibrary) replace(d herb.Dataset, records []herb.Record) {
-	l.datasets = slices.DeleteFunc(l.datasets, func(o herb.Dataset) bool { return o.Ref == d.Ref })
-	l.put(d, records)
-	for i := range l.datasets {
-		l.datasets[i].Version = "v2"
-	}
+func replace(l *apitest.Library, d herb.Dataset, records []herb.Record) {
+	l.Put(d, records)
+	setVersions(l, "v2")
 }
 
-func (l *fakeLibrary) Live(context.Context) (live []herb.LiveVersion, err error) {
-	for _, d := range l.datasets {
-		live = append(live, herb.LiveVersion{Ref: d.Ref, Version: d.Version, Records: d.Records, Published: d.Published})
+// setVersions names the live versions of all datasets.
+func setVersions(l *apitest.Library, version string) {
+	for i := range l.Views {
+		l.Views[i].Version = version
 	}
-	return live, l.err
-}
-
-func (l *fakeLibrary) Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error) {
-	live, err := l.Live(ctx)
-	words := text.AppendWords(nil, search)
-	return slices.DeleteFunc(live, func(v herb.LiveVersion) bool {
-		i := slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })
-		matches := store.NewSearchFilter(search, keyword).Match(store.NewSearchWords(l.datasets[i]))
-		return !matches || strings.TrimSpace(search) != "" && len(words) == 0
-	}), err
-}
-
-func (l *fakeLibrary) ProtectedRefs(context.Context) ([]herb.Ref, error) { return nil, nil }
-
-func (l *fakeLibrary) MayMatch(herb.LiveVersion, *query.Search) bool { return true }
-
-func (l *fakeLibrary) IsClosed(herb.LiveVersion) bool { return false }
-
-func (l *fakeLibrary) Datasets(_ context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
-	for _, v := range versions {
-		d := l.datasets[slices.IndexFunc(l.datasets, func(d herb.Dataset) bool { return d.Ref == v.Ref })]
-		if !details {
-			d.Details = herb.Details{}
-		}
-		all = append(all, d)
-	}
-	return all, l.err
-}
-
-func (l *fakeLibrary) Acquire(_ context.Context, ref herb.Ref) (library.View, error) {
-	if l.err != nil {
-		return library.View{}, l.err
-	}
-	for _, d := range l.datasets {
-		if d.Ref == ref {
-			return library.View{Dataset: d, Source: l.sets[ref]}, nil
-		}
-	}
-	return library.View{}, herb.Errorf(herb.CodeNotFound, "no such dataset %q; GET /api/v1 lists all datasets", ref)
-}
-
-func (l *fakeLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error) {
-	for _, v := range l.kept {
-		if v.Ref == ref && v.Version == version {
-			return v, nil
-		}
-	}
-	live, err := l.Acquire(ctx, ref)
-	if err == nil && live.Version != version {
-		return live, herb.Errorf(herb.CodeGone, "version %s of dataset %s is not kept", version, ref)
-	}
-	return live, err
-}
-
-// addVersion adds an earlier version of a dataset, which it lists from records.
-func (l *fakeLibrary) addVersion(d herb.Dataset, version string, records []herb.Record) {
-	d.Version, d.Records, d.Published = version, len(records), time.Date(2025, 1, 2, 8, 30, 0, 0, time.UTC)
-	l.kept = append(l.kept, library.View{Dataset: d, Source: listtest.NewOracle(d.Fields, records)})
-	l.versions[d.Ref] = append(l.versions[d.Ref], versions.Version{Dataset: d, First: true})
-}
-
-func (l *fakeLibrary) History(_ context.Context, ref herb.Ref) ([]versions.Version, error) {
-	return l.versions[ref], nil
 }
 
 // field returns a field that supports searching, filtering and sorting.
@@ -241,23 +155,24 @@ func wide() (herb.Dataset, []herb.Record) {
 // site is a server with pages over a fake library.
 type site struct {
 	http.Handler
-	library *fakeLibrary
+	library *apitest.Library
 	base    string
 }
 
-func newSite(t testing.TB, change func(*web.Options, *fakeLibrary)) *site {
+func newSite(t testing.TB, change func(*web.Options, *apitest.Library)) *site {
 	t.Helper()
-	lib := &fakeLibrary{sets: map[herb.Ref]query.Source{}, versions: map[herb.Ref][]versions.Version{}}
-	lib.put(garden())
-	lib.put(staff())
-	lib.put(evil())
-	lib.put(wide())
-	lib.put(herb.Dataset{Ref: herb.Ref{Namespace: "empty", Name: "none"}, Fields: []herb.Field{field("a", herb.TypeText)}}, nil)
-	for _, d := range lib.datasets {
+	lib := &apitest.Library{Histories: map[herb.Ref][]versions.Version{}}
+	lib.Put(garden())
+	lib.Put(staff())
+	lib.Put(evil())
+	lib.Put(wide())
+	lib.Put(herb.Dataset{Ref: herb.Ref{Namespace: "empty", Name: "none"}, Fields: []herb.Field{field("a", herb.TypeText)}}, nil)
+	for _, v := range lib.Views {
+		d := v.Dataset
 		if d.Namespace == "wide" {
 			d.Report = &herb.Report{Columns: make([]herb.ColumnReport, len(d.Fields))}
 		}
-		lib.versions[d.Ref] = []versions.Version{{Dataset: d, Live: true}}
+		lib.Histories[d.Ref] = []versions.Version{{Dataset: d, Live: true}}
 	}
 	opts := web.Options{
 		Site:    httpapi.Site{Library: lib, Version: "test", SearchBudget: time.Hour},
@@ -286,7 +201,7 @@ func newAPI(t testing.TB, s httpapi.Site, pages httpapi.Pages) *httpapi.API {
 		t.Fatal(err)
 	}
 	api, err := httpapi.New(httpapi.Options{
-		Site: s, Plants: noPlants{}, Keys: fakeKeys{}, Pages: pages, Admission: lanes,
+		Site: s, Keys: keys(), Pages: pages, Admission: lanes,
 		Log: slog.New(slog.DiscardHandler), Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/web"
 )
 
@@ -13,7 +14,7 @@ func TestLargeRecords(t *testing.T) {
 	t.Parallel()
 	const records, size = 5, 1 << 20
 	value := strings.Repeat("start of a shape ", 4096) + strings.Repeat("x", size)
-	s := newSite(t, func(_ *web.Options, lib *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, lib *apitest.Library) {
 		d := herb.Dataset{Ref: herb.Ref{Namespace: "large", Name: "shapes"}, Fields: []herb.Field{
 			field("id", herb.TypeText), field("shape", herb.TypeText), field("parts", herb.TypeList), field("hidden", herb.TypeText),
 		}}
@@ -21,7 +22,7 @@ func TestLargeRecords(t *testing.T) {
 		for range records {
 			rows = append(rows, herb.Record{"1", value, strings.Repeat("part, ", size/6), value})
 		}
-		lib.put(d, rows)
+		lib.Put(d, rows)
 	})
 	const dataset = "/datasets/large/shapes"
 	for path, want := range map[string]string{

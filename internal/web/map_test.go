@@ -20,7 +20,7 @@ func putTrips(s *site) {
 		field("name", herb.TypeText), field("start_lat", herb.TypeNumber), field("start_lon", herb.TypeNumber),
 		field("end_lat", herb.TypeNumber), field("end_lon", herb.TypeNumber),
 	}
-	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "trips"}, Fields: fields}, []herb.Record{
+	s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "trips"}, Fields: fields}, []herb.Record{
 		{"a", "48.1", "11.5", "52.5", "13.4"}, {"b", "48.2", "11.6", "-33.9", "151.2"}, {"c", "", "", "40.7", "-74"},
 	})
 }
@@ -120,7 +120,7 @@ func TestMap_bounds(t *testing.T) {
 func TestMap_tip(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "quakes"}, Fields: []herb.Field{
+	s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "quakes"}, Fields: []herb.Field{
 		field("id", herb.TypeText), field("latitude", herb.TypeNumber), field("longitude", herb.TypeNumber), field("depth", herb.TypeNumber),
 		field("magnitude", herb.TypeNumber), field("time", herb.TypeDateTime), field("name", herb.TypeText),
 	}}, []herb.Record{{"q1", "1", "2", "10", "7.5", "2020-01-01T00:00:00Z", "Near Lima"}})
@@ -144,7 +144,7 @@ func TestMap_wkt(t *testing.T) {
 	s := newSite(t, nil)
 	d := herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "sites"}, Fields: []herb.Field{field("name", herb.TypeText), field("the_geom", herb.TypeText)}}
 	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "name"}, {Field: "the_geom", Min: "POINT (-77 -12)", Max: "POINT (115.9 -32)"}}}
-	s.library.put(d, []herb.Record{{"Lima", "POINT (-77 -12)"}, {"Oslo", "POINT (10.7 59.9)"}, {"Perth", "POINT (115.9 -32)"}, {"nowhere", ""}})
+	s.library.Put(d, []herb.Record{{"Lima", "POINT (-77 -12)"}, {"Oslo", "POINT (10.7 59.9)"}, {"Perth", "POINT (115.9 -32)"}, {"nowhere", ""}})
 	const path = "/datasets/geo/sites/map"
 	for query, note := range map[string]string{
 		"": "3 points of 4 rows", "?name%5Bne%5D=Oslo": "2 points of 3 rows", "?_bounds=0%2C50%2C20%2C70": "1 point in view of 4 rows",
@@ -178,7 +178,7 @@ func TestMap_call(t *testing.T) {
 	for i := range many {
 		many[i] = herb.Record{"10", strconv.Itoa(i % 300)}
 	}
-	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "many"}, Fields: fields}, many)
+	s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "many"}, Fields: fields}, many)
 	for path, want := range map[string]string{
 		"/datasets/geo/trips/map?name=a":        "/api/v1/geo/trips/data?name=a&per_page=50",
 		"/datasets/geo/many/map?lon%5Bgte%5D=0": "/api/v1/geo/many/grid?lon[gte]=0&_x=lon&_y=lat&_bounds=0,-90,360,90&_columns=144&_rows=72",

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
@@ -30,7 +31,7 @@ func linkedData(t *testing.T, doc *html.Node) map[string]any {
 
 func TestJSONLD(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = "https://example.org/open" })
+	s := newSite(t, func(o *web.Options, _ *apitest.Library) { o.PublicURL = "https://example.org/open" })
 	got := linkedData(t, s.page(t, catalog, 200))
 	for name, want := range map[string]any{
 		"@context": "https://schema.org", "@type": "Dataset", "name": "The garden", "description": "What grows in it.",
@@ -61,7 +62,7 @@ func TestJSONLD(t *testing.T) {
 
 func TestDCAT(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = "https://example.org/open" })
+	s := newSite(t, func(o *web.Options, _ *apitest.Library) { o.PublicURL = "https://example.org/open" })
 	a := s.get(t, "/catalog.jsonld")
 	if a.status != 200 || a.header.Get("Content-Type") != "application/ld+json" || a.header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Fatalf("got %d %v", a.status, a.header)
@@ -120,9 +121,9 @@ func TestDCAT_agents(t *testing.T) {
 		`{"licenses":[{"name":"x","path":"https://license.example"}],"publisher":{"name":"City","url":"https://city.example"},"contactPoint":{"email":"desk@city.example"}}`,
 		`{"licenses":"none","publisher":7,"contactPoint":{"email":"javascript:alert(1)"},"contributors":{}}`,
 	}
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		for i, d := range descriptors {
-			l.put(herb.Dataset{Ref: herb.Ref{Namespace: "agents", Name: "d" + strconv.Itoa(i)}, Access: herb.AccessOpen, Details: herb.Details{Descriptor: []byte(`{"package":` + d + `}`)}}, nil)
+			l.Put(herb.Dataset{Ref: herb.Ref{Namespace: "agents", Name: "d" + strconv.Itoa(i)}, Access: herb.AccessOpen, Details: herb.Details{Descriptor: []byte(`{"package":` + d + `}`)}}, nil)
 		}
 	})
 	var c struct {
@@ -205,7 +206,7 @@ func TestWeight(t *testing.T) {
 
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = "https://example.org/open" })
+	s := newSite(t, func(o *web.Options, _ *apitest.Library) { o.PublicURL = "https://example.org/open" })
 	doc := s.page(t, "/docs", 200)
 	place := one(t, doc, func(n *html.Node) bool { return attr(n, "id") == "swagger" })
 	if attr(place, "data-document") != "/open/openapi.json" {
@@ -287,12 +288,12 @@ func TestReference(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		d, _ := garden()
 		d.Version, d.Records = "20260320T083000Z-new", 60
 		old := d
 		old.Version, old.Records = "20260101T000000Z-old", 40
-		l.versions[d.Ref] = []versions.Version{
+		l.Histories[d.Ref] = []versions.Version{
 			{Dataset: d, Live: true, Changes: []versions.Change{{Message: `field "x" is removed`, Breaking: true}, {Message: "there are 60 records instead of 40"}}},
 			{Dataset: old, First: true},
 		}

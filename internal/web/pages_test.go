@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/web"
 )
 
@@ -142,7 +143,7 @@ func TestLinks(t *testing.T) {
 	for _, public := range []string{"", "https://example.org/open/data"} {
 		t.Run(public, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, func(o *web.Options, l *fakeLibrary) { o.PublicURL = public; l.datasets = l.datasets[:3] })
+			s := newSite(t, func(o *web.Options, l *apitest.Library) { o.PublicURL = public; l.Views = l.Views[:3] })
 			const most = 600
 			start := s.base + "/"
 			queue, seen := []string{start}, map[string]bool{start: true}
@@ -205,7 +206,7 @@ func TestCanonicalAddresses(t *testing.T) {
 		{"https://example.org/open/data/", "https://example.org/open/data"},
 	}
 	for _, tt := range tests {
-		s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = tt.public })
+		s := newSite(t, func(o *web.Options, _ *apitest.Library) { o.PublicURL = tt.public })
 		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/api", "/datasets/garden/catalog/versions"} {
 			doc := s.page(t, path, 200)
 			want := tt.want + path
@@ -241,8 +242,8 @@ func TestOrigin_invalidHost(t *testing.T) {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for code, status := range map[herb.Code]int{herb.CodeUnavailable: 503, herb.CodeInternal: 500} {
-		s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
-			l.err = herb.Wrap(code, context.DeadlineExceeded, "the disk at /var is gone")
+		s := newSite(t, func(_ *web.Options, l *apitest.Library) {
+			l.Err = herb.Wrap(code, context.DeadlineExceeded, "the disk at /var is gone")
 		})
 		for _, path := range []string{"/", "/datasets/garden/catalog", "/datasets/garden/catalog/about", "/datasets/garden/catalog/api", "/catalog.jsonld"} {
 			a := s.get(t, path)
@@ -311,8 +312,8 @@ func TestNew_missingOptions(t *testing.T) {
 		t.Error("New accepts options without a library")
 	}
 	if _, err := web.New(web.Options{
-		Site:    httpapi.Site{Library: &fakeLibrary{}, PublicURL: "example.org"},
-		History: (&fakeLibrary{}).History, Folder: func(herb.Ref) string { return "" },
+		Site:    httpapi.Site{Library: &apitest.Library{}, PublicURL: "example.org"},
+		History: (&apitest.Library{}).History, Folder: func(herb.Ref) string { return "" },
 		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
 	}); err == nil || !strings.Contains(err.Error(), "example.org") {
 		t.Error("New accepts a public URL without a host")
@@ -341,9 +342,7 @@ func TestBrowser_etag(t *testing.T) {
 			}
 		}
 	}
-	for i := range s.library.datasets {
-		s.library.datasets[i].Version = "v2"
-	}
+	setVersions(s.library, "v2")
 	for tag, query := range seen {
 		if a := s.get(t, catalog+strings.TrimSuffix(query, "dark"), "If-None-Match", tag); a.status != http.StatusOK {
 			t.Errorf("%s: %d for a tag of the previous version", query, a.status)

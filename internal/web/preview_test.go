@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"herbarium/internal/httpapi/gate"
 
@@ -16,6 +15,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/apitest"
+	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/web"
@@ -36,10 +37,10 @@ func (s countingSource) Facets(ctx context.Context, r *query.FacetRequest) (quer
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	counted := 0
-	s := newSite(t, func(_ *web.Options, l *fakeLibrary) {
-		l.put(places())
-		ref := herb.Ref{Namespace: "garden", Name: "catalog"}
-		l.sets[ref] = countingSource{l.sets[ref], &counted}
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
+		l.Put(places())
+		v := l.View(herb.Ref{Namespace: "garden", Name: "catalog"})
+		v.Source = countingSource{v.Source, &counted}
 	})
 	images := map[string]bool{}
 	for _, path := range []string{
@@ -85,21 +86,6 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// fakePacer records what a request announces and reserves.
-type fakePacer struct{ steps, bytes int }
-
-func (p *fakePacer) Yield(_ context.Context, steps int, _ time.Duration) error {
-	p.steps = max(p.steps, steps)
-	return nil
-}
-
-func (p *fakePacer) Reserve(_ context.Context, bytes int) (func(), error) {
-	p.bytes += bytes
-	return func() { p.bytes = 0 }, nil
-}
-
-func (p *fakePacer) Idle() {}
-
 // pacedPages are pages of datasets that announce their work to a pacer instead of the server.
 type pacedPages struct {
 	httpapi.Pages
@@ -123,8 +109,8 @@ func (p pacedPages) Handlers() map[string]httpapi.PageHandler {
 // reserved: a request that may not have it draws nothing.
 func TestPreview_lane(t *testing.T) {
 	t.Parallel()
-	lib := &fakeLibrary{sets: map[herb.Ref]query.Source{}}
-	lib.put(places())
+	lib := &apitest.Library{}
+	lib.Put(places())
 	pages, err := web.New(web.Options{
 		Site: httpapi.Site{Library: lib}, History: lib.History, Folder: func(herb.Ref) string { return "" },
 		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
@@ -136,9 +122,9 @@ func TestPreview_lane(t *testing.T) {
 		server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/datasets/geo/places/map/preview.png", nil))
 		return w.Code, w.Body.Len()
 	}
-	var p fakePacer
-	if status, n := draw(&p); status != 200 || n == 0 || p.steps < 1<<17 || p.bytes != 0 {
-		t.Errorf("%d, %d bytes; announced %d steps, holds %d bytes", status, n, p.steps, p.bytes)
+	var p listtest.Pacer
+	if status, n := draw(&p); status != 200 || n == 0 || p.Most < 1<<17 || p.Held != 0 {
+		t.Errorf("%d, %d bytes; announced %d steps, holds %d bytes", status, n, p.Most, p.Held)
 	}
 	if status, _ := draw(fullPacer{&p}); status != 503 {
 		t.Errorf("without memory: %d", status)
@@ -146,7 +132,7 @@ func TestPreview_lane(t *testing.T) {
 }
 
 // fullPacer has no memory for an image.
-type fullPacer struct{ *fakePacer }
+type fullPacer struct{ *listtest.Pacer }
 
 func (p fullPacer) Reserve(_ context.Context, bytes int) (func(), error) {
 	if bytes > 3<<20 {
@@ -168,9 +154,9 @@ func places() (herb.Dataset, []herb.Record) {
 // other sites fetch the page of the same view.
 func TestPreview_page(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(o *web.Options, l *fakeLibrary) {
+	s := newSite(t, func(o *web.Options, l *apitest.Library) {
 		o.PublicURL = "https://data.example/open"
-		l.put(places())
+		l.Put(places())
 	})
 	const site = "https://data.example"
 	for _, tt := range []struct{ path, title, address, image, alt string }{

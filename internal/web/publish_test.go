@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
@@ -213,7 +214,7 @@ func TestPublish_files(t *testing.T) {
 func TestPublish_base(t *testing.T) {
 	t.Parallel()
 	f := &fakeDrafts{review: stockReview(), record: ended("", versions.StatusPublished, "")}
-	s := newSite(t, func(o *web.Options, _ *fakeLibrary) {
+	s := newSite(t, func(o *web.Options, _ *apitest.Library) {
 		o.PublicURL, o.Files, o.Drafts, o.Versions, o.Publisher = "https://example.org/open", f, f, f, f
 	})
 	if a := s.get(t, "/publish", as(sellsKey)...); !strings.Contains(a.body, `action="/open/publish"`) || !strings.Contains(a.body, `formaction="/open/publish-table"`) {

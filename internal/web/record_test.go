@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/web"
 )
 
@@ -47,8 +48,8 @@ func TestRecord_arrays(t *testing.T) {
 	subjects := field("subjects", herb.TypeList)
 	subjects.Notation.JSON = true
 	const value = `["boat, sailing","church"]`
-	s := newSite(t, func(_ *web.Options, lib *fakeLibrary) {
-		lib.put(herb.Dataset{Ref: herb.Ref{Namespace: "museum", Name: "works"}, Fields: []herb.Field{subjects}}, []herb.Record{{value}})
+	s := newSite(t, func(_ *web.Options, lib *apitest.Library) {
+		lib.Put(herb.Dataset{Ref: herb.Ref{Namespace: "museum", Name: "works"}, Fields: []herb.Field{subjects}}, []herb.Record{{value}})
 	})
 	doc := s.page(t, "/datasets/museum/works?_record=1", 200)
 	record := one(t, doc, tag("aside", "record"))
@@ -106,14 +107,14 @@ func TestRecord_permalink(t *testing.T) {
 // more.
 func TestRecord_contentLink(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, lib *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, lib *apitest.Library) {
 		d := herb.Dataset{Ref: herb.Ref{Namespace: "talks", Name: "all"}, Fields: []herb.Field{field("speaker", herb.TypeText), field("party", herb.TypeText), field("text", herb.TypeText)}}
 		var rows []herb.Record
 		for i := range 130 {
 			rows = append(rows, herb.Record{"Ana", "A", strings.Repeat("a long speech ", 10) + fmt.Sprint(i)})
 		}
 		d.Records = len(rows)
-		lib.put(d, rows)
+		lib.Put(d, rows)
 	})
 	record := one(t, s.page(t, "/datasets/talks/all?page=3&_record=14", 200), tag("aside", "record"))
 	link := attr(one(t, record, func(n *html.Node) bool { return n.Data == "a" && words(n) == "Permalink" }), "href")
@@ -135,10 +136,10 @@ func TestRecord_contentLink(t *testing.T) {
 // filtered by elements.
 func TestRecord_listInKey(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(_ *web.Options, lib *fakeLibrary) {
+	s := newSite(t, func(_ *web.Options, lib *apitest.Library) {
 		d := herb.Dataset{Ref: herb.Ref{Namespace: "shop", Name: "sets"}, Fields: []herb.Field{field("id", herb.TypeNumber), field("tags", herb.TypeList)}}
 		d.PrimaryKey = []string{"id", "tags"}
-		lib.put(d, []herb.Record{{"1", "a,b"}})
+		lib.Put(d, []herb.Record{{"1", "a,b"}})
 	})
 	record := one(t, s.page(t, "/datasets/shop/sets?_record=1", 200), tag("aside", "record"))
 	if links := all(record, func(n *html.Node) bool { return n.Data == "a" && words(n) == "Permalink" }); len(links) > 0 {

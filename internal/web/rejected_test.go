@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
 
 // withRejections has a source of an open, of a protected and of an unpublished dataset rejected,
 // each for a reason that quotes a value.
-func withRejections(o *web.Options, l *fakeLibrary) {
+func withRejections(o *web.Options, l *apitest.Library) {
 	since := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	o.SourceErrors = func(context.Context) ([]herb.SourceError, error) {
 		return []herb.SourceError{
@@ -23,14 +24,14 @@ func withRejections(o *web.Options, l *fakeLibrary) {
 			{Path: "/srv/files/datapackage.json", Message: "quoted descriptor"},
 		}, nil
 	}
-	for i, d := range l.datasets { // garden/catalog was protected before
-		if d.Namespace != "garden" {
+	for _, v := range l.Views { // garden/catalog was protected before
+		if v.Namespace != "garden" {
 			continue
 		}
-		was := d
+		was := v.Dataset
 		was.Version, was.Access = "v0", herb.AccessKey
 		was.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "title", Min: "quoted protected"}}}
-		l.versions[d.Ref] = []versions.Version{{Dataset: l.datasets[i], Live: true}, {Dataset: was, First: true}}
+		l.Histories[v.Ref] = []versions.Version{{Dataset: v.Dataset, Live: true}, {Dataset: was, First: true}}
 	}
 }
 

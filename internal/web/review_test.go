@@ -419,12 +419,9 @@ func TestDone_unreadable(t *testing.T) {
 		t.Errorf("an open dataset: %d %v", a.status, a.header)
 	}
 	stock := herb.Ref{Namespace: "nursery", Name: "stock"}
-	for i := range s.library.datasets {
-		if d := &s.library.datasets[i]; d.Ref == stock {
-			d.Access = herb.AccessKey
-			s.library.versions[stock] = []versions.Version{{Dataset: *d, Live: true}, s.library.versions[stock][1]}
-		}
-	}
+	live := s.library.View(stock)
+	live.Access = herb.AccessKey
+	s.library.Histories[stock] = []versions.Version{{Dataset: live.Dataset, Live: true}, s.library.Histories[stock][1]}
 	if a := s.get(t, path, as(sellsKey)...); a.header.Get("Location") != "/datasets/nursery/stock" {
 		t.Errorf("a key that may read it: %d %v", a.status, a.header)
 	}
@@ -454,7 +451,7 @@ func TestDone_unreadable(t *testing.T) {
 	if a.status != 303 || a.header.Get("Location") != "/publish" || !strings.HasPrefix(a.header.Get("Set-Cookie"), "herbarium_done=restored/v0/v1/nursery/stock; Path=/publish;") {
 		t.Errorf("rollback: %d %v", a.status, a.header)
 	}
-	s.library.versions[stock][1].Access = herb.AccessOpen
+	s.library.Histories[stock][1].Access = herb.AccessOpen
 	if a := visit(sendsKey, cookie); !strings.Contains(a.body, `name="exposure" value="1" required`) {
 		t.Error("the dataset becomes public without consent")
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"herbarium/internal/access"
+	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/web"
 )
 
@@ -156,7 +157,7 @@ func TestKey_back(t *testing.T) {
 
 func TestKey_public(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(o *web.Options, _ *fakeLibrary) { o.PublicURL = "https://example.org/open" })
+	s := newSite(t, func(o *web.Options, _ *apitest.Library) { o.PublicURL = "https://example.org/open" })
 	a := s.post(t, locked+"/key", url.Values{"key": {staffKey}}, "Origin", "https://example.org")
 	want := "herbarium_key=" + staffKey + "; Path=/open" + locked + "; HttpOnly; Secure; SameSite=Strict"
 	if a.status != 303 || a.header.Get("Set-Cookie") != want || a.header.Get("Location") != "/open"+locked {
