@@ -95,7 +95,7 @@ func TestListing_invalid(t *testing.T) {
 		{"wrong page", "/api/v1/garden/catalog/data?page=0", 400, "from 1"},
 		{"wrong order", "/api/v1/garden/catalog/data?order=up", 400, "asc or desc"},
 		{"malformed", "/api/v1/garden/catalog/data?title=%zz", 400, "malformed query"},
-		{"too long", "/api/v1/garden/catalog/data?title=" + strings.Repeat("x", 8<<10), 400, "at most 8192"},
+		{"too long", "/api/v1/garden/catalog/data?title=" + strings.Repeat("x", 8<<10), 400, "at most 8 KiB"},
 		{"not filterable", "/api/v1/odd/a-b.c/data?quo%22te%3C=1", 400, "not filterable"},
 	})
 }
