@@ -194,12 +194,12 @@ func TestGrid(t *testing.T) {
 	putPlaces(s)
 	for _, tt := range []struct{ name, query, want string }{
 		{"world", "&_bounds=-180,-90,180,90&_columns=4&_rows=2",
-			`{"data":[[1,0,1],[2,1,3],[3,1,1]],"meta":{"total":6,"inside":5,"columns":4,"rows":2,"bounds":[-180,-90,180,90]}}`},
+			`{"data":[[1,0,1],[2,1,3],[3,1,1]],"meta":{"total":6,"inside":5,"columns":4,"rows":2,"bounds":[-180,-90,180,90],"levels":[1,2,2,2,3]}}`},
 		{"filter", "&_bounds=-180,-90,180,90&_columns=4&_rows=2&name[in]=Wien,Quito&search=wien",
-			`{"data":[[2,1,1]],"meta":{"total":1,"inside":1,"columns":4,"rows":2,"bounds":[-180,-90,180,90]}}`},
+			`{"data":[[2,1,1]],"meta":{"total":1,"inside":1,"columns":4,"rows":2,"bounds":[-180,-90,180,90],"levels":[1]}}`},
 		{"part", "&_bounds=2.35,48.21,13.40,52.52&_columns=1&_rows=1",
-			`{"data":[[0,0,2]],"meta":{"total":6,"inside":2,"columns":1,"rows":1,"bounds":[2.35,48.21,13.4,52.52]}}`},
-		{"nothing", "&_bounds=0,0,1,1", `{"data":[],"meta":{"total":6,"inside":0,"columns":256,"rows":128,"bounds":[0,0,1,1]}}`},
+			`{"data":[[0,0,2]],"meta":{"total":6,"inside":2,"columns":1,"rows":1,"bounds":[2.35,48.21,13.4,52.52],"levels":[1,2,2,2,2]}}`},
+		{"nothing", "&_bounds=0,0,1,1", `{"data":[],"meta":{"total":6,"inside":0,"columns":256,"rows":128,"bounds":[0,0,1,1],"levels":[1]}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -64,6 +64,35 @@ func (g *Grid) SetCells(q *GridRequest, counts []int) {
 	}
 }
 
+// GridLevels is the number of levels of cells, at most.
+const GridLevels = 5
+
+// Levels returns the least counts of levels of cells with similar counts, on a logarithmic scale up
+// to the highest count. A cell has the last level whose least count it reaches.
+func (g *Grid) Levels() []int {
+	highest := 1
+	for _, c := range g.Cells {
+		highest = max(highest, c.Count)
+	}
+	if highest == 1 {
+		return []int{1}
+	}
+	least := make([]int, GridLevels)
+	for i := range least {
+		const tolerance = 1e-9 // of powers that are whole numbers
+		least[i] = int(math.Ceil(math.Pow(float64(highest), float64(i)/GridLevels) - tolerance))
+	}
+	return least
+}
+
+// LevelOf returns the level of a cell with a count, from 0.
+func LevelOf(least []int, count int) int {
+	level := len(least) - 1
+	for ; count < least[level]; level-- {
+	}
+	return level
+}
+
 // GridParams returns the reserved parameters of grid requests.
 func GridParams() []string {
 	return []string{ParamX, ParamY, ParamBounds, ParamColumns, ParamRows, ParamSearch, ParamAPIKey, ParamFilter, ParamVersion}

@@ -1,16 +1,19 @@
 package web_test
 
 import (
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/web/view/maps"
 )
 
@@ -208,5 +211,51 @@ func TestMap_call(t *testing.T) {
 	}
 	if got := words(one(t, page, tag("div", "map-note"))); !strings.HasPrefix(got, "20,001 points") {
 		t.Errorf("the note is %q", got)
+	}
+}
+
+// TestMap_labels checks that labels of places do not overlap at any scale, and that a part of a map
+// has the labels of the whole.
+func TestMap_labels(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	putTrips(s)
+	type label struct {
+		name       string
+		x, y, size float64
+	}
+	labelsOf := func(bounds string) (labels []label) {
+		number := func(s string) float64 {
+			n, err := strconv.ParseFloat(s, 64)
+			must.NoError(t, err)
+			return n
+		}
+		g := one(t, s.page(t, "/datasets/geo/trips/map?_bounds="+bounds, 200), tag("g", "places"))
+		for _, text := range all(g, tag("text", "")) {
+			labels = append(labels, label{words(text), number(attr(text, "x")), number(attr(text, "y")), number(attr(g, "font-size"))})
+		}
+		return labels
+	}
+	world := labelsOf("-180,-90,180,90")
+	for bounds, least := range map[string]int{"-180,-90,180,90": 40, "-20,30,60,70": 20, "0,40,20,55": 10, "90,-10,240,60": 10, "100,0,120,10": 2} {
+		labels := labelsOf(bounds)
+		if len(labels) < least {
+			t.Errorf("%s: %d labels, want at least %d", bounds, len(labels), least)
+		}
+		const letter, line = 0.5, 1.3 // of the size of text
+		for i, a := range labels {
+			for _, b := range labels[:i] {
+				dx, dy := (b.x-a.x)/a.size, math.Abs(b.y-a.y)/a.size
+				if dy < line && dx < letter*float64(utf8.RuneCountInString(a.name)) && -dx < letter*float64(utf8.RuneCountInString(b.name)) {
+					t.Errorf("%s: %s and %s overlap", bounds, a.name, b.name)
+				}
+			}
+		}
+		for _, w := range world {
+			if bounds == "-20,30,60,70" && w.x > -200 && w.x < 600 && w.y > -700 && w.y < -300 &&
+				!slices.ContainsFunc(labels, func(l label) bool { return l.name == w.name }) {
+				t.Errorf("%s: %s is missing, which the world has", bounds, w.name)
+			}
+		}
 	}
 }

@@ -69,6 +69,9 @@ func TestMap(t *testing.T) {
 		.reduce((sum, e) => sum + e.encodedBodySize, 0)`); size < 5_000 || size > 45_000 {
 		t.Errorf("the map loads %d bytes", size)
 	}
+	if keys := b.Texts(".legend li:has(circle)"); len(keys) != 1 || keys[0] != "one row" {
+		t.Errorf("the legend of points is %q", keys)
+	}
 	x, y := b.pixelOf(0, 80) // of row 85
 	b.mapMouse(moved, x, y, 0)
 	b.Until(`document.querySelector(".map-tip b")?.innerText === "Row 85"`)
@@ -130,6 +133,9 @@ func TestMap_cells(t *testing.T) {
 	b := open(t, s, tabOptions{Dark: true})
 	b.Visit(wide + "/map")
 	b.drawn()
+	if keys := b.Texts(".legend li:has(rect)"); len(keys) == 0 || !regexp.MustCompile(`^\d+( – \d+)?$`).MatchString(keys[0]) {
+		t.Errorf("the legend is %q", keys)
+	}
 	x, y := b.pixelOf(0, 80)
 	tries := 0.0
 	b.Wait("a cell shows its number of rows", func() bool {

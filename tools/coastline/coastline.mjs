@@ -22,9 +22,31 @@ function draw(file, scale, perUnit) {
 draw("land.svg", "110m", 1);
 draw("land50.svg", "50m", 2);
 
-// The names of places, the most important first, with their positions in tenths of a degree.
+// The size of the label of a place in pixels: text of 11 pixels with a dot before it, and a gap.
+const labelWidth = ([name]) => 6.5 * name.length + 10;
+const labelHeight = 16;
+
+// scaleApart returns the number of pixels per tenth of a degree from which on two labels do not overlap. Maps begin at 180° west or
+// at Greenwich, so distances are across the antimeridian, too.
+function scaleApart(a, b) {
+  const dx = ((b[1] - a[1] + 5400) % 3600) - 1800;
+  return Math.min(labelWidth(dx > 0 ? a : b) / Math.abs(dx), labelHeight / Math.abs(b[2] - a[2]));
+}
+
+// withScales adds to each place the scale from which on its label overlaps none of the places before it. It is one number, so that
+// labels stay when a map is moved or enlarged.
+function withScales(rows) {
+  const labels = [];
+  for (const row of rows) {
+    const scales = labels.map((other) => [scaleApart(other, row), other[3]]).filter(([apart, shown]) => apart > shown);
+    labels.push([...row, Math.ceil(1000 * Math.max(0, ...scales.map(([apart]) => apart))) / 1000]);
+  }
+  return labels;
+}
+
+// The names of places, the most important first, with their positions in tenths of a degree and their scales.
 const places = readFileSync(new URL("./node_modules/globe.gl/example/datasets/ne_110m_populated_places_simple.geojson", import.meta.url));
 const rows = JSON.parse(places).features.map(({properties: p}) => p)
   .sort((a, b) => a.scalerank - b.scalerank || b.pop_max - a.pop_max)
-  .map((p) => JSON.stringify([p.name, Math.round(100 * p.longitude) / 10, Math.round(-100 * p.latitude) / 10]));
-writeFileSync(new URL("places.js", assets), `// Drawn by tools/coastline: names and positions of places, the most important first.\nexport const places = [\n${rows.join(",\n")}\n];\n`);
+  .map((p) => [p.name, Math.round(100 * p.longitude) / 10, Math.round(-100 * p.latitude) / 10]);
+writeFileSync(new URL("places.js", assets), `// Drawn by tools/coastline: names, positions and scales of places, the most important first.\nexport const places = [\n${withScales(rows).map((row) => JSON.stringify(row)).join(",\n")}\n];\n`);

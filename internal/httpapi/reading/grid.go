@@ -46,13 +46,14 @@ type gridMeta struct {
 	Columns int        `json:"columns"`
 	Rows    int        `json:"rows"`
 	Bounds  [4]float64 `json:"bounds"`
+	Levels  []int      `json:"levels"`
 }
 
 // writeGrid writes the response to a grid request: column, row and count of each cell that is not
 // empty, and meta. There may be tens of thousands of cells, so they are not encoded as a whole.
 func writeGrid(out *response.Buffer, found query.Grid, req *query.GridRequest) error {
 	b := req.Bounds
-	meta, err := json.Marshal(gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}})
+	meta, err := json.Marshal(gridMeta{found.Total, found.Inside, req.Columns, req.Rows, [4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}, found.Levels()})
 	if err == nil {
 		_, err = out.WriteString(`{"data":[`)
 	}

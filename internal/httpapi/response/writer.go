@@ -183,7 +183,7 @@ func (w *Writer) SetKeyVary() {
 // representation is incremented when a release changes the bytes of responses about unchanged
 // records, so that clients fetch them again. Tags do not depend on the release otherwise: an
 // upgrade does not invalidate what clients have.
-const representation = "1"
+const representation = "2"
 
 // EntityTag returns the entity tag of the response to a request for records of a version, in its
 // canonical form. Order and matches follow the text rules; all records in their own order do not.

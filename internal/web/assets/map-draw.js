@@ -56,45 +56,43 @@ function cellRect(place, cells, column, row) {
   return { x0: Math.round(x0), y0: Math.round(y0), x1: Math.round(x1), y1: Math.round(y1) };
 }
 
-// levelsOf groups cells by their counts into levels of the opacities that the server sets, on a logarithmic scale: the level of
-// each cell, and the least and the greatest count of each level.
-export function levelsOf(cells, opacities) {
-  const highest = cells.data.reduce((most, cell) => Math.max(most, cell[2]), 1);
-  const ranges = opacities.map(() => [Infinity, 0]);
-  const levels = cells.data.map(([, , count]) => {
-    const level = highest > 1 ? Math.min(Math.floor((opacities.length * Math.log(count)) / Math.log(highest)), opacities.length - 1) : 0;
-    ranges[level] = [Math.min(ranges[level][0], count), Math.max(ranges[level][1], count)];
-    return level;
-  });
-  return { levels, ranges };
+// levelOf returns the level of a cell: the last one whose least count it reaches.
+const levelOf = (cells, count) => cells.levels.findLastIndex((least) => count >= least);
+
+// rangesOf returns the least and the greatest count of the cells of each level.
+export function rangesOf(cells) {
+  const ranges = cells.levels.map(() => [Infinity, 0]);
+  for (const [, , count] of cells.data) {
+    const range = ranges[levelOf(cells, count)];
+    [range[0], range[1]] = [Math.min(range[0], count), Math.max(range[1], count)];
+  }
+  return ranges;
 }
 
 // drawCells draws cells in the colors of their levels; the highest level has a color of its own.
 export function drawCells(g, place, cells, colors, opacities) {
-  const { levels } = levelsOf(cells, opacities);
-  cells.data.forEach(([column, row], i) => {
+  for (const [column, row, count] of cells.data) {
     const r = cellRect(place, cells, column, row);
-    g.fillStyle = levels[i] === opacities.length - 1 ? colors.hot : colors.dot;
-    g.globalAlpha = opacities[levels[i]];
+    const level = levelOf(cells, count);
+    g.fillStyle = level === opacities.length - 1 ? colors.hot : colors.dot;
+    g.globalAlpha = opacities[level];
     g.fillRect(r.x0, r.y0, r.x1 - r.x0, r.y1 - r.y0);
-  });
+  }
   g.globalAlpha = 1;
 }
 
-// drawPlaces draws the names of places that do not overlap, the most important first.
+// drawPlaces draws the names of the places in view that fit at the scale, and returns their number.
 export function drawPlaces(g, place, places, west, colors, font) {
-  const drawn = [];
-  g.font = `500 11px ${font}`;
+  let drawn = 0;
+  g.font = font;
   g.textBaseline = "middle";
   g.lineWidth = 3;
   g.lineJoin = "round";
-  for (const [name, x, y] of places) {
+  for (const [name, x, y, scale] of places) {
     const left = (west === 0 && x < 0 ? x + 3600 : x) * place.k + place.dx;
     const top = y * place.k + place.dy;
-    if (left < 0 || left > place.width || top < 8 || top > place.height - 8) continue;
-    const right = left + g.measureText(name).width + 10;
-    if (drawn.some((d) => left - 10 < d.right && right > d.left && top - 16 < d.top && top + 16 > d.top)) continue;
-    drawn.push({ left, right, top });
+    if (place.k < scale || left < 0 || left > place.width || top < 8 || top > place.height - 8) continue;
+    drawn++;
     g.strokeStyle = colors.sea;
     g.fillStyle = colors.name;
     g.beginPath();
@@ -103,7 +101,7 @@ export function drawPlaces(g, place, places, west, colors, font) {
     g.strokeText(name, left + 5, top);
     g.fillText(name, left + 5, top);
   }
-  return drawn.length;
+  return drawn;
 }
 
 // countInView returns the number of points on the canvas.

@@ -3,7 +3,7 @@
 
 import { $, listing, visit, withRange } from "./app.js";
 import { listen } from "./map-input.js";
-import { cellAt, clearCanvas, colorsOf, countInView, drawBox, drawCells, drawPlaces, drawPoints, levelsOf, nearest } from "./map-draw.js";
+import { cellAt, clearCanvas, colorsOf, countInView, drawBox, drawCells, drawPlaces, drawPoints, nearest, rangesOf } from "./map-draw.js";
 import { places } from "./places.js";
 
 const world = { x: -1800, y: -900, w: 3600, h: 1800 }; // x is 0 for longitudes from 0 to 360
@@ -12,7 +12,7 @@ let view = world; // the part that is shown
 let fitted = world; // the part that the server has chosen for the rows
 let loaded = null; // address of the data
 let points = null; // { xs, ys, rows }; null: cells are shown
-let cells = null; // { data, columns, rows, bounds }
+let cells = null; // { data, columns, rows, bounds, levels }
 let box = null; // area that is being selected, in pixels
 let asked = ""; // bounds in the URL
 let request, timer, settling;
@@ -118,7 +118,7 @@ function draw() {
   if (points) drawPoints(g, at, points, colors, Number(map.dataset.open));
   else if (cells) drawCells(g, at, cells, colors, opacities());
   if (points || cells) {
-    map.dataset.names = drawPlaces(g, at, places, world.x, colors, getComputedStyle(map).fontFamily);
+    map.dataset.names = drawPlaces(g, at, places, world.x, colors, `500 ${map.dataset.labelSize}px ${getComputedStyle(map).fontFamily}`);
     describeView(at);
   }
   if (box) drawBox(g, box, colors);
@@ -126,8 +126,11 @@ function draw() {
 
 const plural = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
+// keys returns the items of the legend: one for each level of cells, and one for points.
+const keys = () => [...map.querySelector("template.keys").content.children];
+
 // opacities returns how opaque the levels of cells are.
-const opacities = () => map.dataset.opacities.split(" ").map(Number);
+const opacities = () => keys().flatMap((key) => [...key.querySelectorAll("rect")].map((rect) => Number(rect.getAttribute("opacity"))));
 
 // describeView says how many rows are in view, and what the colors mean.
 function describeView(at) {
@@ -136,11 +139,16 @@ function describeView(at) {
   const note = map.querySelector(".map-note p");
   const text = `<strong>${plural(count, "point", "points")}</strong> in view${count === total ? "" : ` <span class="mut">of ${plural(total, "row", "rows")}</span>`}`;
   if (note.innerHTML !== text) note.innerHTML = text;
-  const key = (shape, words) => `<li><svg width="10" height="10" aria-hidden="true">${shape}</svg> ${words}</li>`;
-  const items = points ? [key('<circle opacity="0.8" cx="5" cy="5" r="3"/>', "one row")] : levelsOf(cells, opacities()).ranges.flatMap(([least, most], i) =>
-    most ? [key(`<rect class="l${i + 1}" opacity="${opacities()[i]}" width="10" height="10"/>`, least.toLocaleString("en") + (most > least ? ` – ${most.toLocaleString("en")}` : ""))] : []);
   const legend = map.querySelector(".legend");
-  if (legend.innerHTML !== items.join("")) legend.innerHTML = items.join("");
+  const items = keys().map((key) => key.cloneNode(true));
+  if (points) {
+    legend.replaceChildren(items.at(-1));
+    return;
+  }
+  legend.replaceChildren(...rangesOf(cells).flatMap(([least, most], i) => {
+    items[i].querySelector("span").textContent = least.toLocaleString("en") + (most > least ? ` – ${most.toLocaleString("en")}` : "");
+    return most ? [items[i]] : [];
+  }));
 }
 
 // load requests data. It returns null if the request fails or is not needed any more; the map of the server then stays.

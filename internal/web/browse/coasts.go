@@ -49,13 +49,13 @@ func readPlaces(files fs.FS) (places []maps.Place) {
 		panic(err)
 	}
 	_, list, _ := strings.Cut(string(script), "export const places = ")
-	var rows [][3]json.RawMessage
+	var rows [][4]json.RawMessage
 	if err := json.Unmarshal([]byte(strings.TrimRight(list, ";\n")), &rows); err != nil {
 		panic(err)
 	}
 	for _, row := range rows {
 		var p maps.Place
-		for i, part := range []any{&p.Name, &p.X, &p.Y} {
+		for i, part := range []any{&p.Name, &p.X, &p.Y, &p.Scale} {
 			if err := json.Unmarshal(row[i], part); err != nil {
 				panic(err)
 			}

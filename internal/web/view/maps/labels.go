@@ -1,41 +1,38 @@
 package maps
 
-import (
-	"slices"
-
-	"herbarium/internal/query"
-)
+import "herbarium/internal/query"
 
 // Place is a name on maps, at a position in the unit of maps.
 type Place struct {
 	Name string
 	X, Y float64
+	// Scale is the number of pixels per unit from which on the label overlaps none of a more
+	// important place. tools/coastline computes it, so that the server and the script choose the
+	// same labels, and labels stay when a map is moved or enlarged.
+	Scale float64
 }
 
-// Label is the name of a place, with the size of its text.
-type Label struct {
-	Place
-	Size float64
-}
+// labelSize is the size of labels in pixels that tools/coastline assumes, and screenWidth the width
+// of the map on a screen that the server assumes.
+const (
+	labelSize   = 11
+	screenWidth = 1000
+)
 
-// newLabels returns the names of places in a part of the world that do not overlap on a screen of
-// common width, the most important ones first.
-func newLabels(places []Place, b query.Bounds, west int) (labels []Label) {
-	const screen, size, letter, line, most = 1000.0, 11.0, 6.5, 16.0, 60
-	unit := 10 * (b.MaxX - b.MinX) / screen // of a pixel
+// scaleOf returns the number of pixels per unit of a part of the world.
+func scaleOf(b query.Bounds) float64 { return screenWidth / (10 * (b.MaxX - b.MinX)) }
+
+// LabelSize returns the size of labels in pixels, for the script.
+func (m *Map) LabelSize() int { return labelSize }
+
+// newLabels returns the places in a part of the world whose labels do not overlap there.
+func newLabels(places []Place, b query.Bounds, west int) (labels []Place) {
 	for _, p := range places {
 		if west == 0 && p.X < 0 {
 			p.X += 10 * worldWidth
 		}
-		if p.X < 10*b.MinX || p.X > 10*b.MaxX || -p.Y < 10*b.MinY || -p.Y > 10*b.MaxY || len(labels) == most {
-			continue
-		}
-		overlaps := slices.ContainsFunc(labels, func(other Label) bool {
-			left, right := p.X, p.X+float64(len(p.Name))*letter*unit
-			return left < other.X+float64(len(other.Name))*letter*unit && right > other.X && p.Y < other.Y+line*unit && p.Y > other.Y-line*unit
-		})
-		if !overlaps {
-			labels = append(labels, Label{p, size * unit})
+		if p.Scale <= scaleOf(b) && p.X >= 10*b.MinX && p.X <= 10*b.MaxX && -p.Y >= 10*b.MinY && -p.Y <= 10*b.MaxY {
+			labels = append(labels, p)
 		}
 	}
 	return labels

@@ -2,7 +2,6 @@ package maps
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -17,31 +16,37 @@ type Level struct {
 }
 
 // opacities returns how opaque the cells of the levels are.
-func opacities() []float64 { return []float64{.28, .45, .62, .8, 1} }
+func opacities() [query.GridLevels]float64 { return [...]float64{.28, .45, .62, .8, 1} }
 
 // Opacity returns how opaque the cells of the level are.
 func (l Level) Opacity() float64 { return opacities()[l.Number-1] }
 
-// Opacities returns how opaque the cells of all levels are, for the script.
-func (m *Map) Opacities() string { return formatNumbers(" ", opacities()...) }
+// AllLevels returns all levels without cells, for the script.
+func (m *Map) AllLevels() (levels []Level) {
+	for i := range query.GridLevels {
+		levels = append(levels, Level{Number: i + 1})
+	}
+	return levels
+}
 
-// newLevels groups cells by their counts, on a logarithmic scale.
-func newLevels(cells []query.Cell) (levels []Level) {
-	highest, count := 1, len(opacities())
-	for _, c := range cells {
-		highest = max(highest, c.Count)
+// newLevels groups the cells of a grid by their levels.
+func newLevels(grid query.Grid) (levels []Level) {
+	least := grid.Levels()
+	paths := make([]strings.Builder, len(least))
+	for i := range least {
+		levels = append(levels, Level{Number: i + 1})
 	}
-	paths := make([]strings.Builder, count)
-	for i := range count {
-		levels = append(levels, Level{Number: i + 1, Least: highest})
-	}
-	for _, c := range cells {
-		i := 0
-		if highest > 1 {
-			i = min(int(float64(count)*math.Log(float64(c.Count))/math.Log(float64(highest))), count-1)
-		}
+	for _, c := range grid.Cells {
+		i := query.LevelOf(least, c.Count)
 		fmt.Fprintf(&paths[i], "M%d %dh1v1h-1z", c.Column, c.Row)
-		levels[i].Path, levels[i].Least, levels[i].Greatest = paths[i].String(), min(levels[i].Least, c.Count), max(levels[i].Greatest, c.Count)
+		if l := &levels[i]; l.Greatest == 0 {
+			l.Least, l.Greatest = c.Count, c.Count
+		} else {
+			l.Least, l.Greatest = min(l.Least, c.Count), max(l.Greatest, c.Count)
+		}
+	}
+	for i := range levels {
+		levels[i].Path = paths[i].String()
 	}
 	return slices.DeleteFunc(levels, func(l Level) bool { return l.Path == "" })
 }

@@ -39,10 +39,11 @@ type Map struct {
 	ViewBox    string
 	Center     string // where most rows are
 	Fine       bool   // the part is small enough for the detailed coast
-	Labels     []Label
-	In, Out    string // links that zoom; In is empty at the smallest part
-	Fit        string // link to the part with all rows
-	Transform  string // from cells to the map
+	Labels     []Place
+	TextSize   float64 // of the labels, in the unit of the map
+	In, Out    string  // links that zoom; In is empty at the smallest part
+	Fit        string  // link to the part with all rows
+	Transform  string  // from cells to the map
 	Levels     []Level
 	Points     string       // URL of the points, empty if there are too many
 	Grid       string       // URL of the numbers of rows in cells; empty: the field has geometries
@@ -156,7 +157,7 @@ func mapRange(f *herb.Field, facet query.Facet, low, high float64) [2]float64 {
 func NewMap(s *state.State, pairs []columns.Pair, pair int, q *query.GridRequest, grid query.Grid, base string, places []Place) *Map {
 	m := &Map{
 		X: s.Fields[q.X].Name, Y: s.Fields[q.Y].Name, Zoomed: s.Bounds != "",
-		Total: grid.Total, Located: grid.Inside, West: -1800, Open: -1, PageLength: q.Request.PerPage, Levels: newLevels(grid.Cells),
+		Total: grid.Total, Located: grid.Inside, West: -1800, Open: -1, PageLength: q.Request.PerPage, Levels: newLevels(grid),
 	}
 	for i := range pairs {
 		m.Pairs = append(m.Pairs, newPairLink(s, pairs[i], i == pair))
@@ -170,7 +171,7 @@ func NewMap(s *state.State, pairs []columns.Pair, pair int, q *query.GridRequest
 	}
 	m.ViewBox, m.Transform = viewBox(b), cellTransform(q)
 	m.Center = formatNumbers(" ", centerOf(q, grid.Cells)...)
-	m.Fine, m.Labels = IsFine(b), newLabels(places, b, m.West)
+	m.Fine, m.Labels, m.TextSize = IsFine(b), newLabels(places, b, m.West), labelSize/scaleOf(b)
 	m.setZoom(s, b)
 	m.setSources(s, q, base)
 	return m

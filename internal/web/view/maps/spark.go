@@ -16,5 +16,5 @@ const SparkColumns = 60
 // NewSparkDots returns the small map of the cells of a grid.
 func NewSparkDots(q *query.GridRequest, grid query.Grid) SparkDots {
 	b := q.Bounds
-	return SparkDots{ViewBox: viewBox(b), Transform: cellTransform(q), Levels: newLevels(grid.Cells)}
+	return SparkDots{ViewBox: viewBox(b), Transform: cellTransform(q), Levels: newLevels(grid)}
 }
