@@ -28,7 +28,7 @@
 //
 // The sorted rows of a segment are in this order already. If many records match, both passes read
 // them (rows.go); if few do, or if there are several segments, the codes of the matching records
-// are looked up and sorted (entries.go).
+// are looked up and sorted (grouped_records.go).
 package aggregate
 
 import (
@@ -166,7 +166,7 @@ func (a *aggregation) groupRecords() grouped {
 	if a.readsRows() {
 		return a.groupRows()
 	}
-	return a.groupEntries()
+	return a.groupMatching()
 }
 
 // count returns the number of records of a group.

@@ -20,7 +20,7 @@ func TestSortedEntries(t *testing.T) {
 	pairs := []uint64{7<<32 | 1, 2 << 32, 7 << 32, 2 << 32, 9<<32 | 3}
 	want := []value{{0, 2, []uint32{0, 0}}, {1, 7, []uint32{0, 1}}, {2, 9, []uint32{3}}}
 	for name, n := range map[string]int{"counted": 10, "compared": 1000} {
-		s := &sortedEntries{steps: guard.NewSteps(t.Context())}
+		s := &sortedGroups{steps: guard.NewSteps(t.Context())}
 		s.sort(slices.Clone(pairs), n)
 		var got []value
 		s.each(func(i int, code uint32, groups []uint32) {

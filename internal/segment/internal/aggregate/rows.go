@@ -123,15 +123,15 @@ func (a *aggregation) numberPairs(r *rows, records file.U32s, second uint32) {
 
 func (r *rows) byValue(d *column.Dictionary) groupsByValue {
 	if d.Field.Type == herb.TypeList {
-		return r.entries().byValue(d)
+		return r.groupedRecords().byValue(d)
 	}
 	return &sortedRows{r, d}
 }
 
-// entries returns the matching records in sequence.
-func (r *rows) entries() *entries {
-	r.steps.Reserve(2 * bytesPerEntry * len(r.groups)) // also while the arrays grow
-	var p partEntries
+// groupedRecords returns the matching records in sequence.
+func (r *rows) groupedRecords() *groupedRecords {
+	r.steps.Reserve(2 * bytesPerGrouped * len(r.groups)) // also while the arrays grow
+	var p partRecords
 	r.steps.Blocks(0, len(r.groups), func(from, to int) {
 		for rec := from; rec < to; rec++ {
 			if group := r.groups[rec]; group != unmatched {
@@ -139,7 +139,7 @@ func (r *rows) entries() *entries {
 			}
 		}
 	})
-	return &entries{steps: r.steps, parts: []partEntries{p}}
+	return &groupedRecords{steps: r.steps, parts: []partRecords{p}}
 }
 
 // sortedRows is the groups of all records by the values of a field, read from its sorted rows.

@@ -71,9 +71,9 @@ func (b *wordsBuilder) newBigrams(words []frequentTerm, terms int) *frequentInde
 		table.numbers += c.seconds
 	}
 	return &frequentIndex{
-		add: func(record uint32, entries []uint32) {
+		add: func(record uint32, ids []uint32) {
 			before := uint32(0) // position of the preceding term, or 0
-			for _, word := range entries {
+			for _, word := range ids {
 				if word == 0 {
 					before = 0
 					continue

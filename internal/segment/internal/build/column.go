@@ -26,7 +26,7 @@ type columnBuilder struct {
 	sorted     *spillFile // u32: by rank, the record
 	ranks      *spillFile // u32: by record, the rank
 	runs       *spillFile // u32: first rank of each run; the last one is that of the missing values
-	runCount   int        // number of entries in runs
+	runCount   int        // number of starts in runs
 	nonUniform []byte     // one bit for each run with different payloads
 	sets       *sortedSets
 	runValues  *spillFile // nil if there are none

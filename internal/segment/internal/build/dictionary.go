@@ -14,17 +14,17 @@ type dictionary struct {
 	tables *tables
 	mu     sync.RWMutex
 	seed   maphash.Seed
-	slots  []uint64 // of names: upper bits of the hash and the place of the entry + 1; 0 if free
-	blocks [][]byte // entries by number: number and length as u32, name, padding
+	slots  []uint64 // of names: upper bits of the hash and the place of the name + 1; 0 if free
+	blocks [][]byte // names by number: number and length as u32, name, padding
 	count  int      // number of names
-	places []uint64 // of the entries, by number; set by finish
+	places []uint64 // of the names, by number; set by finish
 }
 
 const (
-	entryHead      = 4 + 4 // fixed, because nearly every word of every record is compared with an entry
-	entryAlign     = 4
-	blockBits      = 16 // of a place: the position of an entry in its block, in units of its alignment
-	blockSize      = entryAlign << blockBits
+	nameHead       = 4 + 4 // fixed, because nearly every word of every record is compared with one
+	nameAlign      = 4
+	blockBits      = 16 // of a place: the position of a name in its block, in units of its alignment
+	blockSize      = nameAlign << blockBits
 	firstBlockSize = 1 << 12 // each block is twice as large as the one before, up to blockSize
 	placeBits      = 40      // of a slot
 )
@@ -33,16 +33,16 @@ func newDictionary(t *tables) dictionary {
 	return dictionary{tables: t, seed: maphash.MakeSeed(), slots: newTable[uint64](t, 1<<10)}
 }
 
-// entry returns the number and the name at a place, and its size with padding.
-func (d *dictionary) entry(place uint64) (id uint32, name []byte, size int) {
-	b := d.blocks[place>>blockBits][place%(1<<blockBits)*entryAlign:]
-	size = entryHead + int(binary.LittleEndian.Uint32(b[4:]))
-	return binary.LittleEndian.Uint32(b), b[entryHead:size], size + -size&(entryAlign-1)
+// nameAt returns the number and the name at a place, and its size with padding.
+func (d *dictionary) nameAt(place uint64) (id uint32, name []byte, size int) {
+	b := d.blocks[place>>blockBits][place%(1<<blockBits)*nameAlign:]
+	size = nameHead + int(binary.LittleEndian.Uint32(b[4:]))
+	return binary.LittleEndian.Uint32(b), b[nameHead:size], size + -size&(nameAlign-1)
 }
 
-// add appends an entry and returns its place.
+// add appends a name and returns its place.
 func (d *dictionary) add(name []byte) (place uint64) {
-	need := entryHead + len(name) + entryAlign
+	need := nameHead + len(name) + nameAlign
 	last := len(d.blocks) - 1
 	if last < 0 || len(d.blocks[last])+need > cap(d.blocks[last]) {
 		size := min(firstBlockSize<<len(d.blocks), blockSize)
@@ -50,10 +50,10 @@ func (d *dictionary) add(name []byte) (place uint64) {
 		last++
 	}
 	b := d.blocks[last]
-	place = uint64(last)<<blockBits | uint64(len(b)/entryAlign)
+	place = uint64(last)<<blockBits | uint64(len(b)/nameAlign)
 	b = binary.LittleEndian.AppendUint32(b, uint32(d.count))
 	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(name))), name...)
-	d.blocks[last] = append(b, make([]byte, -len(b)&(entryAlign-1))...)
+	d.blocks[last] = append(b, make([]byte, -len(b)&(nameAlign-1))...)
 	d.count++
 	return place
 }
@@ -68,7 +68,7 @@ func (d *dictionary) locate(name []byte) (id uint32, at int, bits uint64) {
 	bits = hash >> placeBits << placeBits
 	for at = int(hash) & (len(d.slots) - 1); d.slots[at] != 0; at = (at + 1) & (len(d.slots) - 1) {
 		if slot := d.slots[at]; slot>>placeBits == hash>>placeBits {
-			if id, known, _ := d.entry(slot%(1<<placeBits) - 1); string(known) == string(name) {
+			if id, known, _ := d.nameAt(slot%(1<<placeBits) - 1); string(known) == string(name) {
 				return id, at, bits
 			}
 		}
@@ -97,19 +97,19 @@ func (d *dictionary) id(name []byte) uint32 {
 	return uint32(d.count - 1)
 }
 
-// each calls f for every entry, by number.
+// each calls f for every name, by number.
 func (d *dictionary) each(f func(place uint64, name []byte)) {
 	for i, b := range d.blocks {
 		for at := 0; at < len(b); {
-			place := uint64(i)<<blockBits | uint64(at/entryAlign)
-			_, name, size := d.entry(place)
+			place := uint64(i)<<blockBits | uint64(at/nameAlign)
+			_, name, size := d.nameAt(place)
 			f(place, name)
 			at += size
 		}
 	}
 }
 
-// finish replaces the hash table by the places of the entries. No name can be looked up or added
+// finish replaces the hash table by the places of the names. No name can be looked up or added
 // afterwards, but name returns that of a number.
 func (d *dictionary) finish() {
 	freeTable(d.tables, d.slots)
@@ -128,7 +128,7 @@ func (d *dictionary) release() {
 
 // name returns the name with a number. finish must be called before.
 func (d *dictionary) name(id uint32) []byte {
-	_, name, _ := d.entry(d.places[id])
+	_, name, _ := d.nameAt(d.places[id])
 	return name
 }
 

@@ -105,12 +105,12 @@ func (b *wordsBuilder) newFrequentIndexes(order []uint32, common []uint16, docFr
 	return []*frequentIndex{b.newPrefixPostings(order, prefixes), b.newBigrams(words, len(docFreqs))}
 }
 
-// wordsBatch contains the entries of consecutive records in the forward index: term numbers + 1,
+// wordsBatch contains the words of consecutive records in the forward index: term numbers + 1,
 // and 0 after each copy of a field.
 type wordsBatch struct {
 	first uint32 // record
 	words []uint32
-	ends  []int // of the entries of each record
+	ends  []int // of the words of each record
 }
 
 // wordsBatchSize is the size of a batch in the forward index.

@@ -12,7 +12,7 @@ import (
 // to spill files.
 type invertedIndex struct {
 	dictionary
-	numbers int        // number of entries, if they have no names in the dictionary
+	numbers int        // number of sets, if they have no names in the dictionary
 	limit   int        // maximum number of pairs in memory
 	used    int        // number of pairs in memory
 	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
@@ -27,7 +27,7 @@ func newInvertedIndex(tmp *tempDir, memory int) *invertedIndex {
 	return &invertedIndex{dictionary: newDictionary(&tmp.tables), limit: max(memory/pairSize, 64), runs: postingsRuns{tmp: tmp}}
 }
 
-// size returns the number of entries.
+// size returns the number of sets.
 func (v *invertedIndex) size() int { return max(v.numbers, v.count) }
 
 // pairsBlock is the number of pairs per allocation: a growing slice would be in memory twice.

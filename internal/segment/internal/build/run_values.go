@@ -20,16 +20,16 @@ func (b *columnBuilder) storesRunValues() bool {
 // before.
 type runValuesWriter struct {
 	before []byte
-	entry  []byte
+	next   []byte // buffer
 	out    *spillFile
 }
 
 // add adds the value of the next run.
 func (w *runValuesWriter) add(value []byte) {
 	shared := commonPrefix(w.before, value)
-	w.entry = binary.AppendUvarint(w.entry[:0], uint64(shared))
-	w.entry = binary.AppendUvarint(w.entry, uint64(len(value)-shared))
-	w.entry = append(w.entry, value[shared:]...)
+	w.next = binary.AppendUvarint(w.next[:0], uint64(shared))
+	w.next = binary.AppendUvarint(w.next, uint64(len(value)-shared))
+	w.next = append(w.next, value[shared:]...)
 	w.before = append(w.before[:shared], value[shared:]...)
-	w.out.Write(w.entry)
+	w.out.Write(w.next)
 }

@@ -11,26 +11,26 @@ import (
 // sorted in runs, which are written to spill files and merged. No key may be a prefix of another
 // (see text.AppendSortKey). A sorter is allocated once and used for many fields.
 type sorter struct {
-	tmp     *tempDir
-	limit   int    // maximum size of the entries; a single one may be longer
-	entries []byte // for each value: size of its key, size of its payload, key, payload
-	items   []item
-	spare   []item            // buffer of sortByWindow
-	next    []byte            // buffer for an entry
-	seen    map[string]uint32 // offsets of some entries by value, because many fields have few values; nil if few repeat
-	hits    int               // values that were found in seen
-	runs    []*spillFile
+	tmp    *tempDir
+	limit  int    // maximum size of the values; a single one may be longer
+	values []byte // for each value: size of its key, size of its payload, key, payload
+	items  []item
+	spare  []item            // buffer of sortByWindow
+	next   []byte            // buffer for a value
+	seen   map[string]uint32 // offsets of some values, because many fields have few values; nil if few repeat
+	hits   int               // values that were found in seen
+	runs   []*spillFile
 
 	key     func(dst, value []byte) ([]byte, error) // appends the sort key of a value
 	payload func(dst, value []byte) []byte          // appends what is stored with the key
 }
 
-const keyHead = 4 + 4 // size of the two sizes in an entry
+const keyHead = 4 + 4 // size of the two sizes of a value
 
 // item is a record to be sorted.
 type item struct {
 	window uint64 // the bytes of the key that are being compared, in big-endian order
-	at     uint32 // offset of the entry
+	at     uint32 // offset of the value
 	record uint32
 }
 
@@ -42,11 +42,11 @@ func newSorter(tmp *tempDir, memory, records int, size int64) *sorter {
 	items := min(max(memory/4/itemSize, 1), records)
 	limit := int(min(int64(memory/2), size+keyHead*int64(records)))
 	return &sorter{
-		tmp:     tmp,
-		limit:   limit,
-		entries: make([]byte, 0, limit),
-		items:   make([]item, 0, items),
-		spare:   make([]item, items),
+		tmp:    tmp,
+		limit:  limit,
+		values: make([]byte, 0, limit),
+		items:  make([]item, 0, items),
+		spare:  make([]item, items),
 	}
 }
 
@@ -55,17 +55,17 @@ func (s *sorter) begin(key func(dst, value []byte) ([]byte, error), payload func
 	s.key, s.payload, s.seen, s.hits = key, payload, map[string]uint32{}, 0
 }
 
-// entryOf returns the entry of a record, and the key and the payload in it.
-func (s *sorter) entryOf(i item) (entry, key, payload []byte) {
-	e := s.entries[i.at:]
+// valueOf returns the value of a record, and the key and the payload in it.
+func (s *sorter) valueOf(i item) (stored, key, payload []byte) {
+	e := s.values[i.at:]
 	keyEnd := keyHead + int(binary.LittleEndian.Uint32(e))
 	end := keyEnd + int(binary.LittleEndian.Uint32(e[4:]))
 	return e[:end], e[keyHead:keyEnd], e[keyEnd:end]
 }
 
 func (s *sorter) keyOf(i item) []byte {
-	size := binary.LittleEndian.Uint32(s.entries[i.at:])
-	return s.entries[i.at+keyHead:][:size]
+	size := binary.LittleEndian.Uint32(s.values[i.at:])
+	return s.values[i.at+keyHead:][:size]
 }
 
 // add adds a record. Records must be added in order.
@@ -84,11 +84,11 @@ func (s *sorter) add(value []byte, record uint32) error {
 		if err := s.setNext(value); err != nil {
 			return err
 		}
-		if len(s.entries)+len(s.next) > s.limit && len(s.items) > 0 {
+		if len(s.values)+len(s.next) > s.limit && len(s.items) > 0 {
 			s.spill()
 		}
-		at = uint32(len(s.entries))
-		s.entries = append(s.entries, s.next...)
+		at = uint32(len(s.values))
+		s.values = append(s.values, s.next...)
 		if s.seen != nil && len(value) <= maxSeenLength {
 			if len(s.seen) < maxSeen {
 				s.seen[string(value)] = at
@@ -102,7 +102,7 @@ func (s *sorter) add(value []byte, record uint32) error {
 	return nil
 }
 
-// setNext sets next to the entry of a value.
+// setNext sets next to a value with its sizes.
 func (s *sorter) setNext(value []byte) (err error) {
 	var head [keyHead]byte
 	if s.next, err = s.key(append(s.next[:0], head[:]...), value); err != nil {
@@ -222,8 +222,8 @@ func (s *sorter) spill() {
 	s.runs = append(s.runs, out)
 	for _, i := range s.items {
 		out.writeU32(i.record)
-		entry, _, _ := s.entryOf(i)
-		out.Write(entry)
+		stored, _, _ := s.valueOf(i)
+		out.Write(stored)
 	}
 	s.reset()
 	clear(s.seen)
@@ -231,9 +231,9 @@ func (s *sorter) spill() {
 
 // reset empties the memory. It replaces a buffer that had to grow for a long key.
 func (s *sorter) reset() {
-	s.entries, s.items = s.entries[:0], s.items[:0]
-	if cap(s.entries) > 2*s.limit {
-		s.entries = make([]byte, 0, s.limit)
+	s.values, s.items = s.values[:0], s.items[:0]
+	if cap(s.values) > 2*s.limit {
+		s.values = make([]byte, 0, s.limit)
 	}
 }
 
@@ -247,7 +247,7 @@ func (s *sorter) each(f func(key, payload []byte, record uint32)) error {
 		if n%recordsPerCheck == 0 && s.tmp.err() != nil {
 			return s.tmp.err()
 		}
-		_, key, payload := s.entryOf(i)
+		_, key, payload := s.valueOf(i)
 		f(key, payload, i.record)
 	}
 	return nil
@@ -317,11 +317,11 @@ func (c *sortedRun) next() bool {
 	}
 	c.record = binary.LittleEndian.Uint32(head)
 	keySize, payloadSize := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint32(head[8:])
-	entry, err := c.r.next(int(keySize + payloadSize))
+	stored, err := c.r.next(int(keySize + payloadSize))
 	if err != nil {
 		return false
 	}
-	c.key, c.payload = entry[:keySize], entry[keySize:]
+	c.key, c.payload = stored[:keySize], stored[keySize:]
 	return true
 }
 

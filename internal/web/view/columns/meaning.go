@@ -59,8 +59,8 @@ const maxCached = 100_000
 // for concurrent use.
 type Cache struct {
 	mu      sync.Mutex
-	entries map[versionKey]entry
-	columns int // of all entries
+	known   map[versionKey]cachedColumns
+	columns int // of all known versions
 }
 
 type versionKey struct {
@@ -68,7 +68,7 @@ type versionKey struct {
 	version string
 }
 
-type entry struct {
+type cachedColumns struct {
 	*Columns
 	fields  *herb.Field // the first one
 	report  *herb.Report
@@ -83,7 +83,7 @@ func (c *Cache) Read(d *herb.Dataset) *Dataset {
 	}
 	key := versionKey{d.Ref, d.Version}
 	c.mu.Lock()
-	e, ok := c.entries[key]
+	e, ok := c.known[key]
 	c.mu.Unlock()
 	if ok && e.fields == &d.Fields[0] && e.report == d.Report && e.records == d.Records {
 		return &Dataset{d, e.Columns}
@@ -94,9 +94,9 @@ func (c *Cache) Read(d *herb.Dataset) *Dataset {
 	if ok {
 		c.columns -= len(e.Meanings)
 	}
-	if c.columns += len(d.Fields); c.entries == nil || c.columns > maxCached {
-		c.entries, c.columns = map[versionKey]entry{}, len(d.Fields)
+	if c.columns += len(d.Fields); c.known == nil || c.columns > maxCached {
+		c.known, c.columns = map[versionKey]cachedColumns{}, len(d.Fields)
 	}
-	c.entries[key] = entry{read.Columns, &d.Fields[0], d.Report, d.Records}
+	c.known[key] = cachedColumns{read.Columns, &d.Fields[0], d.Report, d.Records}
 	return read
 }

@@ -11,28 +11,28 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// entries is the matching records of all parts with their groups, in sequence. A record in several
-// groups occurs several times.
-type entries struct {
+// groupedRecords is the matching records of all parts with their groups, in sequence. A record in
+// several groups occurs several times.
+type groupedRecords struct {
 	steps *guard.Steps
-	parts []partEntries
+	parts []partRecords
 }
 
-// maxRepeated is the maximum number of entries beyond one for each record. Records with several
+// maxRepeated is the maximum number of times that records are repeated. Records with several
 // elements in two list fields have the product of both, which no size of the dataset bounds.
 const maxRepeated = 1 << 23
 
-// Memory of an entry.
+// Memory of a record.
 const (
-	bytesPerEntry    = 8
+	bytesPerGrouped  = 8
 	bytesPerSorted   = 12 // in byValue
 	bytesPerExpanded = 12 // in a chunk
 )
 
-// repeats is the number of entries beyond one for each record.
+// repeats is the number of times that records are repeated.
 type repeats int
 
-// add counts entries. It ends the query if there are too many.
+// add counts repetitions. It ends the query if there are too many.
 func (r *repeats) add(n int) {
 	if *r += repeats(n); *r > maxRepeated {
 		guard.Fail(herb.Invalidf("records with several elements count once for each combination of elements, which are more than %d here; add a filter, or group by one list field",
@@ -40,8 +40,8 @@ func (r *repeats) add(n int) {
 	}
 }
 
-// partEntries is the entries of one part.
-type partEntries struct {
+// partRecords is the records of one part.
+type partRecords struct {
 	part            int
 	records, groups []uint32
 }
@@ -52,21 +52,21 @@ type chunk struct {
 	records  []uint32
 	groups   [query.MaxBy][]uint32
 	expanded [query.MaxBy][]uint32 // buffers for records that are repeated
-	reserved repeats               // entries for which memory is reserved
+	reserved repeats               // for which memory is reserved
 }
 
 const recordsAtOnce = bitmap.EachAtOnce
 
-// groupEntries looks up the groups of the matching records, some records at a time.
-func (a *aggregation) groupEntries() *entries {
-	e := &entries{steps: a.steps}
+// groupMatching looks up the groups of the matching records, some records at a time.
+func (a *aggregation) groupMatching() *groupedRecords {
+	g := &groupedRecords{steps: a.steps}
 	for part, p := range a.input.Parts {
 		n := p.matching()
 		if len(a.fields) == 0 { // counts are enough
 			n = 0
 		}
-		a.steps.Reserve(bytesPerEntry * n)
-		e.parts = append(e.parts, partEntries{part, make([]uint32, 0, n), make([]uint32, 0, n)})
+		a.steps.Reserve(bytesPerGrouped * n)
+		g.parts = append(g.parts, partRecords{part, make([]uint32, 0, n), make([]uint32, 0, n)})
 	}
 	var c chunk
 	var groups []uint32
@@ -79,15 +79,15 @@ func (a *aggregation) groupEntries() *entries {
 			for _, id := range groups {
 				a.table.counts[id]++
 			}
-			if p := &e.parts[part]; len(a.fields) > 0 {
+			if p := &g.parts[part]; len(a.fields) > 0 {
 				repeated := len(c.records) - len(records)
 				all.add(repeated)
-				a.steps.Reserve(2 * bytesPerEntry * repeated) // also while the arrays grow
+				a.steps.Reserve(2 * bytesPerGrouped * repeated) // also while the arrays grow
 				p.records, p.groups = append(p.records, c.records...), append(p.groups, groups...)
 			}
 		}
 	})
-	return e
+	return g
 }
 
 // chunkSize returns the number of records to group at once: few if each has the combinations of the
@@ -165,8 +165,8 @@ func (a *aggregation) expand(c *chunk, by int, list *listGrouper) {
 	}
 }
 
-// sortedEntries is the groups of entries, sorted by the codes of a field.
-type sortedEntries struct {
+// sortedGroups is the groups of records, sorted by the codes of a field.
+type sortedGroups struct {
 	steps    *guard.Steps
 	none     []uint32 // groups of missing values
 	distinct []uint32 // codes
@@ -174,13 +174,13 @@ type sortedEntries struct {
 	groups   []uint32
 }
 
-func (e *entries) byValue(d *column.Dictionary) groupsByValue {
-	s := &sortedEntries{steps: e.steps}
+func (g *groupedRecords) byValue(d *column.Dictionary) groupsByValue {
+	s := &sortedGroups{steps: g.steps}
 	n := 0
-	for _, p := range e.parts {
+	for _, p := range g.parts {
 		n += len(p.records)
 	}
-	e.steps.Reserve(bytesPerSorted * n)
+	g.steps.Reserve(bytesPerSorted * n)
 	pairs := make([]uint64, 0, n) // code and group
 	add := func(code, group uint32) {
 		if int(code) == d.Len {
@@ -191,10 +191,10 @@ func (e *entries) byValue(d *column.Dictionary) groupsByValue {
 	}
 	var codes []uint32
 	var all repeats
-	for _, p := range e.parts {
+	for _, p := range g.parts {
 		for from := 0; from < len(p.records); from += recordsAtOnce {
 			to := min(from+recordsAtOnce, len(p.records))
-			e.steps.Add(to - from)
+			g.steps.Add(to - from)
 			if d.Field.Type != herb.TypeList {
 				codes = d.AppendCodes(codes[:0], p.part, p.records[from:to])
 				for i, code := range codes {
@@ -206,9 +206,9 @@ func (e *entries) byValue(d *column.Dictionary) groupsByValue {
 				if codes = d.AppendElements(codes[:0], p.part, rec); len(codes) == 0 {
 					codes = append(codes, uint32(d.Len))
 				}
-				e.steps.Add(len(codes))
+				g.steps.Add(len(codes))
 				all.add(len(codes) - 1)
-				e.steps.Reserve(2 * bytesPerSorted * (len(codes) - 1))
+				g.steps.Reserve(2 * bytesPerSorted * (len(codes) - 1))
 				for _, code := range codes {
 					add(code, p.groups[from+i])
 				}
@@ -220,7 +220,7 @@ func (e *entries) byValue(d *column.Dictionary) groupsByValue {
 }
 
 // sort sorts pairs by their codes, which are less than n.
-func (s *sortedEntries) sort(pairs []uint64, n int) {
+func (s *sortedGroups) sort(pairs []uint64, n int) {
 	s.groups = make([]uint32, len(pairs))
 	if n > 4*len(pairs) { // counting takes longer
 		slices.SortFunc(pairs, func(x, y uint64) int {
@@ -261,13 +261,13 @@ func (s *sortedEntries) sort(pairs []uint64, n int) {
 	})
 }
 
-func (s *sortedEntries) missing(f func(groups []uint32)) {
+func (s *sortedGroups) missing(f func(groups []uint32)) {
 	s.steps.Blocks(0, len(s.none), func(from, to int) { f(s.none[from:to]) })
 }
 
-func (s *sortedEntries) codes() []uint32 { return s.distinct }
+func (s *sortedGroups) codes() []uint32 { return s.distinct }
 
-func (s *sortedEntries) each(f func(i int, code uint32, groups []uint32)) {
+func (s *sortedGroups) each(f func(i int, code uint32, groups []uint32)) {
 	from := uint32(0)
 	for i, code := range s.distinct {
 		s.steps.Blocks(int(from), int(s.ends[i]), func(from, to int) { f(i, code, s.groups[from:to]) })
