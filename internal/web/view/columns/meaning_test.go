@@ -30,7 +30,7 @@ func TestCache(t *testing.T) {
 		wide := herb.Dataset{Version: string(rune('a' + i)), Fields: make([]herb.Field, maxCached/2)}
 		c.Read(&wide)
 	}
-	if c.columns > maxCached || len(c.entries) > 2 {
-		t.Errorf("the cache has %d columns of %d versions", c.columns, len(c.entries))
+	if c.columns > maxCached || len(c.known) > 2 {
+		t.Errorf("the cache has %d columns of %d versions", c.columns, len(c.known))
 	}
 }
