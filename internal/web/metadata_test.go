@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -211,6 +213,20 @@ func TestDocs(t *testing.T) {
 	place := one(t, doc, func(n *html.Node) bool { return attr(n, "id") == "swagger" })
 	if attr(place, "data-document") != "/open/openapi.json" {
 		t.Errorf("the viewer reads %s", attr(place, "data-document"))
+	}
+	choices := all(one(t, doc, byID("datasets")), tag("option", ""))
+	if len(choices) == 0 || !slices.ContainsFunc(choices, func(n *html.Node) bool { return attr(n, "value") == "garden/catalog" }) {
+		t.Errorf("there are %d datasets to choose from", len(choices))
+	}
+	for i := range 201 {
+		s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "many", Name: fmt.Sprint("d", i)}, Fields: []herb.Field{field("a", herb.TypeText)}}, nil)
+	}
+	many := s.page(t, "/docs?dataset=many/d200", 200)
+	if n := len(all(one(t, many, byID("datasets")), tag("option", ""))); n != 200 || attr(one(t, many, byID("pick-dataset")), "value") != "many/d200" {
+		t.Errorf("%d of many datasets are listed", n)
+	}
+	if note := one(t, many, byID("pick")); !strings.Contains(words(note), "the first 200 of ") || attr(one(t, note, tag("a", "")), "href") != "/open/" {
+		t.Errorf("the note is %q", words(note))
 	}
 	var viewer []string
 	for _, n := range all(doc, func(n *html.Node) bool { return strings.Contains(attr(n, "href")+attr(n, "src"), "swagger-ui") }) {

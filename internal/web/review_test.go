@@ -109,6 +109,9 @@ func TestReview_states(t *testing.T) {
 		{"too many to compare", func(r *review.Review) { r.Compared = nil }, []string{"4,812 records; there are too many to compare"}, nil, ""},
 		{"nothing changes", func(r *review.Review) { r.Changes, r.Compared = nil, &review.Comparison{Same: 4812} },
 			[]string{"4,812 the same records"}, []string{"Breaking"}, ""},
+		{"unchanged", func(r *review.Review) { r.Unchanged, r.Changes, r.Compared = true, nil, &review.Comparison{Same: 4812} },
+			[]string{"are those of the live version: publishing changes nothing. 4,812 the same records"}, nil, ""},
+		{"changed", func(*review.Review) {}, nil, []string{"publishing changes nothing"}, ""},
 		{"type does not fit", func(r *review.Review) {
 			r.Error, r.Columns[1].Edit = `row 4: field "name": "Dog rose" is not a number`, review.ColumnEdit{Type: herb.TypeNumber}
 			r.Field, r.Problem = "name", `"Dog rose" is not a number`

@@ -41,11 +41,9 @@ function shortened(part) {
 }
 
 // showSelection shows the form that selects a dataset.
-function showSelection(whole, selected, note) {
+function showSelection(note) {
   const form = document.getElementById("pick");
-  const names = [...new Set(Object.keys(whole.paths).map(datasetOf).concat(selected ?? []).filter(Boolean))].sort();
-  form.elements.dataset.append(...names.map((name) => new Option(name, name, false, name === selected)));
-  form.querySelector("p").textContent = note;
+  form.querySelector("[data-note]").textContent = note;
   form.hidden = false;
 }
 
@@ -56,12 +54,12 @@ async function start() {
   const whole = JSON.parse(text);
   const selected = new URLSearchParams(location.search).get("dataset");
   let spec = whole;
-  if (text.length > maxDocument || selected) {
+  if (text.length > maxDocument || selected || !Object.keys(whole.paths).some(datasetOf)) { // the last: too large to describe all datasets
     spec = selected ? JSON.parse(await load(`${place.dataset.document}?dataset=${encodeURIComponent(selected)}`)) : withoutDatasets(whole);
     if (!spec.paths) spec = withoutDatasets(whole); // no such dataset
     const wide = JSON.stringify(spec).length > maxDocument;
     if (wide) spec = shortened(spec);
-    showSelection(whole, selected, wide ? `The first ${maxFields} fields are shown; the OpenAPI document contains all.` :
+    showSelection(wide ? `The first ${maxFields} fields are shown; the OpenAPI document contains all.` :
       selected ? "The operations of one dataset are shown." : "Select a dataset to see its operations.");
   }
   window.SwaggerUIBundle({

@@ -197,11 +197,31 @@ func addExamples(ctx context.Context, v datasetView, docs []columnDoc) error {
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// docsPage is the viewer of the OpenAPI document, with datasets to choose from if the document
+// does not describe all of them.
+type docsPage struct {
+	Selected string     // dataset whose operations are shown; empty: none
+	Datasets []herb.Ref // the first ones
+	Total    int
+}
+
 // docs serves the viewer of the OpenAPI document.
 func (p *Pages) docs(w *httpapi.Page, r *http.Request) error {
+	const maxDatasets = 200
+	params, live, err := p.openCatalogue(w, r)
+	if err != nil {
+		return err
+	}
+	if p.Opts.PrivateCatalog {
+		w.SetPrivate()
+	}
+	page := docsPage{Selected: params.Get("dataset"), Total: len(live)}
+	for _, v := range live[:min(len(live), maxDatasets)] {
+		page.Datasets = append(page.Datasets, v.Ref)
+	}
 	l := p.Shell(r, "API", "All operations of the API, to read and to try.")
 	l.Current, l.Canonical = "docs", l.Origin+site.PathDocs
-	if err := p.Render(w, "docs", l, nil); err != nil {
+	if err := p.Render(w, "docs", l, &page); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Security-Policy", docsPolicy)
