@@ -15,6 +15,7 @@ import (
 	"herbarium/internal/httpapi/connection"
 
 	"herbarium/internal/must"
+	"herbarium/internal/programtest"
 )
 
 // TestEarlyResponse sends bodies that the server does not read to their end, with clients that send
@@ -85,10 +86,7 @@ func TestEarlyResponse(t *testing.T) {
 		})
 		t.Run(name+", curl", func(t *testing.T) {
 			t.Parallel()
-			curl, err := exec.LookPath("curl")
-			if err != nil {
-				t.Skip(err)
-			}
+			curl := programtest.LookPath(t, "curl")
 			for _, expect := range []string{"Expect:", "Expect: 100-continue"} {
 				cmd := exec.CommandContext(t.Context(), curl, "-s", "-X", method, "-T", "-", "-H", expect, "-H", "X-API-Key: "+tt.key, "-o", "/dev/null", "-w", "%{http_code}", "http://"+addr+tt.target)
 				cmd.Stdin = bytes.NewReader(body)

@@ -1,6 +1,5 @@
-// Package web serves the HTML pages: the catalogue, the table of each dataset with its API
-// reference and its versions, publishing with a review, and the metadata that machines read from
-// them (schema.org, DCAT).
+// Package web joins the pages that all share (site), those of datasets (browse) and those that
+// publish (publishing), and embeds their templates and assets.
 //
 // # Rendering
 //
