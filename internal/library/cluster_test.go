@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -269,6 +270,19 @@ func liveVersion(t testing.TB, l *versionstest.Node, ref herb.Ref) herb.Dataset 
 	return d
 }
 
+// wantFiles checks which versions have a file on a node.
+func wantFiles(t *testing.T, n *node, want ...herb.Dataset) {
+	t.Helper()
+	names := []string{}
+	for _, d := range want {
+		names = append(names, d.Version)
+	}
+	slices.Sort(names)
+	if got := slices.Sorted(maps.Keys(n.files(t))); !slices.Equal(names, got) {
+		t.Errorf("cached versions %v; want %v", got, names)
+	}
+}
+
 // wantListed checks the number of records of a dataset that a node lists.
 func wantListed(t *testing.T, l *versionstest.Node, ref herb.Ref, want int) {
 	t.Helper()
@@ -333,6 +347,7 @@ func TestCluster(t *testing.T) {
 		wantListed(t, a.Node, ref, 1)
 		wantListed(t, b.Node, ref, 1)
 		wantHealth(t, b.Node, library.Health{Open: 1})
+		wantCached(t, a, first)
 
 		publishAs(t, a.Node, ref, 2)
 		pass(3 * time.Second)

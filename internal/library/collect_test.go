@@ -29,7 +29,7 @@ func collect(t *testing.T, nodes ...*node) {
 }
 
 // wantObjects checks which versions have an object.
-func (c *cluster) wantObjects(t *testing.T, want ...string) {
+func wantObjects(t *testing.T, c *cluster, want ...string) {
 	t.Helper()
 	want = slices.Sorted(slices.Values(want))
 	if got := c.bucket.versions(t); !slices.Equal(want, got) {
@@ -50,30 +50,30 @@ func TestCollect_retention(t *testing.T) {
 		other := publishAs(t, n.Node, named(1), 1).Version
 		pass(3*time.Hour - time.Second)
 		collect(t, n)
-		c.wantObjects(t, append(versions, other)...)
+		wantObjects(t, c, append(versions, other)...)
 		if c.bucket.count("abort 24h0m0s") != 1 {
 			t.Error("unfinished uploads were not aborted")
 		}
 		pass(time.Second)
 		collect(t, n)
-		c.wantObjects(t, versions[1], versions[2], other)
+		wantObjects(t, c, versions[1], versions[2], other)
 
 		if _, err := n.Rollback(t.Context(), ref, "", false); err != nil { // versions that were rolled back are kept
 			t.Error(err)
 		}
 		pass(100 * time.Hour)
 		collect(t, n)
-		c.wantObjects(t, versions[1], versions[2], other)
+		wantObjects(t, c, versions[1], versions[2], other)
 
 		if err := n.Remove(t.Context(), ref, ""); err != nil {
 			t.Error(err)
 		}
 		pass(3*time.Hour - time.Second)
 		collect(t, n)
-		c.wantObjects(t, versions[1], versions[2], other)
+		wantObjects(t, c, versions[1], versions[2], other)
 		pass(time.Second)
 		collect(t, n, n)
-		c.wantObjects(t, other)
+		wantObjects(t, c, other)
 
 		retired, err := c.db.Retired(t.Context())
 		if err != nil || len(retired) != 3 {
@@ -162,7 +162,7 @@ func TestCollect_publishUnderWay(t *testing.T) {
 				}
 				wantListed(t, a.Node, ref, want)
 				wantListed(t, b.Node, ref, want)
-				c.wantCollected(t, a)
+				wantCollected(t, c, a)
 			})
 		})
 	}
@@ -194,7 +194,7 @@ func TestCollect_nodeBehind(t *testing.T) {
 		}
 		pass(0)
 		wantListed(t, b.Node, ref, 6)
-		c.wantCollected(t, publisher)
+		wantCollected(t, c, publisher)
 	})
 }
 
@@ -217,7 +217,7 @@ func TestCollect_fails(t *testing.T) {
 					t.Errorf("objects %v are left", c.bucket.versions(t))
 				}
 				c.bucket.set(nil, nil)
-				c.wantCollected(t, n)
+				wantCollected(t, c, n)
 			})
 		})
 	}
@@ -287,5 +287,5 @@ func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
 			t.Errorf("logged:\n%s", n.log)
 		}
 	}
-	c.wantCollected(t, nodes[0])
+	wantCollected(t, c, nodes[0])
 }

@@ -303,7 +303,7 @@ func TestFetch_notByEachRequest(t *testing.T) {
 
 // makeNewer changes the object of a version to one that only a newer program can read, and returns
 // its description.
-func (c *cluster) makeNewer(t *testing.T, d herb.Dataset) *herb.File {
+func makeNewer(t *testing.T, c *cluster, d herb.Dataset) *herb.File {
 	t.Helper()
 	path := filepath.Join(c.bucket.dir, d.Version+".segment")
 	content, err := os.ReadFile(path)
@@ -325,7 +325,7 @@ func TestFetch_newerFormat(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		d := publishAs(t, c.node(t, nil).Node, ref, 9)
 		b := c.node(t, nil)
-		newer := c.makeNewer(t, d)
+		newer := makeNewer(t, c, d)
 		b.catalogue.edit = func(d *herb.Dataset) { d.File = newer }
 		b.run(t)
 		pass(10 * time.Minute)
@@ -364,7 +364,7 @@ func TestFetch_newerFormatEvicted(t *testing.T) {
 		shut, open := gate()
 		c.bucket.set(only("get", shut), nil)
 		newer := publishAs(t, publisher.Node, ref, 10)
-		newer.File = c.makeNewer(t, newer)
+		newer.File = makeNewer(t, c, newer)
 		changed.Store(&newer)
 		open()
 		pass(10 * time.Minute)

@@ -96,14 +96,14 @@ func TestAcquireVersion_cluster(t *testing.T) {
 		live := publishAs(t, publisher.Node, ref, 2)
 		b := c.node(t, nil).run(t)
 		pass(3 * time.Second)
-		wantFiles(t, b, live)
+		wantCached(t, b, live)
 		var requests sync.WaitGroup
 		for range 10 {
 			requests.Go(func() { wantVersion(t, b.Node, old, 1) })
 		}
 		requests.Wait()
 		wantListed(t, b.Node, ref, 2)
-		wantFiles(t, b, old, live)
+		wantCached(t, b, old, live)
 		if n := c.bucket.count("get"); n != 2 {
 			t.Errorf("%d downloads of two versions", n)
 		}
@@ -137,7 +137,7 @@ func TestAcquireVersion_cache(t *testing.T) {
 		other := publishAs(t, publisher.Node, named(1), 102)
 		b := c.node(t, func(o *versionstest.Options) { o.CacheSize = sizeOf(t, live)*2 + sizeOf(t, live)/2 }).run(t)
 		pass(3 * time.Second)
-		wantFiles(t, b, live, other)
+		wantCached(t, b, live, other)
 
 		v, err := b.AcquireVersion(t.Context(), ref, old.Version)
 		if err != nil {
@@ -161,7 +161,7 @@ func TestAcquireVersion_cache(t *testing.T) {
 		wantListed(t, b.Node, ref, 101)
 		wantListed(t, b.Node, named(1), 102)
 		pass(2 * time.Second)
-		wantFiles(t, b, live, other)
+		wantCached(t, b, live, other)
 
 		c.bucket.set(away, nil)
 		wantNoVersion(t, b.Node, ref, old.Version, herb.CodeUnavailable, "cannot open dataset")

@@ -50,18 +50,18 @@ func (g *gatedFiles) change(change func(*gatedFiles)) {
 	change(g)
 }
 
-// gated returns a library whose opening of files g controls.
-func (s *sharedDir) gated(t *testing.T, g *gatedFiles, wait time.Duration, plants library.Mutable) *versionstest.Node {
+// openGated returns a library whose opening of files g controls.
+func openGated(t *testing.T, s *sharedDir, g *gatedFiles, wait time.Duration, plants library.Mutable) *versionstest.Node {
 	t.Helper()
 	l := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Plants: plants})
 	l.SetOpenFile(g.open)
 	return l
 }
 
-// serving is gated for a library that lists its only record.
-func (s *sharedDir) serving(t *testing.T, g *gatedFiles, wait time.Duration) *versionstest.Node {
+// openServing is gated for a library that lists its only record.
+func openServing(t *testing.T, s *sharedDir, g *gatedFiles, wait time.Duration) *versionstest.Node {
 	t.Helper()
-	l := s.gated(t, g, wait, nil)
+	l := openGated(t, s, g, wait, nil)
 	if err := l.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestAcquire_whileOpening(t *testing.T) {
 	publisher := s.open(t)
 	publishAs(t, publisher, ref, 1)
 	publishAs(t, publisher, other, 1)
-	l := s.serving(t, g, -1)
+	l := openServing(t, s, g, -1)
 	hold := make(chan struct{})
 	g.change(func(g *gatedFiles) { g.hold = hold })
 	publishAs(t, publisher, ref, 2)
@@ -130,7 +130,7 @@ func TestAcquire_slowOpening(t *testing.T) {
 	s, g := newSharedDir(t), &gatedFiles{began: make(chan string, 2)}
 	publisher := s.open(t)
 	publishAs(t, publisher, ref, 1)
-	l := s.serving(t, g, time.Nanosecond)
+	l := openServing(t, s, g, time.Nanosecond)
 	hold := make(chan struct{})
 	g.change(func(g *gatedFiles) { g.hold = hold })
 	publishAs(t, publisher, ref, 2)
@@ -162,7 +162,7 @@ func TestOpening_retried(t *testing.T) {
 			publishAs(t, publisher, other, 1)
 			first := publish(t, publisher, 1)
 			g.err[first.Version+".segment"] = fault
-			l := s.gated(t, g, 0, nil)
+			l := openGated(t, s, g, 0, nil)
 			if err := l.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -269,7 +269,7 @@ var _ library.Mutable = (*countedMutable)(nil)
 func TestAcquire_unknown(t *testing.T) {
 	t.Parallel()
 	s, plants := newSharedDir(t), &countedMutable{}
-	l := s.gated(t, &gatedFiles{}, 0, plants)
+	l := openGated(t, s, &gatedFiles{}, 0, plants)
 	publishAs(t, l, ref, 1)
 	long := strings.Repeat("a", herb.MaxName)
 	for _, tt := range []struct {

@@ -111,7 +111,7 @@ func TestPublish_objectsFail(t *testing.T) {
 				}
 				synctest.Wait()
 				wantListed(t, c.node(t, nil).Node, ref, live.Records)
-				c.wantCollected(t, n)
+				wantCollected(t, c, n)
 			})
 		})
 	}
@@ -119,7 +119,7 @@ func TestPublish_objectsFail(t *testing.T) {
 
 // wantCollected checks that after garbage collection there is an object for every version in the
 // catalogue and no other.
-func (c *cluster) wantCollected(t testing.TB, n *node) {
+func wantCollected(t testing.TB, c *cluster, n *node) {
 	t.Helper()
 	for range 4 {
 		c.wantWhole(t)
@@ -192,7 +192,7 @@ func TestPublish_switchFails(t *testing.T) {
 					t.Errorf("there are the objects %v; want %d", objects, tt.objects)
 				}
 				wantListed(t, c.node(t, nil).Node, ref, tt.live)
-				c.wantCollected(t, n)
+				wantCollected(t, c, n)
 			})
 		})
 	}
