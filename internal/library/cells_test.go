@@ -17,6 +17,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
 )
 
 // cellsOf computes the hash as documented.
@@ -35,7 +36,7 @@ func cellsOf(rows ...[]string) string {
 func TestPublish_report(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 1000)
-	l := newSharedDir(t).open(t)
+	l := versionstest.NewSharedDir(t).Open(t)
 	given := &herb.Report{
 		Format: "csv", Rows: 5, Notes: []string{"a note"},
 		Columns: []herb.ColumnReport{{Field: "n", Column: "N", Type: herb.TypeNumber, Evidence: "number: 3 of 4", Shortest: 1, Longest: 4}, {Column: "T"}},
@@ -97,7 +98,7 @@ func TestPublish_cells(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for name, p := range tables {
-		l := newSharedDir(t).open(t)
+		l := versionstest.NewSharedDir(t).Open(t)
 		p.Dataset.Ref = ref
 		var header []string
 		for _, f := range p.Dataset.Fields {
@@ -134,7 +135,7 @@ func TestPublish_cellsInParts(t *testing.T) {
 		column.Add(i, []byte(value))
 		rows, records = append(rows, []string{value}), append(records, herb.Record{value})
 	}
-	out, err := newSharedDir(t).open(t).Publish(t.Context(), versions.Publication{
+	out, err := versionstest.NewSharedDir(t).Open(t).Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}, Details: herb.Details{Report: &herb.Report{
 			SourceCells: &herb.SourceCells{Total: len(records)}, Columns: []herb.ColumnReport{{Field: "n", Column: "N", Source: column}},
 		}}},
@@ -164,16 +165,16 @@ func TestPublish_lossy(t *testing.T) {
 	for name, records := range sources {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSharedDir(t)
-			l := s.open(t)
+			s := versionstest.NewSharedDir(t)
+			l := s.Open(t)
 			_, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}}, Records: records,
 			})
 			if err == nil || !strings.Contains(err.Error(), "cannot read back") && !strings.Contains(err.Error(), "nothing was published") {
 				t.Errorf("%v; want an error about the lost values", err)
 			}
-			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {
-				t.Errorf("the version was published: %v, %v", err, s.files(t))
+			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.Files(t)) != 0 {
+				t.Errorf("the version was published: %v, %v", err, s.Files(t))
 			}
 		})
 	}
@@ -202,8 +203,8 @@ func TestPublish_sourceCells(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSharedDir(t)
-			l := s.open(t)
+			s := versionstest.NewSharedDir(t)
+			l := s.Open(t)
 			out, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("n", herb.TypeText)}, Details: herb.Details{Report: &herb.Report{
 					SourceCells: &tt.cells, Columns: []herb.ColumnReport{{Field: "n", Column: "N", Source: tt.column}},
@@ -219,8 +220,8 @@ func TestPublish_sourceCells(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "the listing is incomplete") || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v; want %q", err, tt.want)
 			}
-			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {
-				t.Errorf("the version was published: %v, %v", err, s.files(t))
+			if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.Files(t)) != 0 {
+				t.Errorf("the version was published: %v, %v", err, s.Files(t))
 			}
 		})
 	}
@@ -235,7 +236,7 @@ func TestCellsDoc(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := string(b)
-	out, err := newSharedDir(t).open(t).Publish(t.Context(), versions.Publication{
+	out, err := versionstest.NewSharedDir(t).Open(t).Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{
 			field("id", herb.TypeNumber), field("name", herb.TypeText), field("note", herb.TypeText),
 		}},

@@ -19,17 +19,17 @@ func TestPublish_clock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSharedDir(t)
+			s := versionstest.NewSharedDir(t)
 			now := time.Date(2026, 3, 29, 1, 59, 59, 0, time.UTC)
 			const keep = 3
-			l := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Keep: keep, Now: func() time.Time { return now }})
+			l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Keep: keep, Now: func() time.Time { return now }})
 			var published []string
 			for i := range 2 * keep {
-				published = append(published, publish(t, l, i+1).Version)
+				published = append(published, versionstest.Publish(t, l, i+1).Version)
 				now = now.Add(jump)
 			}
 			must.NoError(t, l.Refresh(t.Context()))
-			wantListed(t, l, ref, 2*keep)
+			versionstest.WantListed(t, l, ref, 2*keep)
 			history, err := l.History(t.Context(), ref)
 			must.NoError(t, err)
 			var kept []string

@@ -19,7 +19,7 @@ import (
 	"herbarium/internal/versions/versionstest"
 )
 
-func collect(t *testing.T, nodes ...*node) {
+func collect(t *testing.T, nodes ...*versionstest.ClusterNode) {
 	t.Helper()
 	for _, n := range nodes {
 		if err := n.Collect(t.Context()); err != nil {
@@ -29,10 +29,10 @@ func collect(t *testing.T, nodes ...*node) {
 }
 
 // wantObjects checks which versions have an object.
-func wantObjects(t *testing.T, c *cluster, want ...string) {
+func wantObjects(t *testing.T, c *versionstest.Cluster, want ...string) {
 	t.Helper()
 	want = slices.Sorted(slices.Values(want))
-	if got := c.bucket.versions(t); !slices.Equal(want, got) {
+	if got := c.Bucket.Versions(t); !slices.Equal(want, got) {
 		t.Errorf("there are objects of %v; want %v", got, want)
 	}
 }
@@ -41,50 +41,50 @@ func wantObjects(t *testing.T, c *cluster, want ...string) {
 // retention, not earlier and not much later.
 func TestCollect_retention(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		n := c.node(t, func(o *versionstest.Options) { o.Keep, o.Retention = 2, 3*time.Hour })
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		n := c.Node(t, func(o *versionstest.Options) { o.Keep, o.Retention = 2, 3*time.Hour })
 		var versions []string
 		for i := range 3 {
-			versions = append(versions, publishAs(t, n.Node, ref, i+1).Version)
+			versions = append(versions, versionstest.PublishAs(t, n.Node, ref, i+1).Version)
 		}
-		other := publishAs(t, n.Node, named(1), 1).Version
-		pass(3*time.Hour - time.Second)
+		other := versionstest.PublishAs(t, n.Node, versionstest.Named(1), 1).Version
+		versionstest.Pass(3*time.Hour - time.Second)
 		collect(t, n)
 		wantObjects(t, c, append(versions, other)...)
-		if c.bucket.count("abort 24h0m0s") != 1 {
+		if c.Bucket.Count("abort 24h0m0s") != 1 {
 			t.Error("unfinished uploads were not aborted")
 		}
-		pass(time.Second)
+		versionstest.Pass(time.Second)
 		collect(t, n)
 		wantObjects(t, c, versions[1], versions[2], other)
 
 		if _, err := n.Rollback(t.Context(), ref, "", false); err != nil { // versions that were rolled back are kept
 			t.Error(err)
 		}
-		pass(100 * time.Hour)
+		versionstest.Pass(100 * time.Hour)
 		collect(t, n)
 		wantObjects(t, c, versions[1], versions[2], other)
 
 		if err := n.Remove(t.Context(), ref, ""); err != nil {
 			t.Error(err)
 		}
-		pass(3*time.Hour - time.Second)
+		versionstest.Pass(3*time.Hour - time.Second)
 		collect(t, n)
 		wantObjects(t, c, versions[1], versions[2], other)
-		pass(time.Second)
+		versionstest.Pass(time.Second)
 		collect(t, n, n)
 		wantObjects(t, c, other)
 
-		retired, err := c.db.Retired(t.Context())
+		retired, err := c.DB.Retired(t.Context())
 		if err != nil || len(retired) != 3 {
 			t.Errorf("%v are retired, %v; want them not forgotten at once", retired, err)
 		}
-		pass(31 * 24 * time.Hour)
+		versionstest.Pass(31 * 24 * time.Hour)
 		collect(t, n)
-		if retired, err = c.db.Retired(t.Context()); err != nil || len(retired) != 0 {
+		if retired, err = c.DB.Retired(t.Context()); err != nil || len(retired) != 0 {
 			t.Errorf("%v are retired, %v; want them forgotten", retired, err)
 		}
-		c.wantWhole(t)
+		c.WantWhole(t)
 	})
 }
 
@@ -92,38 +92,38 @@ func TestCollect_retention(t *testing.T) {
 // publish for a day. Objects that are not files of versions are not touched.
 func TestCollect_unknownObjects(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		n := c.node(t, func(o *versionstest.Options) { o.Retention = time.Hour })
-		live := publishAs(t, n.Node, ref, 1).Version
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		n := c.Node(t, func(o *versionstest.Options) { o.Retention = time.Hour })
+		live := versionstest.PublishAs(t, n.Node, ref, 1).Version
 		const lost = "19990101T000000Z-abcdefghij"
 		others := []string{"notes.txt", "notes.segment", "19990101T000000Z-ABCDEFGHIJ.segment", "x-abcdefghij.segment"}
 		for _, name := range append(others, lost+".segment") {
-			if err := os.WriteFile(filepath.Join(c.bucket.dir, name), nil, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(c.Bucket.Dir, name), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			c.bucket.modified[name] = time.Now()
+			c.Bucket.Modified[name] = time.Now()
 		}
-		there := func() bool { return slices.Contains(c.bucket.versions(t), lost) }
-		pass(24*time.Hour - time.Second)
+		there := func() bool { return slices.Contains(c.Bucket.Versions(t), lost) }
+		versionstest.Pass(24*time.Hour - time.Second)
 		collect(t, n)
-		pass(59 * time.Minute) // it was not retired then
-		collect(t, n)          // but now
-		pass(59 * time.Minute)
+		versionstest.Pass(59 * time.Minute) // it was not retired then
+		collect(t, n)                       // but now
+		versionstest.Pass(59 * time.Minute)
 		collect(t, n)
 		if !there() {
 			t.Error("it was removed before it was retired for an hour")
 		}
-		pass(time.Minute)
+		versionstest.Pass(time.Minute)
 		collect(t, n)
 		if there() {
 			t.Error("it is still there")
 		}
 		for _, name := range others {
-			if _, err := os.Stat(filepath.Join(c.bucket.dir, name)); err != nil {
+			if _, err := os.Stat(filepath.Join(c.Bucket.Dir, name)); err != nil {
 				t.Errorf("an object of another program was deleted: %v", err)
 			}
 		}
-		if !slices.Contains(c.bucket.versions(t), live) {
+		if !slices.Contains(c.Bucket.Versions(t), live) {
 			t.Error("the live version is gone")
 		}
 	})
@@ -136,32 +136,32 @@ func TestCollect_publishUnderWay(t *testing.T) {
 	for _, sleeps := range []time.Duration{time.Hour, 23 * time.Hour, 25 * time.Hour, 49 * time.Hour, 20 * 24 * time.Hour} {
 		t.Run(sleeps.String(), func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, func(t *testing.T, c *cluster) {
-				a, b := c.node(t, nil), c.node(t, nil)
-				publishAs(t, a.Node, ref, 1)
-				faulty := &faultyCatalogue{Catalogue: c.db, add: func(do func() error) error {
+			versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+				a, b := c.Node(t, nil), c.Node(t, nil)
+				versionstest.PublishAs(t, a.Node, ref, 1)
+				faulty := &faultyCatalogue{Catalogue: c.DB, add: func(do func() error) error {
 					for slept := time.Duration(0); slept < sleeps; slept += time.Hour {
 						time.Sleep(time.Hour)
 						collect(t, a, b)
 					}
 					return do()
 				}}
-				slow, err := versionstest.Open(faulty, versionstest.Options{Dir: t.TempDir(), Blobs: c.bucket})
+				slow, err := versionstest.Open(faulty, versionstest.Options{Dir: t.TempDir(), Blobs: c.Bucket})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer slow.Close()
-				_, err = slow.Publish(t.Context(), publication(2))
+				_, err = slow.Publish(t.Context(), versionstest.Publication(2))
 				if late := sleeps > 24*time.Hour; (herb.CodeOf(err) == herb.CodeUnavailable) != late || err != nil != late {
 					t.Errorf("after %s: %v", sleeps, err)
 				}
-				c.wantWhole(t)
+				c.WantWhole(t)
 				want := 2
 				if err != nil {
 					want = 1
 				}
-				wantListed(t, a.Node, ref, want)
-				wantListed(t, b.Node, ref, want)
+				versionstest.WantListed(t, a.Node, ref, want)
+				versionstest.WantListed(t, b.Node, ref, want)
 				wantCollected(t, c, a)
 			})
 		})
@@ -171,29 +171,29 @@ func TestCollect_publishUnderWay(t *testing.T) {
 // TestCollect_nodeBehind: a node that still fetches a version after newer ones went live gets it.
 func TestCollect_nodeBehind(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, func(o *versionstest.Options) { o.Keep = 1 })
-		publishAs(t, publisher.Node, ref, 1)
-		b := c.node(t, func(o *versionstest.Options) { o.Wait = -1 })
-		c.bucket.set(only("get", func(x call) error {
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		publisher := c.Node(t, func(o *versionstest.Options) { o.Keep = 1 })
+		versionstest.PublishAs(t, publisher.Node, ref, 1)
+		b := c.Node(t, func(o *versionstest.Options) { o.Wait = -1 })
+		c.Bucket.Set(versionstest.Only("get", func(x versionstest.Call) error {
 			time.Sleep(20 * time.Second)
-			return x.do()
+			return x.Do()
 		}), nil)
 		var asking sync.WaitGroup
-		asking.Go(func() { wantListed(t, b.Node, ref, 1) })
-		pass(time.Second)
+		asking.Go(func() { versionstest.WantListed(t, b.Node, ref, 1) })
+		versionstest.Pass(time.Second)
 		for n := range 5 {
-			publishAs(t, publisher.Node, ref, 2+n)
+			versionstest.PublishAs(t, publisher.Node, ref, 2+n)
 			collect(t, publisher)
-			pass(time.Second)
+			versionstest.Pass(time.Second)
 		}
 		asking.Wait()
-		c.bucket.set(nil, nil)
+		c.Bucket.Set(nil, nil)
 		if err := b.Refresh(t.Context()); err != nil {
 			t.Error(err)
 		}
-		pass(0)
-		wantListed(t, b.Node, ref, 6)
+		versionstest.Pass(0)
+		versionstest.WantListed(t, b.Node, ref, 6)
 		wantCollected(t, c, publisher)
 	})
 }
@@ -204,19 +204,19 @@ func TestCollect_fails(t *testing.T) {
 	for _, op := range []string{"list", "delete"} {
 		t.Run(op, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, func(t *testing.T, c *cluster) {
-				n := c.node(t, func(o *versionstest.Options) { o.Keep = 1 })
-				publishAs(t, n.Node, ref, 1)
-				publishAs(t, n.Node, ref, 2)
-				pass(25 * time.Hour)
-				c.bucket.set(only(op, away), nil)
-				if err := n.Collect(t.Context()); !errors.Is(err, errStore) {
+			versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+				n := c.Node(t, func(o *versionstest.Options) { o.Keep = 1 })
+				versionstest.PublishAs(t, n.Node, ref, 1)
+				versionstest.PublishAs(t, n.Node, ref, 2)
+				versionstest.Pass(25 * time.Hour)
+				c.Bucket.Set(versionstest.Only(op, versionstest.Away), nil)
+				if err := n.Collect(t.Context()); !errors.Is(err, versionstest.ErrStore) {
 					t.Errorf("got %v", err)
 				}
-				if len(c.bucket.versions(t)) != 2 {
-					t.Errorf("objects %v are left", c.bucket.versions(t))
+				if len(c.Bucket.Versions(t)) != 2 {
+					t.Errorf("objects %v are left", c.Bucket.Versions(t))
 				}
-				c.bucket.set(nil, nil)
+				c.Bucket.Set(nil, nil)
 				wantCollected(t, c, n)
 			})
 		})
@@ -232,14 +232,14 @@ func TestCollect_anyOrder(t *testing.T) {
 		seed := testseed.Seed(t) + i
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, func(t *testing.T, c *cluster) { anyOrder(t, c, rand.New(rand.NewPCG(seed, 0))) })
+			versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) { anyOrder(t, c, rand.New(rand.NewPCG(seed, 0))) })
 		})
 	}
 }
 
-func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
+func anyOrder(t *testing.T, c *versionstest.Cluster, r *rand.Rand) {
 	retention := func(o *versionstest.Options) { o.Keep, o.Retention = 2, 2*time.Hour }
-	nodes := []*node{c.node(t, retention), c.node(t, retention), c.node(t, retention)}
+	nodes := []*versionstest.ClusterNode{c.Node(t, retention), c.Node(t, retention), c.Node(t, retention)}
 	var mu sync.Mutex
 	faults := rand.New(rand.NewPCG(r.Uint64(), 0)) // the store is used by several goroutines
 	draw := func(n int) int {
@@ -247,18 +247,18 @@ func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
 		defer mu.Unlock()
 		return faults.IntN(n)
 	}
-	c.bucket.set(func(x call) error {
+	c.Bucket.Set(func(x versionstest.Call) error {
 		switch time.Sleep(time.Duration(draw(3)) * time.Second); draw(20) {
 		case 0:
-			return errStore
+			return versionstest.ErrStore
 		case 1:
-			return errors.Join(x.do(), errStore)
+			return errors.Join(x.Do(), versionstest.ErrStore)
 		}
-		return x.do()
+		return x.Do()
 	}, nil)
-	step := func(n *node, op, dataset, records int) {
+	step := func(n *versionstest.ClusterNode, op, dataset, records int) {
 		ctx := context.Background()
-		switch ref := named(dataset); op {
+		switch ref := versionstest.Named(dataset); op {
 		case 0:
 			_, _ = n.Rollback(ctx, ref, "", false)
 		case 1:
@@ -267,10 +267,10 @@ func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
 			_ = n.Collect(ctx)
 		default:
 			_, _ = n.Publish(ctx, versions.Publication{
-				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(records, nil), AllowBreaking: true,
+				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(records, nil), AllowBreaking: true,
 			})
 		}
-		c.wantWhole(t)
+		c.WantWhole(t)
 	}
 	for range 25 {
 		var working sync.WaitGroup
@@ -279,12 +279,12 @@ func anyOrder(t *testing.T, c *cluster, r *rand.Rand) {
 			working.Go(func() { step(n, op, dataset, records) })
 		}
 		working.Wait()
-		pass(time.Duration(r.IntN(60)) * time.Minute)
+		versionstest.Pass(time.Duration(r.IntN(60)) * time.Minute)
 	}
-	c.bucket.set(nil, nil)
+	c.Bucket.Set(nil, nil)
 	for _, n := range nodes {
-		if part := n.log.count("level=ERROR"); part > 0 && !strings.Contains(n.log.String(), "object store is down") {
-			t.Errorf("logged:\n%s", n.log)
+		if part := n.Log.Count("level=ERROR"); part > 0 && !strings.Contains(n.Log.String(), "object store is down") {
+			t.Errorf("logged:\n%s", n.Log)
 		}
 	}
 	wantCollected(t, c, nodes[0])

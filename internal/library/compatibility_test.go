@@ -137,8 +137,8 @@ func TestPublish_gate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSharedDir(t)
-			l := s.open(t)
+			s := versionstest.NewSharedDir(t)
+			l := s.Open(t)
 			first, err := l.Publish(t.Context(), versions.Publication{Dataset: live, Records: filled(records, 3)})
 			if err != nil || len(first.Changes) != 0 || first.Replaces != "" {
 				t.Fatalf("the first version: %+v, %v", first, err)
@@ -165,17 +165,17 @@ func TestPublish_gate(t *testing.T) {
 				t.Errorf("changes to %q (-want +got):\n%s", out.Replaces, diff)
 			}
 			if !breaking {
-				if err != nil || acquire(t, l).Version != out.Version {
+				if err != nil || versionstest.Acquire(t, l).Version != out.Version {
 					t.Errorf("%v; want it live", err)
 				}
 				return
 			}
-			if acquire(t, l).Version != first.Version || len(s.files(t)) != 1 || out.Version != "" {
-				t.Errorf("a rejected version left files: %v", s.files(t))
+			if versionstest.Acquire(t, l).Version != first.Version || len(s.Files(t)) != 1 || out.Version != "" {
+				t.Errorf("a rejected version left files: %v", s.Files(t))
 			}
 			p.AllowBreaking = true
 			again, err := l.Publish(t.Context(), p)
-			if err != nil || acquire(t, l).Version != again.Version {
+			if err != nil || versionstest.Acquire(t, l).Version != again.Version {
 				t.Errorf("allowed: %v", err)
 			}
 			if diff := cmp.Diff(out.Changes, again.Changes); diff != "" {
@@ -188,7 +188,7 @@ func TestPublish_gate(t *testing.T) {
 // TestPublish_uniqueKeys rejects records that repeat a key besides the primary key.
 func TestPublish_uniqueKeys(t *testing.T) {
 	t.Parallel()
-	l := newSharedDir(t).open(t)
+	l := versionstest.NewSharedDir(t).Open(t)
 	p := versions.Publication{
 		Dataset:    herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
 		UniqueKeys: [][]string{{"id"}, {"id", "name"}},
@@ -235,8 +235,8 @@ func TestPublish_primaryKey(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSharedDir(t)
-			l := s.open(t)
+			s := versionstest.NewSharedDir(t)
+			l := s.Open(t)
 			p := versions.Publication{
 				Dataset: herb.Dataset{
 					Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)},
@@ -254,8 +254,8 @@ func TestPublish_primaryKey(t *testing.T) {
 				}
 				return
 			}
-			if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), tt.want) || len(s.files(t)) != 0 {
-				t.Fatalf("%v; want a rejection with %q and no files, got %v", err, tt.want, s.files(t))
+			if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), tt.want) || len(s.Files(t)) != 0 {
+				t.Fatalf("%v; want a rejection with %q and no files, got %v", err, tt.want, s.Files(t))
 			}
 			p.AllowBreaking = true
 			out, err = l.Publish(t.Context(), p)
@@ -314,8 +314,8 @@ func TestPublish_expectations(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSharedDir(t)
-			l := s.open(t)
+			s := versionstest.NewSharedDir(t)
+			l := s.Open(t)
 			p := versions.Publication{
 				Dataset:      herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
 				Records:      sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
@@ -334,8 +334,8 @@ func TestPublish_expectations(t *testing.T) {
 						t.Errorf("%v; want a rejection with %q", err, want)
 					}
 				}
-				if len(s.files(t)) != 0 {
-					t.Errorf("left %v", s.files(t))
+				if len(s.Files(t)) != 0 {
+					t.Errorf("left %v", s.Files(t))
 				}
 			}
 		})
@@ -344,7 +344,7 @@ func TestPublish_expectations(t *testing.T) {
 
 func TestPublish_charts(t *testing.T) {
 	t.Parallel()
-	l := newSharedDir(t).open(t)
+	l := versionstest.NewSharedDir(t).Open(t)
 	for _, tt := range []struct {
 		chart herb.PinnedChart
 		want  string // empty: it is valid
@@ -368,26 +368,26 @@ func TestPublish_charts(t *testing.T) {
 
 func TestPublish_check(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	l := s.open(t)
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
 	check := func(n int) (versions.Result, error) {
 		return l.Publish(t.Context(), versions.Publication{
-			Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil), Check: true,
+			Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(n, nil), Check: true,
 		})
 	}
 	if out, err := check(3); err != nil || out.Version != "" || out.Report.Columns[0].Max != "3" {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.files(t)) != 0 {
-		t.Errorf("a check published something: %v, %v", err, s.files(t))
+	if _, err := l.Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeNotFound || len(s.Files(t)) != 0 {
+		t.Errorf("a check published something: %v, %v", err, s.Files(t))
 	}
-	before := publish(t, l, 9)
+	before := versionstest.Publish(t, l, 9)
 	out, err := check(3)
 	if herb.CodeOf(err) != herb.CodeRejected || out.Report == nil || out.Replaces != before.Version || len(out.Changes) != 1 {
 		t.Errorf("a check of a third of the records: %+v, %v; want a rejection with report and changes", out, err)
 	}
-	if acquire(t, l).Version != before.Version || len(s.files(t)) != 1 {
-		t.Errorf("a check changed something: %v", s.files(t))
+	if versionstest.Acquire(t, l).Version != before.Version || len(s.Files(t)) != 1 {
+		t.Errorf("a check changed something: %v", s.Files(t))
 	}
 }
 
@@ -395,8 +395,8 @@ func TestPublish_check(t *testing.T) {
 // Regardless of the order in which they commit, no version replaces one whose fields it lacks.
 func TestPublish_atOnce(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	libraries := []*versionstest.Node{s.open(t), s.open(t), s.open(t)}
+	s := versionstest.NewSharedDir(t)
+	libraries := []*versionstest.Node{s.Open(t), s.Open(t), s.Open(t)}
 	var publishing sync.WaitGroup
 	for i := range 6 {
 		publishing.Go(func() {
@@ -428,7 +428,7 @@ func TestPublish_atOnce(t *testing.T) {
 		}
 		width, records = len(d.Fields), d.Records
 	}
-	if files := s.files(t); len(files) != len(history) {
+	if files := s.Files(t); len(files) != len(history) {
 		t.Errorf("files %v of %d versions", files, len(history))
 	}
 }
@@ -461,10 +461,10 @@ func TestPublish_comparedAgain(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := newSharedDir(t)
-			other := s.open(t)
+			s := versionstest.NewSharedDir(t)
+			other := s.Open(t)
 			var between versions.Result
-			l, err := versionstest.Open(&interrupted{s.db, func() {
+			l, err := versionstest.Open(&interrupted{s.DB, func() {
 				var err error
 				between, err = other.Publish(t.Context(), versions.Publication{
 					Dataset: herb.Dataset{Ref: ref, Fields: tt.fields}, Records: filled(2, len(tt.fields)),
@@ -472,7 +472,7 @@ func TestPublish_comparedAgain(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-			}}, versionstest.Options{Dir: s.dir})
+			}}, versionstest.Options{Dir: s.Dir})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -487,7 +487,7 @@ func TestPublish_comparedAgain(t *testing.T) {
 			if tt.rejected {
 				want = between.Version
 			}
-			if live := acquire(t, other).Version; live != want {
+			if live := versionstest.Acquire(t, other).Version; live != want {
 				t.Errorf("version %s is live; want %s", live, want)
 			}
 		})
@@ -514,9 +514,9 @@ func TestPublish_staleLive(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := newSharedDir(t).open(t)
+			l := versionstest.NewSharedDir(t).Open(t)
 			if tt.known > 0 {
-				publish(t, l, tt.known)
+				versionstest.Publish(t, l, tt.known)
 			}
 			known, err := l.LiveVersion(t.Context(), ref)
 			must.NoError(t, err)
@@ -524,13 +524,13 @@ func TestPublish_staleLive(t *testing.T) {
 			switch {
 			case tt.live == tt.known:
 			case tt.live > 0:
-				live = publish(t, l, tt.live).Version
+				live = versionstest.Publish(t, l, tt.live).Version
 			default:
 				live = ""
 				must.NoError(t, l.Remove(t.Context(), ref, ""))
 			}
 			out, err := l.Publish(t.Context(), versions.Publication{
-				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(tt.records, nil), Live: &known,
+				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(tt.records, nil), Live: &known,
 			})
 			if (herb.CodeOf(err) == herb.CodeRejected) != tt.rejected || err != nil && !tt.rejected || out.Replaces != live {
 				t.Errorf("compared with %q, %v; want %q, rejected %v", out.Replaces, err, live, tt.rejected)
@@ -539,7 +539,7 @@ func TestPublish_staleLive(t *testing.T) {
 			if tt.rejected {
 				want = tt.live
 			}
-			wantListed(t, l, ref, want)
+			versionstest.WantListed(t, l, ref, want)
 		})
 	}
 }

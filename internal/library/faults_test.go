@@ -89,7 +89,7 @@ func (e content) listedAs(ctx context.Context, source query.Source) error {
 
 // trial is a library in which a fault occurs while a new version replaces another.
 type trial struct {
-	*sharedDir
+	*versionstest.SharedDir
 	fs        *faultyFS
 	catalogue *faultyCatalogue
 	publisher *versionstest.Node
@@ -100,10 +100,10 @@ type trial struct {
 
 func newTrial(t *testing.T, before, after content, memory int) *trial {
 	t.Helper()
-	x := &trial{sharedDir: newSharedDir(t), fs: &faultyFS{at: -1}, before: before, after: after}
-	x.catalogue = &faultyCatalogue{Catalogue: x.db}
-	x.publisher = openLibrary(t, x.catalogue, versionstest.Options{
-		Dir: x.dir, Keep: 1, Memory: memory, FS: x.fs, Now: func() time.Time { return x.now() },
+	x := &trial{SharedDir: versionstest.NewSharedDir(t), fs: &faultyFS{at: -1}, before: before, after: after}
+	x.catalogue = &faultyCatalogue{Catalogue: x.DB}
+	x.publisher = versionstest.OpenLibrary(t, x.catalogue, versionstest.Options{
+		Dir: x.Dir, Keep: 1, Memory: memory, FS: x.fs, Now: func() time.Time { return x.Now() },
 	})
 	if err := x.publish(t.Context(), x.before); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func newTrial(t *testing.T, before, after content, memory int) *trial {
 
 func (x *trial) publish(ctx context.Context, e content) error {
 	out, err := x.publisher.Publish(ctx, versions.Publication{
-		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: contentFields}, Records: e.sequence(), Source: withSource(1).Source,
+		Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: contentFields}, Records: e.sequence(), Source: versionstest.WithSource(1).Source,
 	})
 	if err == nil {
 		x.published = append(x.published, out.Version)
@@ -157,7 +157,7 @@ func (x *trial) expect(t *testing.T, want content) error {
 	if err := x.publisher.Refresh(t.Context()); err != nil { // as Run does
 		return err
 	}
-	other, err := versionstest.Open(x.db, versionstest.Options{Dir: x.dir, Now: func() time.Time { return x.now() }})
+	other, err := versionstest.Open(x.DB, versionstest.Options{Dir: x.Dir, Now: func() time.Time { return x.Now() }})
 	if err != nil {
 		return err
 	}
@@ -175,16 +175,16 @@ func (x *trial) expect(t *testing.T, want content) error {
 			return err
 		}
 	}
-	x.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
-	if err := sweep(t.Context(), other); err != nil {
+	x.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	if err := versionstest.Sweep(t.Context(), other); err != nil {
 		return err
 	}
-	x.now = time.Now
-	versions, err := x.db.Versions(t.Context())
+	x.Now = time.Now
+	versions, err := x.DB.Versions(t.Context())
 	if err != nil {
 		return err
 	}
-	if d := cmp.Diff(filesOf(versions...), x.files(t)); d != "" {
+	if d := cmp.Diff(filesOf(versions...), x.Files(t)); d != "" {
 		return fmt.Errorf("the files differ from the versions in the catalogue (-want +got):\n%s", d)
 	}
 	return nil
@@ -248,7 +248,7 @@ func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 	case !errors.Is(failed, errDisk) && !errors.Is(failed, io.ErrShortWrite) && !errors.Is(failed, errFull):
 		return wrap(errors.New("the fault was not reported"))
 	}
-	if left := x.files(t); failed != nil && !kind.mayLeave(fired[0]) && !slices.Equal(left, filesOf(live)) {
+	if left := x.Files(t); failed != nil && !kind.mayLeave(fired[0]) && !slices.Equal(left, filesOf(live)) {
 		return wrap(fmt.Errorf("it left %v beside the version %s", left, live))
 	}
 	if err := x.before.listedAs(t.Context(), held); err != nil {
@@ -294,7 +294,7 @@ func TestPublish_order(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := filesOf(x.published[len(x.published)-1])
-	folder := operation{"sync", filepath.Base(x.dir)}
+	folder := operation{"sync", filepath.Base(x.Dir)}
 	var got []operation
 	for _, o := range atSwitch {
 		if o.kind == "sync" || o.kind == "rename" || o == (operation{"write", "segment"}) {
@@ -320,19 +320,19 @@ func TestSweep_anyOperationFails(t *testing.T) {
 			for at, more := 0, true; more; at++ {
 				x := newTrial(t, newContent(t, "old", 1), content{}, 0)
 				for _, name := range []string{"a.segment", "b.segment.part"} {
-					if err := os.WriteFile(filepath.Join(x.dir, name), nil, 0o600); err != nil {
+					if err := os.WriteFile(filepath.Join(x.Dir, name), nil, 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
-				x.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+				x.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 				x.fs.arm(kind, at)
-				err := sweep(t.Context(), x.publisher)
+				err := versionstest.Sweep(t.Context(), x.publisher)
 				_, fired := x.fs.disarm()
 				more = len(fired) > 0
 				if errors.Is(err, errDisk) != more {
 					t.Errorf("operation %d, %v: Sweep: %v", at+1, fired, err)
 				}
-				if more && fired[0].kind == "stat" && !slices.Contains(x.files(t), fired[0].path) {
+				if more && fired[0].kind == "stat" && !slices.Contains(x.Files(t), fired[0].path) {
 					t.Errorf("%s was removed although its age is unknown", fired[0].path)
 				}
 				if err := x.expect(t, x.before); err != nil {
@@ -394,15 +394,15 @@ func TestPublish_catalogueFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newTrial(t, newContent(t, "old", 20), newContent(t, "new", 25), 0)
-			test.fault.Catalogue = x.db
+			test.fault.Catalogue = x.DB
 			*x.catalogue = test.fault
 			failed := x.publish(t.Context(), x.after)
-			*x.catalogue = faultyCatalogue{Catalogue: x.db}
+			*x.catalogue = faultyCatalogue{Catalogue: x.DB}
 			if errors.Is(failed, errLocked) != test.reported {
 				t.Errorf("Publish: %v", failed)
 			}
 			if test.live {
-				history, err := x.db.History(t.Context(), ref)
+				history, err := x.DB.History(t.Context(), ref)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -23,17 +23,17 @@ import (
 // cancel it.
 func TestFetch_once(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publishAs(t, c.node(t, nil).Node, ref, 9)
-		b := c.node(t, nil)
-		shut, open := gate()
-		c.bucket.set(shut, nil)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		versionstest.PublishAs(t, c.Node(t, nil).Node, ref, 9)
+		b := c.Node(t, nil)
+		shut, open := versionstest.Gate()
+		c.Bucket.Set(shut, nil)
 		leaving, leave := context.WithCancel(t.Context())
 		var asking sync.WaitGroup
 		for i := range 60 {
 			asking.Go(func() {
 				if i%3 > 0 {
-					wantListed(t, b.Node, ref, 9)
+					versionstest.WantListed(t, b.Node, ref, 9)
 					return
 				}
 				if _, err := b.Acquire(leaving, ref); !errors.Is(err, context.Canceled) {
@@ -47,7 +47,7 @@ func TestFetch_once(t *testing.T) {
 		synctest.Wait()
 		open()
 		asking.Wait()
-		if n := c.bucket.count("get"); n != 1 {
+		if n := c.Bucket.Count("get"); n != 1 {
 			t.Errorf("%d downloads for 60 requests", n)
 		}
 		wantHealth(t, b.Node, library.Health{Open: 1})
@@ -57,16 +57,16 @@ func TestFetch_once(t *testing.T) {
 // TestFetch_allLeave: a fetch continues when all requests have left, and no reference remains.
 func TestFetch_allLeave(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publishAs(t, c.node(t, nil).Node, ref, 9)
-		b := c.node(t, func(o *versionstest.Options) { o.Wait = time.Second })
-		shut, open := gate()
-		c.bucket.set(shut, nil)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		versionstest.PublishAs(t, c.Node(t, nil).Node, ref, 9)
+		b := c.Node(t, func(o *versionstest.Options) { o.Wait = time.Second })
+		shut, open := versionstest.Gate()
+		c.Bucket.Set(shut, nil)
 		wantUnavailable(t, b.Node, ref, "is being opened (0 % done); try again")
 		open()
-		pass(0)
-		wantListed(t, b.Node, ref, 9)
-		if n := c.bucket.count("get"); n != 1 {
+		versionstest.Pass(0)
+		versionstest.WantListed(t, b.Node, ref, 9)
+		if n := c.Bucket.Count("get"); n != 1 {
 			t.Errorf("%d downloads", n)
 		}
 	})
@@ -76,42 +76,42 @@ func TestFetch_allLeave(t *testing.T) {
 // datasets are fetched.
 func TestFetch_delaysNothing(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, nil)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		publisher := c.Node(t, nil)
 		const stuck = 12 // more than the limit of concurrent fetches
 		for i := range stuck {
-			publishAs(t, publisher.Node, named(i), 1)
+			versionstest.PublishAs(t, publisher.Node, versionstest.Named(i), 1)
 		}
-		b := c.node(t, nil).run(t)
-		pass(3 * time.Second)
+		b := c.Node(t, nil).Start(t)
+		versionstest.Pass(3 * time.Second)
 		wantHealth(t, b.Node, library.Health{Open: stuck})
 
-		shut, open := gate()
+		shut, open := versionstest.Gate()
 		var wanted atomic.Pointer[string]
-		c.bucket.set(only("get", func(x call) error {
-			if w := wanted.Load(); w != nil && x.name == *w {
-				return x.do()
+		c.Bucket.Set(versionstest.Only("get", func(x versionstest.Call) error {
+			if w := wanted.Load(); w != nil && x.Name == *w {
+				return x.Do()
 			}
 			return shut(x)
 		}), nil)
 		for i := range stuck {
-			publishAs(t, publisher.Node, named(i), 2)
+			versionstest.PublishAs(t, publisher.Node, versionstest.Named(i), 2)
 		}
-		pass(3 * time.Second)
+		versionstest.Pass(3 * time.Second)
 		wantHealth(t, b.Node, library.Health{Fetching: stuck, Behind: stuck})
 		for i := range stuck {
-			wantListed(t, b.Node, named(i), 1)
+			versionstest.WantListed(t, b.Node, versionstest.Named(i), 1)
 		}
-		d := publishAs(t, publisher.Node, ref, 5)
+		d := versionstest.PublishAs(t, publisher.Node, ref, 5)
 		wanted.Store(new(d.Version + ".segment"))
-		pass(2 * time.Second)
-		wantListed(t, b.Node, ref, 5) // a requested fetch does not queue behind prefetches
+		versionstest.Pass(2 * time.Second)
+		versionstest.WantListed(t, b.Node, ref, 5) // a requested fetch does not queue behind prefetches
 		wantHealth(t, b.Node, library.Health{Open: 1, Fetching: stuck, Behind: stuck})
 		open()
-		pass(3 * time.Second)
+		versionstest.Pass(3 * time.Second)
 		wantHealth(t, b.Node, library.Health{Open: stuck + 1})
 		for i := range stuck {
-			wantListed(t, b.Node, named(i), 2)
+			versionstest.WantListed(t, b.Node, versionstest.Named(i), 2)
 		}
 	})
 }
@@ -119,10 +119,10 @@ func TestFetch_delaysNothing(t *testing.T) {
 // TestFetch_fewAtOnce counts the concurrent downloads of an empty node.
 func TestFetch_fewAtOnce(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, nil)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		publisher := c.Node(t, nil)
 		for i := range 20 {
-			publishAs(t, publisher.Node, named(i), 1)
+			versionstest.PublishAs(t, publisher.Node, versionstest.Named(i), 1)
 		}
 		var mu sync.Mutex
 		now, most := 0, 0
@@ -132,20 +132,20 @@ func TestFetch_fewAtOnce(t *testing.T) {
 			now += n
 			most = max(most, now)
 		}
-		c.bucket.set(only("get", func(x call) error {
+		c.Bucket.Set(versionstest.Only("get", func(x versionstest.Call) error {
 			add(1)
 			defer add(-1)
 			time.Sleep(time.Second)
-			return x.do()
+			return x.Do()
 		}), nil)
-		b := c.node(t, nil).run(t)
-		pass(5 * time.Second)
+		b := c.Node(t, nil).Start(t)
+		versionstest.Pass(5 * time.Second)
 		if most != 2 {
 			t.Errorf("%d concurrent prefetches", most)
 		}
 		var asking sync.WaitGroup
 		for i := range 20 {
-			asking.Go(func() { wantListed(t, b.Node, named(i), 1) })
+			asking.Go(func() { versionstest.WantListed(t, b.Node, versionstest.Named(i), 1) })
 		}
 		asking.Wait()
 		if most > 6 {
@@ -158,16 +158,16 @@ func TestFetch_fewAtOnce(t *testing.T) {
 // behind but makes progress.
 func TestFetch_overtaken(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher, b := c.serving(t)
-		c.bucket.set(only("get", func(x call) error {
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		publisher, b := c.Serving(t)
+		c.Bucket.Set(versionstest.Only("get", func(x versionstest.Call) error {
 			time.Sleep(8 * time.Second)
-			return x.do()
+			return x.Do()
 		}), nil)
 		last := 1
 		for n := 2; n <= 20; n++ {
-			publishAs(t, publisher.Node, ref, n)
-			pass(5 * time.Second)
+			versionstest.PublishAs(t, publisher.Node, ref, n)
+			versionstest.Pass(5 * time.Second)
 			s, err := b.Acquire(t.Context(), ref)
 			if err != nil {
 				t.Fatal(err)
@@ -178,30 +178,30 @@ func TestFetch_overtaken(t *testing.T) {
 			last = s.Records
 			s.Release()
 		}
-		pass(30 * time.Second)
-		wantListed(t, b.Node, ref, 20)
+		versionstest.Pass(30 * time.Second)
+		versionstest.WantListed(t, b.Node, ref, 20)
 	})
 }
 
 // TestFetch_rolledBack: a fetched version that is no longer live does not replace the live one.
 func TestFetch_rolledBack(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher, b := c.serving(t)
-		shut, open := gate()
-		c.bucket.set(only("get", shut), nil)
-		d := publishAs(t, publisher.Node, ref, 2)
-		pass(3 * time.Second)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		publisher, b := c.Serving(t)
+		shut, open := versionstest.Gate()
+		c.Bucket.Set(versionstest.Only("get", shut), nil)
+		d := versionstest.PublishAs(t, publisher.Node, ref, 2)
+		versionstest.Pass(3 * time.Second)
 		if _, err := publisher.Rollback(t.Context(), ref, "", false); err != nil {
 			t.Fatal(err)
 		}
-		pass(3 * time.Second)
+		versionstest.Pass(3 * time.Second)
 		open()
-		pass(3 * time.Second)
-		wantListed(t, b.Node, ref, 1)
+		versionstest.Pass(3 * time.Second)
+		versionstest.WantListed(t, b.Node, ref, 1)
 		wantHealth(t, b.Node, library.Health{Open: 1})
-		if b.log.count(d.Version) != 0 {
-			t.Errorf("it was listed for a moment:\n%s", b.log)
+		if b.Log.Count(d.Version) != 0 {
+			t.Errorf("it was listed for a moment:\n%s", b.Log)
 		}
 	})
 }
@@ -212,46 +212,46 @@ func TestFetch_rolledBack(t *testing.T) {
 func TestFetch_fails(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		fault  func(call) error
+		fault  func(versionstest.Call) error
 		spoil  func([]byte) []byte
 		logged string
 		reason library.Reason
 	}{
-		"away":    {fault: only("get", away), logged: "the object store is down", reason: library.ReasonUnavailable},
-		"gone":    {fault: only("get", func(call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }), logged: "no such object", reason: library.ReasonMissing},
-		"fault":   {fault: only("get", func(call) error { return errors.New("some fault") }), logged: "some fault", reason: library.ReasonSystem},
-		"at end":  {fault: only("get", func(x call) error { return errors.Join(x.do(), errStore) }), logged: "the object store is down", reason: library.ReasonUnavailable},
+		"away":    {fault: versionstest.Only("get", versionstest.Away), logged: "the object store is down", reason: library.ReasonUnavailable},
+		"gone":    {fault: versionstest.Only("get", func(versionstest.Call) error { return herb.Errorf(herb.CodeNotFound, "no such object") }), logged: "no such object", reason: library.ReasonMissing},
+		"fault":   {fault: versionstest.Only("get", func(versionstest.Call) error { return errors.New("some fault") }), logged: "some fault", reason: library.ReasonSystem},
+		"at end":  {fault: versionstest.Only("get", func(x versionstest.Call) error { return errors.Join(x.Do(), versionstest.ErrStore) }), logged: "the object store is down", reason: library.ReasonUnavailable},
 		"short":   {spoil: func(b []byte) []byte { return b[:len(b)-1] }, logged: "; want ", reason: library.ReasonDamaged},
 		"empty":   {spoil: func(b []byte) []byte { return nil }, logged: "it has 0 bytes", reason: library.ReasonDamaged},
 		"long":    {spoil: func(b []byte) []byte { return append(b, 0) }, logged: "more than ", reason: library.ReasonDamaged},
 		"one bit": {spoil: func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, logged: "with SHA-256", reason: library.ReasonDamaged},
 		"another": {spoil: func(b []byte) []byte { clear(b); return b }, logged: "with SHA-256", reason: library.ReasonDamaged},
-		"closed":  {fault: only("get", func(x call) error { time.Sleep(time.Second); return context.Canceled }), logged: "context canceled", reason: library.ReasonSystem},
+		"closed":  {fault: versionstest.Only("get", func(x versionstest.Call) error { time.Sleep(time.Second); return context.Canceled }), logged: "context canceled", reason: library.ReasonSystem},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, func(t *testing.T, c *cluster) {
-				publisher := c.node(t, nil)
-				publishAs(t, publisher.Node, named(1), 1)
-				b := c.node(t, func(o *versionstest.Options) { o.Wait = -1 }).run(t)
-				pass(3 * time.Second)
-				c.bucket.set(tt.fault, tt.spoil)
-				d := publishAs(t, publisher.Node, named(1), 2)
-				cold := publishAs(t, publisher.Node, named(2), 3)
-				pass(10 * time.Minute)
-				wantListed(t, b.Node, named(1), 1)
-				wantUnavailable(t, b.Node, named(2), "cannot open dataset")
-				pass(0)
-				if n := b.log.count(tt.logged); n != 2 {
-					t.Errorf("%d log lines contain %q for two datasets:\n%s", n, tt.logged, b.log)
+			versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+				publisher := c.Node(t, nil)
+				versionstest.PublishAs(t, publisher.Node, versionstest.Named(1), 1)
+				b := c.Node(t, func(o *versionstest.Options) { o.Wait = -1 }).Start(t)
+				versionstest.Pass(3 * time.Second)
+				c.Bucket.Set(tt.fault, tt.spoil)
+				d := versionstest.PublishAs(t, publisher.Node, versionstest.Named(1), 2)
+				cold := versionstest.PublishAs(t, publisher.Node, versionstest.Named(2), 3)
+				versionstest.Pass(10 * time.Minute)
+				versionstest.WantListed(t, b.Node, versionstest.Named(1), 1)
+				wantUnavailable(t, b.Node, versionstest.Named(2), "cannot open dataset")
+				versionstest.Pass(0)
+				if n := b.Log.Count(tt.logged); n != 2 {
+					t.Errorf("%d log lines contain %q for two datasets:\n%s", n, tt.logged, b.Log)
 				}
 				for _, v := range []string{d.Version, cold.Version} {
-					if b.log.count(v) != 1 {
-						t.Errorf("the log does not name %s once:\n%s", v, b.log)
+					if b.Log.Count(v) != 1 {
+						t.Errorf("the log does not name %s once:\n%s", v, b.Log)
 					}
 				}
-				tries := c.bucket.count("get")
+				tries := c.Bucket.Count("get")
 				if tries > 45 {
 					t.Errorf("%d downloads were tried in ten minutes", tries)
 				}
@@ -259,12 +259,12 @@ func TestFetch_fails(t *testing.T) {
 				if h.Failed+h.Fetching != 2 || h.Behind != 1 || !h.CanList() || h.Reasons[tt.reason] != h.Failed || b.Statistics().Failed[tt.reason] == 0 {
 					t.Errorf("health: %+v", h)
 				}
-				c.bucket.set(nil, nil)
-				pass(2 * time.Minute)
-				wantListed(t, b.Node, named(1), 2)
-				wantListed(t, b.Node, named(2), 3)
+				c.Bucket.Set(nil, nil)
+				versionstest.Pass(2 * time.Minute)
+				versionstest.WantListed(t, b.Node, versionstest.Named(1), 2)
+				versionstest.WantListed(t, b.Node, versionstest.Named(2), 3)
 				wantHealth(t, b.Node, library.Health{Open: 2})
-				if files := b.files(t); len(files) != 3 {
+				if files := b.Files(t); len(files) != 3 {
 					t.Errorf("the files %v are there; want those of three versions", files)
 				}
 			})
@@ -275,37 +275,37 @@ func TestFetch_fails(t *testing.T) {
 // TestFetch_notByEachRequest: requests do not retry a fetch that has just failed.
 func TestFetch_notByEachRequest(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publishAs(t, c.node(t, nil).Node, ref, 9)
-		b := c.node(t, nil)
-		c.bucket.set(away, nil)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		versionstest.PublishAs(t, c.Node(t, nil).Node, ref, 9)
+		b := c.Node(t, nil)
+		c.Bucket.Set(versionstest.Away, nil)
 		for range 1000 {
 			wantUnavailable(t, b.Node, ref, "cannot open dataset")
 		}
-		if n := c.bucket.count("get"); n != 1 {
+		if n := c.Bucket.Count("get"); n != 1 {
 			t.Errorf("%d downloads for 1000 concurrent requests", n)
 		}
 		ds, err := describeAll(t.Context(), b.Node)
 		if err != nil || len(ds) != 1 || !ds[0].Unavailable {
 			t.Errorf("described as %+v, %v", ds, err)
 		}
-		if _, err := b.Acquire(t.Context(), ref); !errors.Is(err, errStore) {
+		if _, err := b.Acquire(t.Context(), ref); !errors.Is(err, versionstest.ErrStore) {
 			t.Errorf("the error is %v", err)
 		}
 		if h := b.Health(); h.CanList() || h.Failed != 1 {
 			t.Errorf("health: %+v", h)
 		}
-		c.bucket.set(nil, nil)
-		pass(2 * time.Second)
-		wantListed(t, b.Node, ref, 9)
+		c.Bucket.Set(nil, nil)
+		versionstest.Pass(2 * time.Second)
+		versionstest.WantListed(t, b.Node, ref, 9)
 	})
 }
 
 // makeNewer changes the object of a version to one that only a newer program can read, and returns
 // its description.
-func makeNewer(t *testing.T, c *cluster, d herb.Dataset) *herb.File {
+func makeNewer(t *testing.T, c *versionstest.Cluster, d herb.Dataset) *herb.File {
 	t.Helper()
-	path := filepath.Join(c.bucket.dir, d.Version+".segment")
+	path := filepath.Join(c.Bucket.Dir, d.Version+".segment")
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -322,13 +322,13 @@ func makeNewer(t *testing.T, c *cluster, d herb.Dataset) *herb.File {
 // TestFetch_newerFormat: a file that only a newer program can read is fetched once and kept.
 func TestFetch_newerFormat(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		d := publishAs(t, c.node(t, nil).Node, ref, 9)
-		b := c.node(t, nil)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		d := versionstest.PublishAs(t, c.Node(t, nil).Node, ref, 9)
+		b := c.Node(t, nil)
 		newer := makeNewer(t, c, d)
-		b.catalogue.edit = func(d *herb.Dataset) { d.File = newer }
-		b.run(t)
-		pass(10 * time.Minute)
+		b.Catalogue.Edit = func(d *herb.Dataset) { d.File = newer }
+		b.Start(t)
+		versionstest.Pass(10 * time.Minute)
 		wantUnavailable(t, b.Node, ref, "cannot open dataset")
 		if _, err := b.Acquire(t.Context(), ref); !errors.Is(err, segment.ErrCorrupt) {
 			t.Errorf("the error is %v", err)
@@ -336,11 +336,11 @@ func TestFetch_newerFormat(t *testing.T) {
 		if h := b.Health(); h.Failed != 1 {
 			t.Errorf("health: %+v", h)
 		}
-		if n := c.bucket.count("get"); n != 1 || len(b.files(t)) != 1 {
-			t.Errorf("%d downloads; the files %v are here", n, b.files(t))
+		if n := c.Bucket.Count("get"); n != 1 || len(b.Files(t)) != 1 {
+			t.Errorf("%d downloads; the files %v are here", n, b.Files(t))
 		}
-		if n := b.log.count("level=ERROR"); n != 1 {
-			t.Errorf("%d errors in the log:\n%s", n, b.log)
+		if n := b.Log.Count("level=ERROR"); n != 1 {
+			t.Errorf("%d errors in the log:\n%s", n, b.Log)
 		}
 	})
 }
@@ -349,28 +349,28 @@ func TestFetch_newerFormat(t *testing.T) {
 // program can read is evicted, and the previous version is still listed.
 func TestFetch_newerFormatEvicted(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, nil)
-		readable := publishAs(t, publisher.Node, ref, 9)
-		b := c.node(t, func(o *versionstest.Options) { o.CacheSize = 1 })
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		publisher := c.Node(t, nil)
+		readable := versionstest.PublishAs(t, publisher.Node, ref, 9)
+		b := c.Node(t, func(o *versionstest.Options) { o.CacheSize = 1 })
 		var changed atomic.Pointer[herb.Dataset]
-		b.catalogue.edit = func(d *herb.Dataset) {
+		b.Catalogue.Edit = func(d *herb.Dataset) {
 			if n := changed.Load(); n != nil && d.Version == n.Version {
 				d.File = n.File
 			}
 		}
-		b.run(t)
-		wantListed(t, b.Node, ref, 9)
-		shut, open := gate()
-		c.bucket.set(only("get", shut), nil)
-		newer := publishAs(t, publisher.Node, ref, 10)
+		b.Start(t)
+		versionstest.WantListed(t, b.Node, ref, 9)
+		shut, open := versionstest.Gate()
+		c.Bucket.Set(versionstest.Only("get", shut), nil)
+		newer := versionstest.PublishAs(t, publisher.Node, ref, 10)
 		newer.File = makeNewer(t, c, newer)
 		changed.Store(&newer)
 		open()
-		pass(10 * time.Minute)
-		wantListed(t, b.Node, ref, 9)
+		versionstest.Pass(10 * time.Minute)
+		versionstest.WantListed(t, b.Node, ref, 9)
 		wantHealth(t, b.Node, library.Health{Failed: 1, Behind: 1})
-		if files := b.files(t); files[readable.Version] == 0 {
+		if files := b.Files(t); files[readable.Version] == 0 {
 			t.Errorf("the files %v are here; want that of the readable version", files)
 		}
 	})
@@ -380,23 +380,23 @@ func TestFetch_newerFormatEvicted(t *testing.T) {
 // pruned.
 func TestFetch_prunedMeanwhile(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, nil)
-		d := publishAs(t, publisher.Node, ref, 1)
-		b := c.node(t, func(o *versionstest.Options) { o.Wait = -1 }).run(t)
-		shut, open := gate()
-		c.bucket.set(only("get", func(x call) error {
-			if !strings.HasPrefix(x.name, d.Version) {
-				return x.do()
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		publisher := c.Node(t, nil)
+		d := versionstest.PublishAs(t, publisher.Node, ref, 1)
+		b := c.Node(t, func(o *versionstest.Options) { o.Wait = -1 }).Start(t)
+		shut, open := versionstest.Gate()
+		c.Bucket.Set(versionstest.Only("get", func(x versionstest.Call) error {
+			if !strings.HasPrefix(x.Name, d.Version) {
+				return x.Do()
 			}
 			_ = shut(x)
-			return herb.Errorf(herb.CodeNotFound, "no object %q", x.name)
+			return herb.Errorf(herb.CodeNotFound, "no object %q", x.Name)
 		}), nil)
 		var asking sync.WaitGroup
-		asking.Go(func() { wantListed(t, b.Node, ref, 2) })
-		pass(3 * time.Second)
-		publishAs(t, publisher.Node, ref, 2)
-		pass(3 * time.Second)
+		asking.Go(func() { versionstest.WantListed(t, b.Node, ref, 2) })
+		versionstest.Pass(3 * time.Second)
+		versionstest.PublishAs(t, publisher.Node, ref, 2)
+		versionstest.Pass(3 * time.Second)
 		open()
 		asking.Wait()
 	})
@@ -405,27 +405,27 @@ func TestFetch_prunedMeanwhile(t *testing.T) {
 // TestClose_whileFetching: Close does not wait for a stalled fetch.
 func TestClose_whileFetching(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publishAs(t, c.node(t, nil).Node, ref, 9)
-		b := c.node(t, nil).run(t)
-		shut, _ := gate()
-		c.bucket.set(only("get", shut), nil)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		versionstest.PublishAs(t, c.Node(t, nil).Node, ref, 9)
+		b := c.Node(t, nil).Start(t)
+		shut, _ := versionstest.Gate()
+		c.Bucket.Set(versionstest.Only("get", shut), nil)
 		var asking sync.WaitGroup
 		asking.Go(func() { wantUnavailable(t, b.Node, ref, "cannot open dataset") })
-		pass(2 * time.Second)
-		b.stop()
+		versionstest.Pass(2 * time.Second)
+		b.Stop()
 		asking.Wait()
-		if files := b.files(t); len(files) != 0 || b.log.count("level=ERROR") != 0 {
-			t.Errorf("left %v and the log\n%s", files, b.log)
+		if files := b.Files(t); len(files) != 0 || b.Log.Count("level=ERROR") != 0 {
+			t.Errorf("left %v and the log\n%s", files, b.Log)
 		}
 	})
 }
 
 func BenchmarkAcquire(b *testing.B) {
-	c := newCluster(b)
-	for i, l := range []*versionstest.Node{c.node(b, func(o *versionstest.Options) { o.Blobs = nil }).Node, c.node(b, nil).Node} {
-		ref := named(i)
-		publishAs(b, l, ref, 5)
+	c := versionstest.NewCluster(b)
+	for i, l := range []*versionstest.Node{c.Node(b, func(o *versionstest.Options) { o.Blobs = nil }).Node, c.Node(b, nil).Node} {
+		ref := versionstest.Named(i)
+		versionstest.PublishAs(b, l, ref, 5)
 		s, err := l.Acquire(b.Context(), ref)
 		if err != nil {
 			b.Fatal(err)

@@ -29,16 +29,16 @@ func TestPublish_endlessly(t *testing.T) {
 	dir := childDir(t, killedDir, "TestPublish_survivesKill")
 	opts := versionstest.Options{Dir: dir}
 	if objects := os.Getenv(killedBucket); objects != "" {
-		b := newBucket(t, time.Now)
-		b.dir, opts.Blobs = objects, b
+		b := versionstest.NewBucket(t, time.Now)
+		b.Dir, opts.Blobs = objects, b
 	}
-	l := openLibrary(t, openDB(t, dir), opts)
+	l := versionstest.OpenLibrary(t, versionstest.OpenDB(t, dir), opts)
 	from := 0
 	if d, err := l.Describe(t.Context(), ref); err == nil {
 		from = d.Records
 	}
 	for n := from + 1; ; n++ {
-		p := withSource(n)
+		p := versionstest.WithSource(n)
 		p.AllowBreaking = false
 		if _, err := l.Publish(t.Context(), p); err != nil {
 			t.Fatal(err)
@@ -62,28 +62,28 @@ func childDir(t *testing.T, variable, parent string) string {
 // reported as live, or the next one, is live and complete, and leftovers are swept.
 func TestPublish_survivesKill(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
+	s := versionstest.NewSharedDir(t)
 	live := 0
 	for round := range 12 {
-		reported := killWhilePublishing(t, s.dir, "", time.Duration(round)*7*time.Millisecond)
+		reported := killWhilePublishing(t, s.Dir, "", time.Duration(round)*7*time.Millisecond)
 		live = max(live, reported)
-		l := s.open(t)
-		snap := acquire(t, l)
-		if snap.Records < live || snap.Records > live+1 || total(t, snap) != snap.Records {
-			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records, total(t, snap), live)
+		l := s.Open(t)
+		snap := versionstest.Acquire(t, l)
+		if snap.Records < live || snap.Records > live+1 || versionstest.Total(t, snap) != snap.Records {
+			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records, versionstest.Total(t, snap), live)
 		}
 		live = snap.Records
-		if err := sweep(t.Context(), l); err != nil {
+		if err := versionstest.Sweep(t.Context(), l); err != nil {
 			t.Error(err)
 		}
 		history, err := l.History(t.Context(), ref)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if files := s.files(t); len(files) != 2*len(history) || len(leftSources(t, s.dir)) != len(history) {
+		if files := s.Files(t); len(files) != 2*len(history) || len(leftSources(t, s.Dir)) != len(history) {
 			t.Errorf("files %v are left of the versions %v", files, history)
 		}
-		if content, _, err := readSource(t.Context(), l, ""); content != sourceContent {
+		if content, _, err := readSource(t.Context(), l, ""); content != versionstest.SourceContent {
 			t.Errorf("the source is %q, %v", content, err)
 		}
 	}
@@ -93,33 +93,33 @@ func TestPublish_survivesKill(t *testing.T) {
 // the live version, every version has its object, and orphaned uploads are collected.
 func TestPublish_survivesKillWithBlobs(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	c := &cluster{db: s.db, bucket: newBucket(t, time.Now)}
+	s := versionstest.NewSharedDir(t)
+	c := &versionstest.Cluster{DB: s.DB, Bucket: versionstest.NewBucket(t, time.Now)}
 	live := 0
 	for round := range 8 {
-		live = max(live, killWhilePublishing(t, s.dir, c.bucket.dir, time.Duration(round)*7*time.Millisecond))
-		c.wantWhole(t)
-		snap := acquire(t, c.node(t, nil).Node)
-		if snap.Records < live || snap.Records > live+1 || total(t, snap) != snap.Records {
-			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records, total(t, snap), live)
+		live = max(live, killWhilePublishing(t, s.Dir, c.Bucket.Dir, time.Duration(round)*7*time.Millisecond))
+		c.WantWhole(t)
+		snap := versionstest.Acquire(t, c.Node(t, nil).Node)
+		if snap.Records < live || snap.Records > live+1 || versionstest.Total(t, snap) != snap.Records {
+			t.Fatalf("version %s with %d records is live, listing %d; %d was reported", snap.Version, snap.Records, versionstest.Total(t, snap), live)
 		}
 		live = snap.Records
 	}
 	for days := range 4 {
-		s.now = func() time.Time { return time.Now().Add(time.Duration(days) * 25 * time.Hour) }
-		n := c.node(t, func(o *versionstest.Options) { o.Dir, o.Now = s.dir, s.now })
-		if err := errors.Join(n.Collect(t.Context()), sweep(t.Context(), n.Node)); err != nil {
+		s.Now = func() time.Time { return time.Now().Add(time.Duration(days) * 25 * time.Hour) }
+		n := c.Node(t, func(o *versionstest.Options) { o.Dir, o.Now = s.Dir, s.Now })
+		if err := errors.Join(n.Collect(t.Context()), versionstest.Sweep(t.Context(), n.Node)); err != nil {
 			t.Error(err)
 		}
 	}
-	versions, err := s.db.Versions(t.Context())
+	versions, err := s.DB.Versions(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if objects := c.bucket.versions(t); !slices.Equal(versions, objects) || len(s.files(t)) != len(versions) {
-		t.Errorf("objects %v and files %v are left of the versions %v", objects, s.files(t), versions)
+	if objects := c.Bucket.Versions(t); !slices.Equal(versions, objects) || len(s.Files(t)) != len(versions) {
+		t.Errorf("objects %v and files %v are left of the versions %v", objects, s.Files(t), versions)
 	}
-	if sources := leftSources(t, c.bucket.dir); len(sources) != len(versions) {
+	if sources := leftSources(t, c.Bucket.Dir); len(sources) != len(versions) {
 		t.Errorf("sources %v are left of the versions %v", sources, versions)
 	}
 }

@@ -31,7 +31,7 @@ func manyDatasets(tb testing.TB, copies int) (dir string) {
 		record[i] = fmt.Sprint(i)
 	}
 	out, err := l.Publish(tb.Context(), versions.Publication{
-		Dataset: herb.Dataset{Ref: named(0), Fields: wide},
+		Dataset: herb.Dataset{Ref: versionstest.Named(0), Fields: wide},
 		Records: func(yield func(herb.Record, error) bool) { yield(record, nil) },
 	})
 	if err != nil {
@@ -70,16 +70,16 @@ func TestMany(t *testing.T) {
 	const copies = 150 // more than a server opens in advance
 	dir := manyDatasets(t, copies)
 	publisher, db := openMany(t, dir)
-	counted := &unsteady{Catalogue: db}
-	l := openLibrary(t, counted, versionstest.Options{Dir: dir})
+	counted := &versionstest.UnsteadyCatalogue{Catalogue: db}
+	l := versionstest.OpenLibrary(t, counted, versionstest.Options{Dir: dir})
 	var live []herb.LiveVersion
 	wantRows := func(what string, want int, do func() error) {
 		t.Helper()
-		before := counted.rows.Load()
+		before := counted.Rows.Load()
 		if err := do(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if got := counted.rows.Load() - before; got != int64(want) {
+		if got := counted.Rows.Load() - before; got != int64(want) {
 			t.Errorf("%s reads %d rows of the catalogue; want %d", what, got, want)
 		}
 	}
@@ -113,7 +113,7 @@ func TestMany(t *testing.T) {
 	// The words of the last copy are not stored, as those of an earlier release.
 	wantRows("the first search", copies+1, found("column_099", copies+1))
 	wantRows("the second search", 0, found("column_000", copies+1))
-	publishAs(t, publisher, ref, 3)
+	versionstest.PublishAs(t, publisher, ref, 3)
 	wantRows("a publish of a new dataset", 2, func() error { return readOne(t.Context(), l, ref) })
 	wantRows("a search after a publish", 1, found("prices", 1))
 	if err := publisher.Remove(t.Context(), live[9].Ref, ""); err != nil {
@@ -139,13 +139,13 @@ func TestMany(t *testing.T) {
 // first time, and again.
 func BenchmarkDatasets(b *testing.B) {
 	dir := manyDatasets(b, 150)
-	db := openDB(b, dir)
+	db := versionstest.OpenDB(b, dir)
 	for _, bm := range []struct {
 		name string
 		size int // of the cache
 	}{{"first", 1}, {"again", 0}} {
 		b.Run(bm.name, func(b *testing.B) {
-			l := openLibrary(b, db, versionstest.Options{Dir: dir, SummarySize: bm.size})
+			l := versionstest.OpenLibrary(b, db, versionstest.Options{Dir: dir, SummarySize: bm.size})
 			if err := l.Refresh(b.Context()); err != nil {
 				b.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 
 // flaky is a mutable dataset whose database can be down.
 type flaky struct {
-	staticMutable
+	versionstest.StaticMutable
 	calls atomic.Int32
 	fails atomic.Pointer[func(ctx context.Context) error]
 }
@@ -40,15 +40,15 @@ func (f *flaky) Acquire(ctx context.Context) (library.View, error) {
 func TestDatasets_mutableFails(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(context.Context) error{
-		"refused": func(context.Context) error { return errCatalogue },
+		"refused": func(context.Context) error { return versionstest.ErrCatalogue },
 		"silent":  func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, func(t *testing.T, c *cluster) {
+			versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
 				f := &flaky{}
-				n := c.node(t, func(o *versionstest.Options) { o.Plants = f })
-				publishAs(t, n.Node, ref, 1)
+				n := c.Node(t, func(o *versionstest.Options) { o.Plants = f })
+				versionstest.PublishAs(t, n.Node, ref, 1)
 				describe := func() herb.Dataset {
 					t.Helper()
 					ds, err := describeAll(t.Context(), n.Node)
@@ -78,13 +78,13 @@ func TestDatasets_mutableFails(t *testing.T) {
 				if _, err := n.Acquire(ctx, herb.PlantsRef); err == nil {
 					t.Error("it can be listed")
 				}
-				pass(time.Minute)
+				versionstest.Pass(time.Minute)
 				describe()
-				if logged := n.log.count("cannot describe dataset"); logged != 1 {
+				if logged := n.Log.Count("cannot describe dataset"); logged != 1 {
 					t.Errorf("logged %d times; want once", logged)
 				}
 				f.fails.Store(nil)
-				pass(6 * time.Second)
+				versionstest.Pass(6 * time.Second)
 				if d := describe(); d.Unavailable {
 					t.Errorf("described as %+v", d)
 				}
@@ -97,9 +97,9 @@ func TestDatasets_mutableFails(t *testing.T) {
 // dataset.
 func TestDatasets_callerLeaves(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
 		f := &flaky{}
-		n := c.node(t, func(o *versionstest.Options) { o.Plants = f })
+		n := c.Node(t, func(o *versionstest.Options) { o.Plants = f })
 		if _, err := describeAll(t.Context(), n.Node); err != nil {
 			t.Fatal(err)
 		}
@@ -121,9 +121,9 @@ func TestDatasets_callerLeaves(t *testing.T) {
 // description of the mutable dataset.
 func TestDatasets_mutableRestored(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
 		f := &flaky{}
-		n := c.node(t, func(o *versionstest.Options) { o.Plants = f })
+		n := c.Node(t, func(o *versionstest.Options) { o.Plants = f })
 		check := func(title string) {
 			t.Helper()
 			ds, err := describeAll(t.Context(), n.Node)
@@ -131,19 +131,19 @@ func TestDatasets_mutableRestored(t *testing.T) {
 				t.Errorf("got %+v, %v", ds, err)
 			}
 		}
-		refused := func(context.Context) error { return errCatalogue }
+		refused := func(context.Context) error { return versionstest.ErrCatalogue }
 		f.fails.Store(&refused)
 		check("") // there never was a description
 		f.fails.Store(nil)
-		pass(6 * time.Second)
+		versionstest.Pass(6 * time.Second)
 		if _, err := describeAll(t.Context(), n.Node); err != nil {
 			t.Fatal(err)
 		}
-		n.run(t)
-		pass(6 * time.Minute)
+		n.Start(t)
+		versionstest.Pass(6 * time.Minute)
 		f.fails.Store(&refused)
-		n.catalogue.away.Store(true)
-		n.restart(t)
+		n.Catalogue.Away.Store(true)
+		n.Restart(t)
 		check("Plants")
 	})
 }

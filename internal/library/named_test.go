@@ -22,7 +22,7 @@ func wantVersion(t *testing.T, l *versionstest.Node, d herb.Dataset, want int) {
 		return
 	}
 	defer v.Release()
-	if got := total(t, v); got != want || v.Version != d.Version || v.Records != want || v.File != nil {
+	if got := versionstest.Total(t, v); got != want || v.Version != d.Version || v.Records != want || v.File != nil {
 		t.Errorf("version %s lists %d records; want %d of %s", v.Version, got, want, d.Version)
 	}
 }
@@ -41,13 +41,13 @@ func wantNoVersion(t *testing.T, l *versionstest.Node, ref herb.Ref, version str
 
 func TestAcquireVersion(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	publisher, l := s.open(t), s.open(t)
+	s := versionstest.NewSharedDir(t)
+	publisher, l := s.Open(t), s.Open(t)
 	var ds []herb.Dataset
 	for n := range versions.DefaultKeep {
-		ds = append(ds, publish(t, publisher, n+1))
+		ds = append(ds, versionstest.Publish(t, publisher, n+1))
 	}
-	other := publishAs(t, publisher, named(1), 1)
+	other := versionstest.PublishAs(t, publisher, versionstest.Named(1), 1)
 	for n, d := range ds {
 		wantVersion(t, l, d, n+1)
 	}
@@ -62,7 +62,7 @@ func TestAcquireVersion(t *testing.T) {
 	if _, err := publisher.Rollback(t.Context(), ref, ds[1].Version, true); err != nil {
 		t.Fatal(err)
 	}
-	wantListed(t, l, ref, 2)
+	versionstest.WantListed(t, l, ref, 2)
 	wantVersion(t, l, ds[4], 5)
 
 	// The oldest version is open and in use when it is pruned.
@@ -71,13 +71,13 @@ func TestAcquireVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Release()
-	newest := publish(t, publisher, 9)
+	newest := versionstest.Publish(t, publisher, 9)
 	for range 2 {
 		wantNoVersion(t, l, ref, ds[0].Version, herb.CodeGone, newest.Version+", "+ds[4].Version)
 	}
 	wantVersion(t, l, ds[4], 5)
 	wantVersion(t, l, newest, 9)
-	if n := total(t, held); n != 1 {
+	if n := versionstest.Total(t, held); n != 1 {
 		t.Errorf("a view of 1 record lists %d after its version was pruned", n)
 	}
 	if err := publisher.Remove(t.Context(), ref, ""); err != nil {
@@ -90,39 +90,39 @@ func TestAcquireVersion(t *testing.T) {
 // and notices that it was pruned.
 func TestAcquireVersion_cluster(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, nil)
-		old := publishAs(t, publisher.Node, ref, 1)
-		live := publishAs(t, publisher.Node, ref, 2)
-		b := c.node(t, nil).run(t)
-		pass(3 * time.Second)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		publisher := c.Node(t, nil)
+		old := versionstest.PublishAs(t, publisher.Node, ref, 1)
+		live := versionstest.PublishAs(t, publisher.Node, ref, 2)
+		b := c.Node(t, nil).Start(t)
+		versionstest.Pass(3 * time.Second)
 		wantCached(t, b, live)
 		var requests sync.WaitGroup
 		for range 10 {
 			requests.Go(func() { wantVersion(t, b.Node, old, 1) })
 		}
 		requests.Wait()
-		wantListed(t, b.Node, ref, 2)
+		versionstest.WantListed(t, b.Node, ref, 2)
 		wantCached(t, b, old, live)
-		if n := c.bucket.count("get"); n != 2 {
+		if n := c.Bucket.Count("get"); n != 2 {
 			t.Errorf("%d downloads of two versions", n)
 		}
 		wantHealth(t, b.Node, library.Health{Open: 1})
 
-		for _, fault := range []interface{ Store(bool) }{&b.catalogue.away, &b.catalogue.silent} {
+		for _, fault := range []interface{ Store(bool) }{&b.Catalogue.Away, &b.Catalogue.Silent} {
 			fault.Store(true)
-			pass(20 * time.Second)
+			versionstest.Pass(20 * time.Second)
 			wantVersion(t, b.Node, old, 1)
 			fault.Store(false)
 		}
-		c.bucket.set(away, nil)
-		if _, err := c.db.AddVersion(t.Context(), live, live.Version, 1, time.Now()); err != nil {
+		c.Bucket.Set(versionstest.Away, nil)
+		if _, err := c.DB.AddVersion(t.Context(), live, live.Version, 1, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		pass(20 * time.Second)
+		versionstest.Pass(20 * time.Second)
 		wantNoVersion(t, b.Node, ref, old.Version, herb.CodeGone, live.Version)
 		wantVersion(t, b.Node, live, 2)
-		c.bucket.set(nil, nil)
+		c.Bucket.Set(nil, nil)
 	})
 }
 
@@ -130,43 +130,43 @@ func TestAcquireVersion_cluster(t *testing.T) {
 // like others, but not while they are in use.
 func TestAcquireVersion_cache(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, nil)
-		old := publishAs(t, publisher.Node, ref, 100)
-		live := publishAs(t, publisher.Node, ref, 101)
-		other := publishAs(t, publisher.Node, named(1), 102)
-		b := c.node(t, func(o *versionstest.Options) { o.CacheSize = sizeOf(t, live)*2 + sizeOf(t, live)/2 }).run(t)
-		pass(3 * time.Second)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		publisher := c.Node(t, nil)
+		old := versionstest.PublishAs(t, publisher.Node, ref, 100)
+		live := versionstest.PublishAs(t, publisher.Node, ref, 101)
+		other := versionstest.PublishAs(t, publisher.Node, versionstest.Named(1), 102)
+		b := c.Node(t, func(o *versionstest.Options) { o.CacheSize = sizeOf(t, live)*2 + sizeOf(t, live)/2 }).Start(t)
+		versionstest.Pass(3 * time.Second)
 		wantCached(t, b, live, other)
 
 		v, err := b.AcquireVersion(t.Context(), ref, old.Version)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pass(2 * time.Second)
-		if _, ok := b.files(t)[old.Version]; !ok {
+		versionstest.Pass(2 * time.Second)
+		if _, ok := b.Files(t)[old.Version]; !ok {
 			t.Error("a version in use is evicted")
 		}
-		pass(10 * time.Minute)
-		if n := total(t, v); n != 100 || b.NamedVersions() != 1 {
+		versionstest.Pass(10 * time.Minute)
+		if n := versionstest.Total(t, v); n != 100 || b.NamedVersions() != 1 {
 			t.Errorf("a version in use lists %d records; %d versions are open", n, b.NamedVersions())
 		}
 		v.Release()
-		wantListed(t, b.Node, ref, 101)
-		wantListed(t, b.Node, named(1), 102)
-		pass(2 * time.Minute)
+		versionstest.WantListed(t, b.Node, ref, 101)
+		versionstest.WantListed(t, b.Node, versionstest.Named(1), 102)
+		versionstest.Pass(2 * time.Minute)
 		if b.NamedVersions() != 0 {
 			t.Error("an idle version is open")
 		}
-		wantListed(t, b.Node, ref, 101)
-		wantListed(t, b.Node, named(1), 102)
-		pass(2 * time.Second)
+		versionstest.WantListed(t, b.Node, ref, 101)
+		versionstest.WantListed(t, b.Node, versionstest.Named(1), 102)
+		versionstest.Pass(2 * time.Second)
 		wantCached(t, b, live, other)
 
-		c.bucket.set(away, nil)
+		c.Bucket.Set(versionstest.Away, nil)
 		wantNoVersion(t, b.Node, ref, old.Version, herb.CodeUnavailable, "cannot open dataset")
-		c.bucket.set(nil, nil)
-		pass(time.Minute)
+		c.Bucket.Set(nil, nil)
+		versionstest.Pass(time.Minute)
 		wantVersion(t, b.Node, old, 100)
 		if b.NamedVersions() != 1 {
 			t.Errorf("%d versions are open; want 1", b.NamedVersions())
@@ -176,9 +176,9 @@ func TestAcquireVersion_cache(t *testing.T) {
 
 func TestHistory_changes(t *testing.T) {
 	t.Parallel()
-	l := newSharedDir(t).open(t)
+	l := versionstest.NewSharedDir(t).Open(t)
 	for _, n := range []int{3, 3, 5} {
-		publish(t, l, n)
+		versionstest.Publish(t, l, n)
 	}
 	infos, err := l.History(t.Context(), ref)
 	if err != nil || len(infos) != 3 {

@@ -19,7 +19,7 @@ import (
 // column found.
 func publishText(t *testing.T, near *herb.NearType, values ...string) (*versionstest.Node, herb.ColumnReport) {
 	t.Helper()
-	l := newSharedDir(t).open(t)
+	l := versionstest.NewSharedDir(t).Open(t)
 	records := make([]herb.Record, len(values))
 	longest := 0
 	for i, v := range values {

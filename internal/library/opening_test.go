@@ -51,21 +51,21 @@ func (g *gatedFiles) change(change func(*gatedFiles)) {
 }
 
 // openGated returns a library whose opening of files g controls.
-func openGated(t *testing.T, s *sharedDir, g *gatedFiles, wait time.Duration, plants library.Mutable) *versionstest.Node {
+func openGated(t *testing.T, s *versionstest.SharedDir, g *gatedFiles, wait time.Duration, plants library.Mutable) *versionstest.Node {
 	t.Helper()
-	l := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Wait: wait, Now: func() time.Time { return s.now() }, Plants: plants})
+	l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Wait: wait, Now: func() time.Time { return s.Now() }, Plants: plants})
 	l.SetOpenFile(g.open)
 	return l
 }
 
 // openServing is gated for a library that lists its only record.
-func openServing(t *testing.T, s *sharedDir, g *gatedFiles, wait time.Duration) *versionstest.Node {
+func openServing(t *testing.T, s *versionstest.SharedDir, g *gatedFiles, wait time.Duration) *versionstest.Node {
 	t.Helper()
 	l := openGated(t, s, g, wait, nil)
 	if err := l.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wantListed(t, l, ref, 1)
+	versionstest.WantListed(t, l, ref, 1)
 	return l
 }
 
@@ -76,14 +76,14 @@ var other = herb.Ref{Namespace: "shop", Name: "other"}
 // wait; those for its own do, and list it as soon as it is open.
 func TestAcquire_whileOpening(t *testing.T) {
 	t.Parallel()
-	s, g := newSharedDir(t), &gatedFiles{began: make(chan string, 1)}
-	publisher := s.open(t)
-	publishAs(t, publisher, ref, 1)
-	publishAs(t, publisher, other, 1)
+	s, g := versionstest.NewSharedDir(t), &gatedFiles{began: make(chan string, 1)}
+	publisher := s.Open(t)
+	versionstest.PublishAs(t, publisher, ref, 1)
+	versionstest.PublishAs(t, publisher, other, 1)
 	l := openServing(t, s, g, -1)
 	hold := make(chan struct{})
 	g.change(func(g *gatedFiles) { g.hold = hold })
-	publishAs(t, publisher, ref, 2)
+	versionstest.PublishAs(t, publisher, ref, 2)
 
 	listed := make(chan int)
 	for range 3 {
@@ -127,15 +127,15 @@ func TestAcquire_whileOpening(t *testing.T) {
 // TestAcquire_slowOpening has a version take longer to open than requests wait.
 func TestAcquire_slowOpening(t *testing.T) {
 	t.Parallel()
-	s, g := newSharedDir(t), &gatedFiles{began: make(chan string, 2)}
-	publisher := s.open(t)
-	publishAs(t, publisher, ref, 1)
+	s, g := versionstest.NewSharedDir(t), &gatedFiles{began: make(chan string, 2)}
+	publisher := s.Open(t)
+	versionstest.PublishAs(t, publisher, ref, 1)
 	l := openServing(t, s, g, time.Nanosecond)
 	hold := make(chan struct{})
 	g.change(func(g *gatedFiles) { g.hold = hold })
-	publishAs(t, publisher, ref, 2)
-	publishAs(t, publisher, other, 2)
-	if n := total(t, acquire(t, l)); n != 1 {
+	versionstest.PublishAs(t, publisher, ref, 2)
+	versionstest.PublishAs(t, publisher, other, 2)
+	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {
 		t.Errorf("%d records are listed, want those of the version that is open", n)
 	}
 	if _, err := l.Acquire(t.Context(), other); herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(err.Error(), "is being opened") {
@@ -145,7 +145,7 @@ func TestAcquire_slowOpening(t *testing.T) {
 	if err := l.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := total(t, acquire(t, l)); n != 2 {
+	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 2 {
 		t.Errorf("%d records are listed, want those of the new version", n)
 	}
 }
@@ -157,10 +157,10 @@ func TestOpening_retried(t *testing.T) {
 	for _, fault := range []error{syscall.EMFILE, syscall.ENOMEM, errors.New("the map failed")} {
 		t.Run(fault.Error(), func(t *testing.T) {
 			t.Parallel()
-			s, g := newSharedDir(t), &gatedFiles{err: map[string]error{}}
-			publisher := s.open(t)
-			publishAs(t, publisher, other, 1)
-			first := publish(t, publisher, 1)
+			s, g := versionstest.NewSharedDir(t), &gatedFiles{err: map[string]error{}}
+			publisher := s.Open(t)
+			versionstest.PublishAs(t, publisher, other, 1)
+			first := versionstest.Publish(t, publisher, 1)
 			g.err[first.Version+".segment"] = fault
 			l := openGated(t, s, g, 0, nil)
 			if err := l.Refresh(t.Context()); err != nil {
@@ -187,8 +187,8 @@ func TestOpening_retried(t *testing.T) {
 				beside.Release()
 			}
 			later := func(d time.Duration) {
-				now := s.now().Add(d)
-				s.now = func() time.Time { return now }
+				now := s.Now().Add(d)
+				s.Now = func() time.Time { return now }
 				l.Poll(t.Context())
 				if err := l.Refresh(t.Context()); err != nil {
 					t.Fatal(err)
@@ -210,7 +210,7 @@ func TestOpening_retried(t *testing.T) {
 			wants(0, 1)
 
 			g.change(func(g *gatedFiles) { g.err[""] = fault })
-			publish(t, publisher, 2)
+			versionstest.Publish(t, publisher, 2)
 			later(0)
 			wants(1, 1)
 			g.change(func(g *gatedFiles) { clear(g.err) })
@@ -223,17 +223,17 @@ func TestOpening_retried(t *testing.T) {
 // TestHealth_rollback rolls a damaged version back, after which the library is healthy.
 func TestHealth_rollback(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	publisher, l := s.open(t), s.open(t)
-	publish(t, publisher, 1)
-	if n := total(t, acquire(t, l)); n != 1 {
+	s := versionstest.NewSharedDir(t)
+	publisher, l := s.Open(t), s.Open(t)
+	versionstest.Publish(t, publisher, 1)
+	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {
 		t.Fatalf("%d records", n)
 	}
-	damaged := publish(t, publisher, 2)
-	if err := os.Truncate(filepath.Join(s.dir, damaged.Version+".segment"), 100); err != nil {
+	damaged := versionstest.Publish(t, publisher, 2)
+	if err := os.Truncate(filepath.Join(s.Dir, damaged.Version+".segment"), 100); err != nil {
 		t.Fatal(err)
 	}
-	if n := total(t, acquire(t, l)); n != 1 {
+	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {
 		t.Fatalf("%d records are listed instead of a damaged version", n)
 	}
 	if h := l.Health(); h.Failed != 1 || h.Behind != 1 {
@@ -242,7 +242,7 @@ func TestHealth_rollback(t *testing.T) {
 	if _, err := publisher.Rollback(t.Context(), ref, "", false); err != nil {
 		t.Fatal(err)
 	}
-	if n := total(t, acquire(t, l)); n != 1 {
+	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {
 		t.Errorf("%d records after the rollback", n)
 	}
 	if h := l.Health(); h.Failed != 0 || h.Open != 1 || h.Behind != 0 {
@@ -252,14 +252,14 @@ func TestHealth_rollback(t *testing.T) {
 
 // countedMutable counts calls of Describe.
 type countedMutable struct {
-	staticMutable
+	versionstest.StaticMutable
 	calls int
 }
 
 // Describe implements library.Mutable.
 func (c *countedMutable) Describe(ctx context.Context) (herb.Dataset, error) {
 	c.calls++
-	return c.staticMutable.Describe(ctx)
+	return c.StaticMutable.Describe(ctx)
 }
 
 var _ library.Mutable = (*countedMutable)(nil)
@@ -268,9 +268,9 @@ var _ library.Mutable = (*countedMutable)(nil)
 // suggestion is bounded.
 func TestAcquire_unknown(t *testing.T) {
 	t.Parallel()
-	s, plants := newSharedDir(t), &countedMutable{}
+	s, plants := versionstest.NewSharedDir(t), &countedMutable{}
 	l := openGated(t, s, &gatedFiles{}, 0, plants)
-	publishAs(t, l, ref, 1)
+	versionstest.PublishAs(t, l, ref, 1)
 	long := strings.Repeat("a", herb.MaxName)
 	for _, tt := range []struct {
 		name string
@@ -299,16 +299,16 @@ func TestAcquire_unknown(t *testing.T) {
 // closed only after its use.
 func TestAcquire_wide(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
+	s := versionstest.NewSharedDir(t)
 	wide, record := make([]herb.Field, 3000), make(herb.Record, 3000)
 	for i := range wide {
 		wide[i] = herb.Field{Name: fmt.Sprint("f", i), Type: herb.TypeText}
 	}
-	if _, err := s.open(t).Publish(t.Context(), versions.Publication{
+	if _, err := s.Open(t).Publish(t.Context(), versions.Publication{
 		Dataset: herb.Dataset{Ref: ref, Fields: wide},
 		Records: func(yield func(herb.Record, error) bool) { yield(record, nil) },
 	}); err != nil {
 		t.Fatal(err)
 	}
-	wantListed(t, s.open(t), ref, 1)
+	versionstest.WantListed(t, s.Open(t), ref, 1)
 }

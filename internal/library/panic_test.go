@@ -58,23 +58,23 @@ func TestPublish_panic(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSharedDir(t)
-			l := s.open(t)
-			publish(t, l, 2)
-			p := versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)}
+			s := versionstest.NewSharedDir(t)
+			l := s.Open(t)
+			versionstest.Publish(t, l, 2)
+			p := versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(3, nil)}
 			tt.change(&p)
 			_, err := l.Publish(t.Context(), p)
 			found, ok := errors.AsType[*herb.PanicError](err)
 			if !ok || !strings.Contains(string(found.Stack), "library_test") && !strings.Contains(string(found.Stack), "segment") {
 				t.Fatalf("got %v", err)
 			}
-			if n := total(t, acquire(t, l)); n != 2 {
+			if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 2 {
 				t.Errorf("%d records are listed", n)
 			}
-			if files := s.files(t); len(files) != 1 {
+			if files := s.Files(t); len(files) != 1 {
 				t.Errorf("files %v are left", files)
 			}
-			publish(t, l, 4)
+			versionstest.Publish(t, l, 4)
 		})
 	}
 }
@@ -83,21 +83,21 @@ func TestPublish_panic(t *testing.T) {
 // until Sweep decides.
 func TestPublish_panicInCatalogue(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	c := &faultyCatalogue{Catalogue: s.db, add: func(do func() error) error {
+	s := versionstest.NewSharedDir(t)
+	c := &faultyCatalogue{Catalogue: s.DB, add: func(do func() error) error {
 		_ = do()
 		panic("bug")
 	}}
-	l, err := versionstest.Open(c, versionstest.Options{Dir: s.dir})
+	l, err := versionstest.Open(c, versionstest.Options{Dir: s.Dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = l.Publish(context.WithoutCancel(t.Context()), versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)})
+	_, err = l.Publish(context.WithoutCancel(t.Context()), versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(3, nil)})
 	if _, ok := errors.AsType[*herb.PanicError](err); !ok {
 		t.Fatalf("got %v", err)
 	}
-	if n := total(t, acquire(t, s.open(t))); n != 3 {
+	if n := versionstest.Total(t, versionstest.Acquire(t, s.Open(t))); n != 3 {
 		t.Errorf("%d records are listed of the version that is in the catalogue", n)
 	}
 }

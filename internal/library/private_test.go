@@ -19,9 +19,9 @@ import (
 func TestPrivate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := openLibrary(t, openDB(t, dir), versionstest.Options{Dir: dir})
+	l := versionstest.OpenLibrary(t, versionstest.OpenDB(t, dir), versionstest.Options{Dir: dir})
 	for name, access := range map[string]herb.Access{"open": herb.AccessOpen, "secret": herb.AccessKey, "default": ""} {
-		if err := put(t, l, name, access, nil); err != nil {
+		if err := versionstest.PublishIn(t, l, name, access, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,10 +87,10 @@ func TestPrivate(t *testing.T) {
 func TestPrivate_versions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := openLibrary(t, openDB(t, dir), versionstest.Options{Dir: dir})
+	l := versionstest.OpenLibrary(t, versionstest.OpenDB(t, dir), versionstest.Options{Dir: dir})
 	var names []string // newest first
 	for i, access := range []herb.Access{herb.AccessOpen, herb.AccessKey, herb.AccessOpen, herb.AccessOpen} {
-		p := versions.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields}, Records: numbers(i+1, nil), AccessSet: true, AllowExposure: true}
+		p := versions.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields}, Records: versionstest.Numbers(i+1, nil), AccessSet: true, AllowExposure: true}
 		d, err := l.Publish(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestPrivate_versions(t *testing.T) {
 	if err != nil || len(live) != 1 {
 		t.Fatal(live, err)
 	}
-	if err := put(t, l, canary().Name, herb.AccessKey, func(p *versions.Publication) { p.Records = numbers(5, nil) }); err != nil { // after the list was read
+	if err := versionstest.PublishIn(t, l, canary().Name, herb.AccessKey, func(p *versions.Publication) { p.Records = versionstest.Numbers(5, nil) }); err != nil { // after the list was read
 		t.Fatal(err)
 	}
 	must.NoError(t, l.Refresh(t.Context()))
@@ -145,13 +145,13 @@ func canary() herb.Ref { return herb.Ref{Namespace: "vault", Name: "canary"} }
 // while it fetches the protected one that replaced it.
 func TestAcquire_protectedMeanwhile(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		publisher := c.node(t, nil)
-		if err := put(t, publisher.Node, canary().Name, herb.AccessOpen, nil); err != nil {
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		publisher := c.Node(t, nil)
+		if err := versionstest.PublishIn(t, publisher.Node, canary().Name, herb.AccessOpen, nil); err != nil {
 			t.Fatal(err)
 		}
-		b := c.node(t, nil).run(t)
-		pass(3 * time.Second)
+		b := c.Node(t, nil).Start(t)
+		versionstest.Pass(3 * time.Second)
 		access := func() herb.Access {
 			v, err := b.Acquire(t.Context(), canary())
 			if err != nil {
@@ -161,13 +161,13 @@ func TestAcquire_protectedMeanwhile(t *testing.T) {
 			return v.Access
 		}
 		before := access()
-		shut, open := gate()
-		c.bucket.set(only("get", shut), nil)
-		if err := put(t, publisher.Node, canary().Name, herb.AccessKey, func(p *versions.Publication) { p.Records = numbers(2, nil) }); err != nil {
+		shut, open := versionstest.Gate()
+		c.Bucket.Set(versionstest.Only("get", shut), nil)
+		if err := versionstest.PublishIn(t, publisher.Node, canary().Name, herb.AccessKey, func(p *versions.Publication) { p.Records = versionstest.Numbers(2, nil) }); err != nil {
 			t.Fatal(err)
 		}
-		pass(3 * time.Second)
-		wantListed(t, b.Node, canary(), 1)
+		versionstest.Pass(3 * time.Second)
+		versionstest.WantListed(t, b.Node, canary(), 1)
 		live, err := b.Live(t.Context())
 		if err != nil {
 			t.Fatal(err)

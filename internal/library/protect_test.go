@@ -10,20 +10,6 @@ import (
 	"herbarium/internal/versions/versionstest"
 )
 
-// put publishes one record under a name and returns the error.
-func put(t *testing.T, l *versionstest.Node, name string, access herb.Access, change func(*versions.Publication)) error {
-	t.Helper()
-	p := versions.Publication{
-		Dataset: herb.Dataset{Ref: herb.Ref{Namespace: "vault", Name: name}, Access: access, Fields: fields},
-		Records: numbers(1, nil),
-	}
-	if change != nil {
-		change(&p)
-	}
-	_, err := l.Publish(t.Context(), p)
-	return err
-}
-
 // TestPublish_protected publishes over, or beside, a protected dataset.
 func TestPublish_protected(t *testing.T) {
 	t.Parallel()
@@ -57,11 +43,11 @@ func TestPublish_protected(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := newSharedDir(t).open(t)
-			if err := put(t, l, "people", herb.AccessKey, func(p *versions.Publication) { p.Origins = origin }); err != nil {
+			l := versionstest.NewSharedDir(t).Open(t)
+			if err := versionstest.PublishIn(t, l, "people", herb.AccessKey, func(p *versions.Publication) { p.Origins = origin }); err != nil {
 				t.Fatal(err)
 			}
-			err := put(t, l, tt.dataset, tt.access, tt.change)
+			err := versionstest.PublishIn(t, l, tt.dataset, tt.access, tt.change)
 			if rejected := herb.CodeOf(err) == herb.CodeRejected; rejected != tt.rejected || err != nil && !rejected {
 				t.Fatalf("rejected: %t, want %t: %v", rejected, tt.rejected, err)
 			}
@@ -94,14 +80,14 @@ func TestPublish_earlierOrigins(t *testing.T) {
 			}
 		}
 	}
-	l := newSharedDir(t).open(t)
+	l := versionstest.NewSharedDir(t).Open(t)
 	for _, paths := range [][]string{{"/srv/people.csv"}, {"/tmp/people.csv"}, nil} {
-		if err := put(t, l, "people", herb.AccessKey, from(paths...)); err != nil {
+		if err := versionstest.PublishIn(t, l, "people", herb.AccessKey, from(paths...)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, path := range []string{"/srv/people.csv", "/tmp/people.csv"} {
-		if err := put(t, l, "other", herb.AccessOpen, from(path)); herb.CodeOf(err) != herb.CodeRejected {
+		if err := versionstest.PublishIn(t, l, "other", herb.AccessOpen, from(path)); herb.CodeOf(err) != herb.CodeRejected {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -124,9 +110,9 @@ func TestRollback_protected(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := newSharedDir(t).open(t)
+			l := versionstest.NewSharedDir(t).Open(t)
 			for _, a := range tt.versions {
-				if err := put(t, l, "people", a, func(p *versions.Publication) { p.AllowExposure = true }); err != nil {
+				if err := versionstest.PublishIn(t, l, "people", a, func(p *versions.Publication) { p.AllowExposure = true }); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -149,11 +135,11 @@ func TestRollback_protected(t *testing.T) {
 // TestRollback_superseded has a version go live between reading the history and the commit.
 func TestRollback_superseded(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	l := s.open(t)
-	publish(t, l, 1)
-	publish(t, l, 2)
-	slow, err := versionstest.Open(&racingCatalogue{Catalogue: s.db, meanwhile: func() { publish(t, l, 3) }}, versionstest.Options{Dir: s.dir})
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
+	versionstest.Publish(t, l, 1)
+	versionstest.Publish(t, l, 2)
+	slow, err := versionstest.Open(&racingCatalogue{Catalogue: s.DB, meanwhile: func() { versionstest.Publish(t, l, 3) }}, versionstest.Options{Dir: s.Dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +147,7 @@ func TestRollback_superseded(t *testing.T) {
 	if _, err := slow.Rollback(t.Context(), ref, "", false); herb.CodeOf(err) != herb.CodeRejected {
 		t.Errorf("got %v", err)
 	}
-	if n := total(t, acquire(t, l)); n != 3 {
+	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 3 {
 		t.Errorf("%d records are live, want those of the version that went live in the meantime", n)
 	}
 }
@@ -170,14 +156,14 @@ func TestRollback_superseded(t *testing.T) {
 // them succeeds.
 func TestRollbackFrom_twice(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	l := s.open(t)
-	first, second := publish(t, l, 1), publish(t, l, 2)
-	slow, err := versionstest.Open(&racingCatalogue{Catalogue: s.db, meanwhile: func() {
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
+	first, second := versionstest.Publish(t, l, 1), versionstest.Publish(t, l, 2)
+	slow, err := versionstest.Open(&racingCatalogue{Catalogue: s.DB, meanwhile: func() {
 		if _, err := l.RollbackFrom(t.Context(), ref, second.Version, first.Version, false); err != nil {
 			t.Error(err)
 		}
-	}}, versionstest.Options{Dir: s.dir})
+	}}, versionstest.Options{Dir: s.Dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,23 +40,23 @@ func TestRebuild(t *testing.T) {
 	for name, format := range map[string]byte{"earlier release": 1, "later release": 99} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSharedDir(t)
-			l := s.open(t)
-			kept, live := publish(t, l, 2), publish(t, l, 3)
+			s := versionstest.NewSharedDir(t)
+			l := s.Open(t)
+			kept, live := versionstest.Publish(t, l, 2), versionstest.Publish(t, l, 3)
 			files := map[string][]byte{}
 			for _, d := range []herb.Dataset{kept, live} {
-				path := filepath.Join(s.dir, store.SegmentFile(d.Version))
+				path := filepath.Join(s.Dir, store.SegmentFile(d.Version))
 				files[path] = setFormat(t, path, format)
 			}
 			for i := range 2 {
-				l = s.open(t)
-				v := acquire(t, l)
-				if v.Version != live.Version || total(t, v) != 3 {
-					t.Errorf("version %s lists %d records, want %s", v.Version, total(t, v), live.Version)
+				l = s.Open(t)
+				v := versionstest.Acquire(t, l)
+				if v.Version != live.Version || versionstest.Total(t, v) != 3 {
+					t.Errorf("version %s lists %d records, want %s", v.Version, versionstest.Total(t, v), live.Version)
 				}
 				old, err := l.AcquireVersion(t.Context(), ref, kept.Version)
 				must.NoError(t, err)
-				if n := total(t, old); n != 2 {
+				if n := versionstest.Total(t, old); n != 2 {
 					t.Errorf("the kept version lists %d records", n)
 				}
 				old.Release()
@@ -74,12 +74,12 @@ func TestRebuild(t *testing.T) {
 				store.RebuiltFile(kept.Version, index), store.SegmentFile(kept.Version),
 				store.RebuiltFile(live.Version, index), store.SegmentFile(live.Version),
 			}
-			must.NoError(t, sweep(t.Context(), l))
-			if got := s.files(t); len(got) != len(want) || slices.ContainsFunc(want, func(f string) bool { return !slices.Contains(got, f) }) {
+			must.NoError(t, versionstest.Sweep(t.Context(), l))
+			if got := s.Files(t); len(got) != len(want) || slices.ContainsFunc(want, func(f string) bool { return !slices.Contains(got, f) }) {
 				t.Errorf("files %v, want %v", got, want)
 			}
 			must.NoError(t, l.Remove(t.Context(), ref, ""))
-			if got := s.files(t); len(got) != 0 {
+			if got := s.Files(t); len(got) != 0 {
 				t.Errorf("removing the dataset leaves %v", got)
 			}
 		})
@@ -90,19 +90,19 @@ func TestRebuild(t *testing.T) {
 // from damaged records.
 func TestRebuild_damaged(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	d := publish(t, s.open(t), 3)
-	published := filepath.Join(s.dir, store.SegmentFile(d.Version))
+	s := versionstest.NewSharedDir(t)
+	d := versionstest.Publish(t, s.Open(t), 3)
+	published := filepath.Join(s.Dir, store.SegmentFile(d.Version))
 	setFormat(t, published, 1)
-	acquire(t, s.open(t))
+	versionstest.Acquire(t, s.Open(t))
 
-	rebuilt := filepath.Join(s.dir, store.RebuiltFile(d.Version, segment.CurrentIndex()))
+	rebuilt := filepath.Join(s.Dir, store.RebuiltFile(d.Version, segment.CurrentIndex()))
 	content, err := os.ReadFile(rebuilt)
 	must.NoError(t, err)
 	content[20] ^= 1
 	must.NoError(t, os.WriteFile(rebuilt, content, 0o600))
-	l := s.open(t)
-	if n := total(t, acquire(t, l)); n != 3 || l.Health().Rebuilt != 1 {
+	l := s.Open(t)
+	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 3 || l.Health().Rebuilt != 1 {
 		t.Errorf("lists %d records after %d rebuilds", n, l.Health().Rebuilt)
 	}
 
@@ -111,7 +111,7 @@ func TestRebuild_damaged(t *testing.T) {
 	must.NoError(t, err)
 	content[20] ^= 1 // in the records
 	must.NoError(t, os.WriteFile(published, content, 0o600))
-	wantUnavailable(t, s.open(t), ref, "cannot open dataset")
+	wantUnavailable(t, s.Open(t), ref, "cannot open dataset")
 	if _, err := os.Stat(rebuilt); err == nil {
 		t.Error("an index was built from damaged records")
 	}
@@ -121,28 +121,28 @@ func TestRebuild_damaged(t *testing.T) {
 // describes.
 func TestRebuild_otherRecords(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	l := s.open(t)
-	d, other := publish(t, l, 3), publishAs(t, l, named(1), 4)
-	content, err := os.ReadFile(filepath.Join(s.dir, store.SegmentFile(other.Version)))
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
+	d, other := versionstest.Publish(t, l, 3), versionstest.PublishAs(t, l, versionstest.Named(1), 4)
+	content, err := os.ReadFile(filepath.Join(s.Dir, store.SegmentFile(other.Version)))
 	must.NoError(t, err)
-	path := filepath.Join(s.dir, store.SegmentFile(d.Version))
+	path := filepath.Join(s.Dir, store.SegmentFile(d.Version))
 	must.NoError(t, os.WriteFile(path, content, 0o600))
 	setFormat(t, path, 1)
-	wantUnavailable(t, s.open(t), ref, "cannot open dataset")
+	wantUnavailable(t, s.Open(t), ref, "cannot open dataset")
 }
 
 // TestRebuild_ready checks that a start does not wait for a rebuild, that a request waits for it
 // briefly, and that its error says how long it takes.
 func TestRebuild_ready(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	l := s.open(t)
-	publishAs(t, l, named(1), 5)
-	setFormat(t, filepath.Join(s.dir, store.SegmentFile(publish(t, l, 3).Version)), 1)
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
+	versionstest.PublishAs(t, l, versionstest.Named(1), 5)
+	setFormat(t, filepath.Join(s.Dir, store.SegmentFile(versionstest.Publish(t, l, 3).Version)), 1)
 	blocked, release := make(chan struct{}), make(chan struct{})
 	block := sync.OnceFunc(func() { close(blocked) })
-	l = openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Wait: time.Millisecond})
+	l = versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Wait: time.Millisecond})
 	l.SetOpenFile(func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error) {
 		if strings.Contains(path, segment.CurrentIndex()) {
 			block()
@@ -152,18 +152,18 @@ func TestRebuild_ready(t *testing.T) {
 	})
 	must.NoError(t, l.Refresh(t.Context()))
 	<-blocked
-	wantListed(t, l, named(1), 5)
+	versionstest.WantListed(t, l, versionstest.Named(1), 5)
 	_, err := l.Acquire(t.Context(), ref)
 	if herb.CodeOf(err) != herb.CodeUnavailable || herb.RetryAfterOf(err) < time.Second || !strings.Contains(herb.MessageOf(err), "rebuilt after an upgrade (") {
 		t.Errorf("a request during the rebuild: %v, retry after %s", err, herb.RetryAfterOf(err))
 	}
 	close(release)
-	l = openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Wait: -1})
+	l = versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Wait: -1})
 	u, err := l.Upgrade(t.Context(), true, func(int, int) {})
 	if err != nil || u != (library.Upgrade{Versions: 2}) {
 		t.Errorf("%+v, %v", u, err)
 	}
-	wantListed(t, l, ref, 3)
+	versionstest.WantListed(t, l, ref, 3)
 }
 
 // TestRebuild_deadline checks that a request whose time ends during a rebuild gets the same error,
@@ -171,10 +171,10 @@ func TestRebuild_ready(t *testing.T) {
 func TestRebuild_deadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSharedDir(t)
-		setFormat(t, filepath.Join(s.dir, store.SegmentFile(publish(t, s.open(t), 3).Version)), 1)
+		s := versionstest.NewSharedDir(t)
+		setFormat(t, filepath.Join(s.Dir, store.SegmentFile(versionstest.Publish(t, s.Open(t), 3).Version)), 1)
 		release := make(chan struct{})
-		l := openLibrary(t, s.db, versionstest.Options{Dir: s.dir})
+		l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir})
 		l.SetOpenFile(func(path string, open func(string) (*segment.Reader, error)) (*segment.Reader, error) {
 			if strings.Contains(path, segment.CurrentIndex()) {
 				<-release
@@ -190,7 +190,7 @@ func TestRebuild_deadline(t *testing.T) {
 			}
 		}
 		close(release)
-		wantListed(t, l, ref, 3)
+		versionstest.WantListed(t, l, ref, 3)
 	})
 }
 
@@ -199,12 +199,12 @@ func TestRebuild_deadline(t *testing.T) {
 func TestRebuild_outdated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSharedDir(t)
-		l := s.open(t)
+		s := versionstest.NewSharedDir(t)
+		l := s.Open(t)
 		var intact [][]byte
 		var paths []string
 		for i := range 3 {
-			paths = append(paths, filepath.Join(s.dir, store.SegmentFile(publishAs(t, l, named(i), i+1).Version)))
+			paths = append(paths, filepath.Join(s.Dir, store.SegmentFile(versionstest.PublishAs(t, l, versionstest.Named(i), i+1).Version)))
 			intact = append(intact, setFormat(t, paths[i], 1))
 			if i > 0 {
 				damaged := bytes.Clone(intact[i])
@@ -212,7 +212,7 @@ func TestRebuild_outdated(t *testing.T) {
 				must.NoError(t, os.WriteFile(paths[i], damaged, 0o600))
 			}
 		}
-		l = s.open(t)
+		l = s.Open(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { _ = l.Run(ctx) })
@@ -226,9 +226,9 @@ func TestRebuild_outdated(t *testing.T) {
 		want(2, 1)
 		must.NoError(t, os.WriteFile(paths[1], intact[1], 0o600))
 		time.Sleep(time.Hour) // the failure is retried
-		wantListed(t, l, named(1), 2)
+		versionstest.WantListed(t, l, versionstest.Named(1), 2)
 		want(1, 2)
-		publishAs(t, l, named(2), 9) // replaces the version that cannot be rebuilt
+		versionstest.PublishAs(t, l, versionstest.Named(2), 9) // replaces the version that cannot be rebuilt
 		must.NoError(t, l.Refresh(t.Context()))
 		want(0, 2)
 		cancel()
@@ -240,22 +240,22 @@ func TestRebuild_outdated(t *testing.T) {
 // hold back the others.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	l := s.open(t)
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
 	for i := range 4 {
-		d := publishAs(t, l, named(i), i+1)
-		path := filepath.Join(s.dir, store.SegmentFile(d.Version))
+		d := versionstest.PublishAs(t, l, versionstest.Named(i), i+1)
+		path := filepath.Join(s.Dir, store.SegmentFile(d.Version))
 		if setFormat(t, path, 1); i == 2 {
 			must.NoError(t, os.Truncate(path, 100))
 		}
 	}
-	u, err := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, Wait: -1}).Upgrade(t.Context(), false, func(int, int) {})
+	u, err := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, Wait: -1}).Upgrade(t.Context(), false, func(int, int) {})
 	if u != (library.Upgrade{Versions: 4, Rebuilt: 3, Failed: 1}) || err == nil || !strings.Contains(err.Error(), "shop/d2") {
 		t.Errorf("%+v, %v", u, err)
 	}
-	l = s.open(t)
+	l = s.Open(t)
 	for _, i := range []int{0, 1, 3} {
-		wantListed(t, l, named(i), i+1)
+		versionstest.WantListed(t, l, versionstest.Named(i), i+1)
 	}
 	if n := l.Health().Rebuilt; n != 0 {
 		t.Errorf("a server rebuilt %d indexes again", n)
@@ -267,20 +267,20 @@ func TestUpgrade(t *testing.T) {
 func TestRebuild_background(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSharedDir(t)
-		l := s.open(t)
+		s := versionstest.NewSharedDir(t)
+		l := s.Open(t)
 		const datasets = 105 // more than are opened in advance
 		for i := range datasets {
-			d := publishAs(t, l, named(i), 1)
+			d := versionstest.PublishAs(t, l, versionstest.Named(i), 1)
 			if i%40 == 0 {
-				setFormat(t, filepath.Join(s.dir, store.SegmentFile(d.Version)), 1)
+				setFormat(t, filepath.Join(s.Dir, store.SegmentFile(d.Version)), 1)
 			}
 		}
-		l = s.open(t)
+		l = s.Open(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- l.Run(ctx) }()
-		pass(time.Second)
+		versionstest.Pass(time.Second)
 		if h := l.Health(); h.Rebuilt != 3 || h.Outdated != 0 {
 			t.Errorf("health: %+v", h)
 		}
@@ -294,37 +294,37 @@ func TestRebuild_background(t *testing.T) {
 // collected with the version. Indexes of a release that has left are collected later.
 func TestCluster_releases(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		d := publishAs(t, c.node(t, nil).Node, ref, 9)
-		object := filepath.Join(c.bucket.dir, store.SegmentFile(d.Version))
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		d := versionstest.PublishAs(t, c.Node(t, nil).Node, ref, 9)
+		object := filepath.Join(c.Bucket.Dir, store.SegmentFile(d.Version))
 		content := setFormat(t, object, 99)
 		sum := herb.NewFileHash()
 		_, _ = sum.Write(content)
 		file := new(sum.File())
 		edit := func(d *herb.Dataset) { d.File = file }
-		newNode := func() *node {
-			n := c.node(t, nil)
-			n.catalogue.edit = edit
-			return n.run(t)
+		newNode := func() *versionstest.ClusterNode {
+			n := c.Node(t, nil)
+			n.Catalogue.Edit = edit
+			return n.Start(t)
 		}
 		b := newNode()
-		wantListed(t, b.Node, ref, 9)
+		versionstest.WantListed(t, b.Node, ref, 9)
 		b2 := newNode()
-		wantListed(t, b2.Node, ref, 9)
+		versionstest.WantListed(t, b2.Node, ref, 9)
 		if b.Health().Rebuilt != 1 || b2.Health().Rebuilt != 0 {
 			t.Errorf("%d and %d rebuilds", b.Health().Rebuilt, b2.Health().Rebuilt)
 		}
 		rebuilt := store.RebuiltFile(d.Version, segment.CurrentIndex())
 		synctest.Wait() // the copy of the catalogue is saved
-		for _, n := range []*node{b, b2} {
-			if files := n.files(t); len(files) != 1 || files[strings.TrimSuffix(rebuilt, ".segment")] == 0 {
+		for _, n := range []*versionstest.ClusterNode{b, b2} {
+			if files := n.Files(t); len(files) != 1 || files[strings.TrimSuffix(rebuilt, ".segment")] == 0 {
 				t.Errorf("the cache has %v", files)
 			}
 		}
 		other := store.RebuiltFile(d.Version, "f99-r9")
-		must.NoError(t, os.WriteFile(filepath.Join(c.bucket.dir, other), []byte("x"), 0o600))
+		must.NoError(t, os.WriteFile(filepath.Join(c.Bucket.Dir, other), []byte("x"), 0o600))
 		stored := func() (names []string) {
-			entries, err := os.ReadDir(c.bucket.dir)
+			entries, err := os.ReadDir(c.Bucket.Dir)
 			must.NoError(t, err)
 			for _, e := range entries {
 				names = append(names, e.Name())
@@ -332,14 +332,14 @@ func TestCluster_releases(t *testing.T) {
 			return names
 		}
 		setAge := func(days int) {
-			c.bucket.mu.Lock()
-			defer c.bucket.mu.Unlock()
+			c.Bucket.Mu.Lock()
+			defer c.Bucket.Mu.Unlock()
 			for _, name := range []string{other, rebuilt} {
-				c.bucket.modified[name] = time.Now().Add(-time.Duration(days) * 24 * time.Hour)
+				c.Bucket.Modified[name] = time.Now().Add(-time.Duration(days) * 24 * time.Hour)
 			}
 		}
 		setAge(29)
-		pass(10 * time.Minute)
+		versionstest.Pass(10 * time.Minute)
 		if got := stored(); len(got) != 3 {
 			t.Errorf("after four weeks the objects are %v", got)
 		}
@@ -347,12 +347,12 @@ func TestCluster_releases(t *testing.T) {
 			t.Errorf("the published object has changed: %v", err)
 		}
 		setAge(31)
-		pass(10 * time.Minute)
+		versionstest.Pass(10 * time.Minute)
 		if got := stored(); len(got) != 2 || slices.Contains(got, other) {
 			t.Errorf("after a month the objects are %v", got)
 		}
 		must.NoError(t, b.Remove(t.Context(), ref, ""))
-		pass(25 * time.Hour)
+		versionstest.Pass(25 * time.Hour)
 		if got := stored(); len(got) != 0 {
 			t.Errorf("after the removal of the dataset the objects are %v", got)
 		}

@@ -29,7 +29,7 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	publisher, db := openMany(t, dir)
-	l := openLibrary(t, db, versionstest.Options{Dir: dir})
+	l := versionstest.OpenLibrary(t, db, versionstest.Options{Dir: dir})
 	publish := func(name, title, keyword string) {
 		t.Helper()
 		if _, err := publisher.Publish(t.Context(), versions.Publication{
@@ -66,7 +66,7 @@ func TestSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l = openLibrary(t, db, versionstest.Options{Dir: dir})
+		l = versionstest.OpenLibrary(t, db, versionstest.Options{Dir: dir})
 	}
 	publish("ferns", "Green plants", "Open data")
 	publish("roses", "Red plants", "open data")
@@ -165,8 +165,8 @@ func TestSearchRecords(t *testing.T) {
 // opened: the number of datasets searched would reveal the words of the others.
 func TestIsClosed(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	l := s.open(t)
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
 	for name, access := range map[string]herb.Access{"moss": herb.AccessOpen, "rose": herb.AccessOpen, "staff": herb.AccessKey} {
 		if _, err := l.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{
@@ -177,7 +177,7 @@ func TestIsClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	other := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, OpenSize: -2}) // opens nothing in advance
+	other := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, OpenSize: -2}) // opens nothing in advance
 	if err := other.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -219,8 +219,8 @@ func TestIsClosed(t *testing.T) {
 // TestMayMatch checks the words of published datasets.
 func TestMayMatch(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	l := s.open(t)
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
 	publish := func(name, text string, access herb.Access) herb.Dataset {
 		t.Helper()
 		ref := herb.Ref{Namespace: "shop", Name: name}
@@ -233,17 +233,17 @@ func TestMayMatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return liveVersion(t, l, ref)
+		return versionstest.LiveVersion(t, l, ref)
 	}
 	publish("moss", "green moss", herb.AccessOpen)
 	rebuilt := publish("rose", "red rose", herb.AccessOpen)
-	setFormat(t, filepath.Join(s.dir, store.SegmentFile(rebuilt.Version)), 99)
+	setFormat(t, filepath.Join(s.Dir, store.SegmentFile(rebuilt.Version)), 99)
 	publish("staff", "red staff", herb.AccessKey)
 	damaged := publish("unreadable", "nothing", herb.AccessOpen)
-	if err := os.Truncate(filepath.Join(s.dir, damaged.Version+".segment"), 100); err != nil {
+	if err := os.Truncate(filepath.Join(s.Dir, damaged.Version+".segment"), 100); err != nil {
 		t.Fatal(err)
 	}
-	l = s.open(t)
+	l = s.Open(t)
 	v, err := l.Acquire(t.Context(), rebuilt.Ref)
 	must.NoError(t, err)
 	v.Release()

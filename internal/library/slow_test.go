@@ -43,27 +43,27 @@ func (f stuckFile) Sync() error {
 // TestPublish_slowDisk lists while a publish waits for the disk, which then goes on.
 func TestPublish_slowDisk(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	publish(t, s.open(t), 3)
+	s := versionstest.NewSharedDir(t)
+	versionstest.Publish(t, s.Open(t), 3)
 	stuck := &stuckFS{reached: make(chan struct{}), release: make(chan struct{})}
-	l := openLibrary(t, s.db, versionstest.Options{Dir: s.dir, FS: stuck})
+	l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, FS: stuck})
 	done := make(chan error, 1)
 	go func() {
 		_, err := l.Publish(t.Context(), versions.Publication{
-			Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: numbers(5, nil), AllowBreaking: true,
+			Dataset: herb.Dataset{Ref: ref, Access: herb.AccessOpen, Fields: fields}, Records: versionstest.Numbers(5, nil), AllowBreaking: true,
 		})
 		done <- err
 	}()
 	<-stuck.reached
 	for range 10 {
 		must.NoError(t, l.Refresh(t.Context()))
-		wantListed(t, l, ref, 3)
+		versionstest.WantListed(t, l, ref, 3)
 	}
 	close(stuck.release)
 	must.NoError(t, <-done)
 	must.NoError(t, l.Refresh(t.Context()))
-	wantListed(t, l, ref, 5)
-	if parts, err := filepath.Glob(filepath.Join(s.dir, "*.part*")); err != nil || len(parts) > 0 {
+	versionstest.WantListed(t, l, ref, 5)
+	if parts, err := filepath.Glob(filepath.Join(s.Dir, "*.part*")); err != nil || len(parts) > 0 {
 		t.Errorf("it left %v, %v", parts, err)
 	}
 }

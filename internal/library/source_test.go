@@ -14,17 +14,6 @@ import (
 	"herbarium/internal/versions/versionstest"
 )
 
-const sourceContent = "id,name\n1,Rose\n"
-
-// withSource returns a publication whose source is kept.
-func withSource(n int) versions.Publication {
-	p := publication(n)
-	p.Source = &versions.KeptSource{
-		Content: io.NewSectionReader(strings.NewReader(sourceContent), 0, int64(len(sourceContent))), Name: "plants.csv", SHA256: "abc",
-	}
-	return p
-}
-
 func readSource(ctx context.Context, l *versionstest.Node, version string) (string, herb.Dataset, error) {
 	r, d, err := l.OpenSource(ctx, ref, version)
 	if err != nil {
@@ -55,22 +44,22 @@ func TestKeptSource(t *testing.T) {
 	t.Parallel()
 	check := func(t *testing.T, publisher, reader *versionstest.Node) herb.Dataset {
 		t.Helper()
-		checked := withSource(1)
+		checked := versionstest.WithSource(1)
 		checked.Check = true
 		_, err := publisher.Publish(t.Context(), checked)
 		must.NoError(t, err)
-		_, err = publisher.Publish(t.Context(), withSource(1))
+		_, err = publisher.Publish(t.Context(), versionstest.WithSource(1))
 		must.NoError(t, err)
-		first := liveVersion(t, publisher, ref)
+		first := versionstest.LiveVersion(t, publisher, ref)
 		content, d, err := readSource(t.Context(), reader, "")
-		if err != nil || content != sourceContent || d.Settings.Kept.Name != "plants.csv" || d.Settings.Kept.Size != int64(len(sourceContent)) {
+		if err != nil || content != versionstest.SourceContent || d.Settings.Kept.Name != "plants.csv" || d.Settings.Kept.Size != int64(len(versionstest.SourceContent)) {
 			t.Errorf("the source is %q, %+v, %v", content, d.Settings, err)
 		}
-		publishAs(t, publisher, ref, 2)
+		versionstest.PublishAs(t, publisher, ref, 2)
 		if _, _, err := readSource(t.Context(), reader, ""); herb.CodeOf(err) != herb.CodeNotFound {
 			t.Errorf("a version without a source gives %v", err)
 		}
-		if content, _, err := readSource(t.Context(), reader, first.Version); content != sourceContent {
+		if content, _, err := readSource(t.Context(), reader, first.Version); content != versionstest.SourceContent {
 			t.Errorf("the source of the earlier version is %q, %v", content, err)
 		}
 		return first
@@ -78,7 +67,7 @@ func TestKeptSource(t *testing.T) {
 	t.Run("folder", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		l, err := versionstest.Open(openDB(t, t.TempDir()), versionstest.Options{Dir: dir})
+		l, err := versionstest.Open(versionstest.OpenDB(t, t.TempDir()), versionstest.Options{Dir: dir})
 		must.NoError(t, err)
 		t.Cleanup(func() { l.Close() })
 		check(t, l, l)
@@ -95,35 +84,35 @@ func TestKeptSource(t *testing.T) {
 	})
 	t.Run("object store", func(t *testing.T) {
 		t.Parallel()
-		inCluster(t, func(t *testing.T, c *cluster) {
-			a, b := c.node(t, nil), c.node(t, nil)
+		versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+			a, b := c.Node(t, nil), c.Node(t, nil)
 			check(t, a.Node, b.Node)
-			if left := leftSources(t, a.opts.Dir); len(left) != 0 {
+			if left := leftSources(t, a.Opts.Dir); len(left) != 0 {
 				t.Errorf("the node has %v", left)
 			}
 			must.NoError(t, a.Remove(t.Context(), ref, ""))
-			pass(versions.DefaultRetention + 1)
+			versionstest.Pass(versions.DefaultRetention + 1)
 			must.NoError(t, a.Collect(t.Context()))
-			if left := leftSources(t, c.bucket.dir); len(left) != 0 {
+			if left := leftSources(t, c.Bucket.Dir); len(left) != 0 {
 				t.Errorf("objects %v are left", left)
 			}
 		})
 	})
 	t.Run("failing object store", func(t *testing.T) {
 		t.Parallel()
-		inCluster(t, func(t *testing.T, c *cluster) {
-			a := c.node(t, nil)
+		versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+			a := c.Node(t, nil)
 			for _, suffix := range []string{store.SourceSuffix, store.SegmentSuffix} {
-				c.bucket.fault = func(call call) error {
-					if call.op == "put" && strings.HasSuffix(call.name, suffix) {
-						return errStore
+				c.Bucket.Fault = func(call versionstest.Call) error {
+					if call.Op == "put" && strings.HasSuffix(call.Name, suffix) {
+						return versionstest.ErrStore
 					}
-					return call.do()
+					return call.Do()
 				}
-				if _, err := a.Publish(t.Context(), withSource(1)); herb.CodeOf(err) != herb.CodeUnavailable {
+				if _, err := a.Publish(t.Context(), versionstest.WithSource(1)); herb.CodeOf(err) != herb.CodeUnavailable {
 					t.Errorf("%s cannot be stored: %v", suffix, err)
 				}
-				if left := append(leftSources(t, c.bucket.dir), leftSources(t, a.opts.Dir)...); len(left)+len(a.files(t)) != 0 {
+				if left := append(leftSources(t, c.Bucket.Dir), leftSources(t, a.Opts.Dir)...); len(left)+len(a.Files(t)) != 0 {
 					t.Errorf("%s cannot be stored: %v are left", suffix, left)
 				}
 			}

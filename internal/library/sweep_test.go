@@ -27,8 +27,8 @@ const (
 // TestPublish_paused is that process.
 func TestPublish_paused(t *testing.T) {
 	dir := childDir(t, pausedDir, "TestSweep_killed")
-	_, err := openLibrary(t, openDB(t, dir), versionstest.Options{Dir: dir}).Publish(t.Context(), versions.Publication{
-		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil),
+	_, err := versionstest.OpenLibrary(t, versionstest.OpenDB(t, dir), versionstest.Options{Dir: dir}).Publish(t.Context(), versions.Publication{
+		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(3, nil),
 		Progress: progress.New(func(p progress.Progress) {
 			if p.Phase == os.Getenv(pausedPhase) {
 				fmt.Println("paused")
@@ -46,11 +46,11 @@ func TestSweep_killed(t *testing.T) {
 	for _, phase := range []string{versions.PhaseIndexing, segment.PhaseSorting, versions.PhaseChecking} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
-			s := newSharedDir(t)
-			l := s.open(t)
-			publish(t, l, 1)
+			s := versionstest.NewSharedDir(t)
+			l := s.Open(t)
+			versionstest.Publish(t, l, 1)
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPublish_paused$")
-			cmd.Env = append(os.Environ(), pausedDir+"="+s.dir, pausedPhase+"="+phase)
+			cmd.Env = append(os.Environ(), pausedDir+"="+s.Dir, pausedPhase+"="+phase)
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -61,11 +61,11 @@ func TestSweep_killed(t *testing.T) {
 			for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "paused"; {
 				t.Logf("the publisher printed %q", lines.Text())
 			}
-			s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
+			s.Now = func() time.Time { return time.Now().Add(48 * time.Hour) }
 			if err := l.Sweep(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if files := s.files(t); len(files) != 2 {
+			if files := s.Files(t); len(files) != 2 {
 				t.Errorf("files %v are left of a running publish", files)
 			}
 			if err := cmd.Process.Kill(); err != nil {
@@ -74,20 +74,20 @@ func TestSweep_killed(t *testing.T) {
 			if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
 				t.Errorf("the publisher ended before it was killed: %v", err)
 			}
-			s.now = time.Now
-			if err := sweep(t.Context(), l); err != nil {
+			s.Now = time.Now
+			if err := versionstest.Sweep(t.Context(), l); err != nil {
 				t.Error(err)
 			}
-			if files := s.files(t); len(files) != 1 {
+			if files := s.Files(t); len(files) != 1 {
 				t.Errorf("files %v are left of a killed publish", files)
 			}
-			if retired, err := s.db.Retired(t.Context()); err != nil || len(retired) != 0 {
+			if retired, err := s.DB.Retired(t.Context()); err != nil || len(retired) != 0 {
 				t.Errorf("retired versions %v, %v", retired, err)
 			}
-			if n := total(t, acquire(t, l)); n != 1 {
+			if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {
 				t.Errorf("%d records are listed", n)
 			}
-			publish(t, l, 2)
+			versionstest.Publish(t, l, 2)
 		})
 	}
 }
@@ -95,12 +95,12 @@ func TestSweep_killed(t *testing.T) {
 // TestSweep_during sweeps in the same process while a publish runs.
 func TestSweep_during(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
-	l := s.open(t)
-	s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
+	s.Now = func() time.Time { return time.Now().Add(48 * time.Hour) }
 	swept := map[string]bool{}
 	_, err := l.Publish(t.Context(), versions.Publication{
-		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil),
+		Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(3, nil),
 		Progress: progress.New(func(p progress.Progress) {
 			if swept[p.Phase] {
 				return
@@ -117,7 +117,7 @@ func TestSweep_during(t *testing.T) {
 	if err := l.Collect(t.Context()); err != nil {
 		t.Errorf("collecting without an object store: %v", err)
 	}
-	if n := total(t, acquire(t, l)); n != 3 {
+	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 3 {
 		t.Errorf("%d records are listed", n)
 	}
 }
@@ -126,24 +126,24 @@ func TestSweep_during(t *testing.T) {
 // disk was unmounted.
 func TestPublish_noDirectory(t *testing.T) {
 	t.Parallel()
-	s := newSharedDir(t)
+	s := versionstest.NewSharedDir(t)
 	dir := filepath.Join(t.TempDir(), "versions")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l := openLibrary(t, s.db, versionstest.Options{Dir: dir})
-	publish(t, l, 1)
-	if n := total(t, acquire(t, l)); n != 1 {
+	l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: dir})
+	versionstest.Publish(t, l, 1)
+	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {
 		t.Fatalf("%d records are listed", n)
 	}
 	if err := os.Rename(dir, dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := l.Publish(t.Context(), versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(3, nil)})
+	_, err := l.Publish(t.Context(), versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(3, nil)})
 	if err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("the error does not name the directory: %v", err)
 	}
-	if n := total(t, acquire(t, l)); n != 1 {
+	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {
 		t.Errorf("%d records are listed", n)
 	}
 	if err := os.Rename(dir+"-away", dir); err != nil {
@@ -152,5 +152,5 @@ func TestPublish_noDirectory(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 { // the version and the notification file
 		t.Errorf("left: %v, %v", entries, err)
 	}
-	publish(t, l, 2)
+	versionstest.Publish(t, l, 2)
 }

@@ -17,100 +17,95 @@ import (
 	"herbarium/internal/versions/versionstest"
 )
 
-// publication returns a publication with a number of records.
-func publication(n int) versions.Publication {
-	return versions.Publication{Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: numbers(n, nil), AllowBreaking: true}
-}
-
 // TestPublish_uploads: the file is stored before the version is live, and progress is reported.
 func TestPublish_uploads(t *testing.T) {
 	t.Parallel()
-	inCluster(t, func(t *testing.T, c *cluster) {
-		n := c.node(t, nil)
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		n := c.Node(t, nil)
 		var phases []string
 		var last progress.Progress
-		p := publication(5)
+		p := versionstest.Publication(5)
 		p.Progress = progress.New(func(s progress.Progress) {
 			if last = s; !slices.Contains(phases, s.Phase) {
 				phases = append(phases, s.Phase)
 			}
 		})
-		c.bucket.set(only("put", func(x call) error {
-			if versions, err := c.db.Versions(t.Context()); err != nil || len(versions) > 0 {
+		c.Bucket.Set(versionstest.Only("put", func(x versionstest.Call) error {
+			if versions, err := c.DB.Versions(t.Context()); err != nil || len(versions) > 0 {
 				t.Errorf("when the file is stored, %v are in the catalogue, %v", versions, err)
 			}
-			return x.do()
+			return x.Do()
 		}), nil)
 		if _, err := n.Publish(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		live := liveVersion(t, n.Node, ref)
+		live := versionstest.LiveVersion(t, n.Node, ref)
 		if want := n.Phases(); !slices.Equal(want, phases) || want[3] != versions.PhaseUploading {
 			t.Errorf("the phases were %v; want %v", phases, want)
 		}
 		if size := live.File.Size; last.Done != size || last.Total != size {
 			t.Errorf("the last progress was %+v of %d bytes", last, size)
 		}
-		wantFiles(t, n, live)
-		c.wantWhole(t)
+		versionstest.WantFiles(t, n, live)
+		c.WantWhole(t)
 
-		p = publication(6)
+		p = versionstest.Publication(6)
 		p.Check = true
-		if _, err := n.Publish(t.Context(), p); err != nil || c.bucket.count("put") != 1 {
-			t.Errorf("a check ended with %v and uploaded %d times", err, c.bucket.count("put")-1)
+		if _, err := n.Publish(t.Context(), p); err != nil || c.Bucket.Count("put") != 1 {
+			t.Errorf("a check ended with %v and uploaded %d times", err, c.Bucket.Count("put")-1)
 		}
-		p = publication(1)
+		p = versionstest.Publication(1)
 		p.AllowBreaking = false
-		if _, err := n.Publish(t.Context(), p); herb.CodeOf(err) != herb.CodeRejected || c.bucket.count("put") != 1 {
-			t.Errorf("a rejected publish ended with %v and uploaded %d times", err, c.bucket.count("put")-1)
+		if _, err := n.Publish(t.Context(), p); herb.CodeOf(err) != herb.CodeRejected || c.Bucket.Count("put") != 1 {
+			t.Errorf("a rejected publish ended with %v and uploaded %d times", err, c.Bucket.Count("put")-1)
 		}
-		wantFiles(t, n, live)
+		versionstest.WantFiles(t, n, live)
 	})
 }
 
 // TestPublish_objectsFail has each object store operation of a publish fail.
 func TestPublish_objectsFail(t *testing.T) {
 	t.Parallel()
-	done := func(x call) error { return errors.Join(x.do(), errStore) }
+	done := func(x versionstest.Call) error { return errors.Join(x.Do(), versionstest.ErrStore) }
 	tests := map[string]struct {
-		fault  func(call) error
+		fault  func(versionstest.Call) error
 		failed bool
 	}{
-		"not stored":                     {only("put", away), true},
-		"stored, but reported otherwise": {only("put", done), true},
-		"nothing works":                  {away, true},
-		"objects cannot be listed":       {only("list", away), false},
-		"objects cannot be removed":      {only("delete", away), false},
-		"stored, reported otherwise, and it cannot be removed": {func(x call) error {
-			if x.op == "put" {
+		"not stored":                     {versionstest.Only("put", versionstest.Away), true},
+		"stored, but reported otherwise": {versionstest.Only("put", done), true},
+		"nothing works":                  {versionstest.Away, true},
+		"objects cannot be listed":       {versionstest.Only("list", versionstest.Away), false},
+		"objects cannot be removed":      {versionstest.Only("delete", versionstest.Away), false},
+		"stored, reported otherwise, and it cannot be removed": {func(x versionstest.Call) error {
+			if x.Op == "put" {
 				return done(x)
 			}
-			return errStore
+			return versionstest.ErrStore
 		}, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, func(t *testing.T, c *cluster) {
-				n := c.node(t, func(o *versionstest.Options) { o.Keep = 1 })
-				before := publishAs(t, n.Node, ref, 1)
-				pass(25 * time.Hour)
-				c.bucket.set(tt.fault, nil)
-				_, err := n.Publish(t.Context(), publication(2))
-				if errors.Is(err, errStore) != tt.failed || err != nil && !tt.failed {
+			versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+				n := c.Node(t, func(o *versionstest.Options) { o.Keep = 1 })
+				before := versionstest.PublishAs(t, n.Node, ref, 1)
+				versionstest.Pass(25 * time.Hour)
+				c.Bucket.Set(tt.fault, nil)
+				_, err := n.Publish(t.Context(), versionstest.Publication(2))
+				if errors.Is(err, versionstest.ErrStore) != tt.failed || err != nil && !tt.failed {
 					t.Fatalf("got %v", err)
 				}
-				c.bucket.set(nil, nil)
+				c.Bucket.Set(nil, nil)
 				live := before
 				if !tt.failed {
-					live = liveVersion(t, n.Node, ref)
+					live = versionstest.LiveVersion(t, n.Node, ref)
 				}
-				wantFiles(t, n, live)
+				versionstest.WantFiles(t, n, live)
 				if err := n.Refresh(t.Context()); err != nil {
 					t.Error(err)
 				}
 				synctest.Wait()
-				wantListed(t, c.node(t, nil).Node, ref, live.Records)
+				versionstest.WantListed(t, c.Node(t, nil).Node, ref, live.Records)
 				wantCollected(t, c, n)
 			})
 		})
@@ -119,20 +114,20 @@ func TestPublish_objectsFail(t *testing.T) {
 
 // wantCollected checks that after garbage collection there is an object for every version in the
 // catalogue and no other.
-func wantCollected(t testing.TB, c *cluster, n *node) {
+func wantCollected(t testing.TB, c *versionstest.Cluster, n *versionstest.ClusterNode) {
 	t.Helper()
 	for range 4 {
-		c.wantWhole(t)
+		c.WantWhole(t)
 		if err := n.Collect(t.Context()); err != nil {
 			t.Error(err)
 		}
-		pass(25 * time.Hour)
+		versionstest.Pass(25 * time.Hour)
 	}
-	versions, err := c.db.Versions(t.Context())
+	versions, err := c.DB.Versions(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(versions, c.bucket.versions(t), cmpopts.EquateEmpty()); d != "" {
+	if d := cmp.Diff(versions, c.Bucket.Versions(t), cmpopts.EquateEmpty()); d != "" {
 		t.Errorf("versions and objects (-want +got):\n%s", d)
 	}
 }
@@ -160,13 +155,13 @@ func TestPublish_switchFails(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inCluster(t, func(t *testing.T, c *cluster) {
-				n := c.node(t, nil)
-				publishAs(t, n.Node, ref, 1)
+			versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+				n := c.Node(t, nil)
+				versionstest.PublishAs(t, n.Node, ref, 1)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				var lost func() error
-				faulty := &faultyCatalogue{Catalogue: c.db, retire: tt.retire, add: func(do func() error) error {
+				faulty := &faultyCatalogue{Catalogue: c.DB, retire: tt.retire, add: func(do func() error) error {
 					switch {
 					case tt.leaves:
 						cancel()
@@ -177,21 +172,21 @@ func TestPublish_switchFails(t *testing.T) {
 					}
 					return tt.add(do)
 				}}
-				l, err := versionstest.Open(faulty, n.opts)
+				l, err := versionstest.Open(faulty, n.Opts)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer l.Close()
-				if _, err = l.Publish(ctx, publication(2)); (err != nil) != tt.reported {
+				if _, err = l.Publish(ctx, versionstest.Publication(2)); (err != nil) != tt.reported {
 					t.Errorf("Publish: %v", err)
 				}
 				if lost != nil && herb.CodeOf(lost()) != herb.CodeUnavailable {
 					t.Error("an abandoned version became live")
 				}
-				if objects := c.bucket.versions(t); len(objects) != tt.objects {
+				if objects := c.Bucket.Versions(t); len(objects) != tt.objects {
 					t.Errorf("there are the objects %v; want %d", objects, tt.objects)
 				}
-				wantListed(t, c.node(t, nil).Node, ref, tt.live)
+				versionstest.WantListed(t, c.Node(t, nil).Node, ref, tt.live)
 				wantCollected(t, c, n)
 			})
 		})
