@@ -12,15 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"herbarium/internal/httpapi/publishing"
-
-	"herbarium/internal/httpapi/gate"
-	"herbarium/internal/httpapi/response"
-
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/apitest"
+	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/publishing"
+	"herbarium/internal/httpapi/response"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/store"

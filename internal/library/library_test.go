@@ -2,7 +2,6 @@ package library_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
 	"herbarium/internal/query"
-	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
@@ -92,45 +90,6 @@ func TestAcquire_streamKeepsItsVersion(t *testing.T) {
 	}
 }
 
-func TestPublish_failureChangesNothing(t *testing.T) {
-	t.Parallel()
-	s := versionstest.NewSharedDir(t)
-	l := s.Open(t)
-	before := versionstest.Publish(t, l, 3)
-	left := s.Files(t)
-	broken := errors.New("the file broke off")
-	prices := herb.Dataset{Ref: ref, Fields: fields}
-	if _, err := l.Publish(t.Context(), versions.Publication{Dataset: prices, Records: versionstest.Numbers(9, broken)}); !errors.Is(err, broken) {
-		t.Errorf("got %v; want the error of the source", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := l.Publish(ctx, versions.Publication{Dataset: prices, Records: versionstest.Numbers(9, nil)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v; want context.Canceled", err)
-	}
-	got := versionstest.Acquire(t, l)
-	if got.Version != before.Version || versionstest.Total(t, got) != 3 {
-		t.Errorf("version %s is live; want %s", got.Version, before.Version)
-	}
-	if now := s.Files(t); len(now) != len(left) {
-		t.Errorf("files %v; want %v", now, left)
-	}
-}
-
-func TestPublish_notOverThePlants(t *testing.T) {
-	t.Parallel()
-	l := versionstest.NewSharedDir(t).Open(t)
-	_, err := l.Publish(t.Context(), versions.Publication{
-		Dataset: herb.Dataset{Ref: herb.PlantsRef, Fields: fields}, Records: versionstest.Numbers(1, nil),
-	})
-	if herb.CodeOf(err) != herb.CodeInvalid {
-		t.Errorf("Publish: %v; want it rejected", err)
-	}
-	if err := l.Remove(t.Context(), herb.PlantsRef, ""); herb.CodeOf(err) != herb.CodeInvalid {
-		t.Errorf("Remove: %v; want it rejected", err)
-	}
-}
-
 // describeAll describes all datasets.
 func describeAll(ctx context.Context, l *versionstest.Node) ([]herb.Dataset, error) {
 	live, err := l.Live(ctx)
@@ -155,47 +114,6 @@ func TestDatasets(t *testing.T) {
 	}
 }
 
-func TestHistory(t *testing.T) {
-	t.Parallel()
-	s := versionstest.NewSharedDir(t)
-	l := s.Open(t)
-	const published = versions.DefaultKeep + 3
-	var names []string
-	for n := 1; n <= published; n++ {
-		names = append(names, versionstest.Publish(t, l, n).Version)
-	}
-	history, err := l.History(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(history) != versions.DefaultKeep || len(s.Files(t)) != versions.DefaultKeep {
-		t.Fatalf("%d versions and the files %v are kept; want %d", len(history), s.Files(t), versions.DefaultKeep)
-	}
-	for i, v := range history {
-		if v.Version != names[published-1-i] || v.Records != published-i || v.Live != (i == 0) {
-			t.Errorf("entry %d of the history is %+v", i, v)
-		}
-	}
-	for step := 1; step < versions.DefaultKeep; step++ {
-		back, err := l.Rollback(t.Context(), ref, "", false)
-		if err != nil || back != names[published-1-step] || versionstest.Total(t, versionstest.Acquire(t, l)) != published-step {
-			t.Fatalf("step %d back: %s, %v", step, back, err)
-		}
-	}
-	if _, err := l.Rollback(t.Context(), ref, "", false); herb.CodeOf(err) != herb.CodeInvalid {
-		t.Errorf("rolling back past the oldest: %v", err)
-	}
-	if _, err := l.Rollback(t.Context(), ref, names[published-1], false); err != nil || versionstest.Total(t, versionstest.Acquire(t, l)) != published {
-		t.Errorf("rolling forward: %v", err)
-	}
-	if _, err := l.Rollback(t.Context(), ref, "20240229T133000Z-abcdefghij", false); herb.CodeOf(err) != herb.CodeGone {
-		t.Errorf("an unknown version: %v", err)
-	}
-	if err := l.Remove(t.Context(), ref, ""); err != nil || len(s.Files(t)) != 0 {
-		t.Errorf("Remove: %v; left %v", err, s.Files(t))
-	}
-}
-
 func TestRefresh_damagedVersionDoesNotReplaceAGoodOne(t *testing.T) {
 	t.Parallel()
 	s := versionstest.NewSharedDir(t)
@@ -211,37 +129,6 @@ func TestRefresh_damagedVersionDoesNotReplaceAGoodOne(t *testing.T) {
 	}
 	if _, err := s.Open(t).Acquire(t.Context(), ref); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("a library that never had a good version: %v; want unavailable", err)
-	}
-}
-
-func TestSweep(t *testing.T) {
-	t.Parallel()
-	s := versionstest.NewSharedDir(t)
-	l := s.Open(t)
-	d := versionstest.Publish(t, l, 1)
-	for _, name := range []string{".1.segment.part", "20200101T000000Z-leftover.segment", d.Version + ".segment.0a1b.tmp", "notes.txt"} {
-		if err := os.WriteFile(filepath.Join(s.Dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	lock, err := store.LockVersions(s.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := versionstest.Sweep(t.Context(), l); err != nil || len(s.Files(t)) != 4 {
-		t.Errorf("while a process writes: %v; left %v, want all", err, s.Files(t))
-	}
-	if err := lock.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := versionstest.Sweep(t.Context(), l); err != nil {
-		t.Error(err)
-	}
-	if left := s.Files(t); len(left) != 1 || left[0] != d.Version+".segment" {
-		t.Errorf("left %v; want the live version alone", left)
-	}
-	if _, err := os.Stat(filepath.Join(s.Dir, "notes.txt")); err != nil {
-		t.Errorf("a file that is none of ours is gone: %v", err)
 	}
 }
 

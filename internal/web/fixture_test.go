@@ -13,14 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"herbarium/internal/httpapi/response"
-
 	"golang.org/x/net/html"
 
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/apitest"
+	"herbarium/internal/httpapi/response"
 	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )

@@ -9,13 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"herbarium/internal/httpapi/gate"
-
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/apitest"
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/listtest"
 	"herbarium/internal/must"
 	"herbarium/internal/query"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"herbarium/internal/herb"
 	"io"
 	"iter"
 	"maps"
@@ -16,10 +15,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"herbarium/internal/herb"
 )
 
-// bucket is an object store in a folder. Its operations can be made to fail.
-type bucket struct {
+// Bucket is an object store in a folder. Its operations can be made to fail.
+type Bucket struct {
 	Dir string
 	now func() time.Time
 
@@ -30,23 +31,24 @@ type bucket struct {
 	spoil    func(content []byte) []byte
 }
 
-// Call is an operation that is about to run. do runs it.
+// Call is an operation that is about to run. Do runs it.
 type Call struct {
 	ctx      context.Context
 	Op, Name string
 	Do       func() error
 }
 
-func NewBucket(t testing.TB, now func() time.Time) *bucket {
+// NewBucket returns an empty object store whose objects get the times of a clock.
+func NewBucket(t testing.TB, now func() time.Time) *Bucket {
 	t.Helper()
-	return &bucket{Dir: t.TempDir(), now: now, Modified: map[string]time.Time{}, calls: map[string]int{}}
+	return &Bucket{Dir: t.TempDir(), now: now, Modified: map[string]time.Time{}, calls: map[string]int{}}
 }
 
 // ErrStore is the error of an object store that is down.
 var ErrStore = herb.Errorf(herb.CodeUnavailable, "the object store is down")
 
 // Set routes all operations through fault and all content read through spoil. nil disables them.
-func (b *bucket) Set(fault func(c Call) error, spoil func([]byte) []byte) {
+func (b *Bucket) Set(fault func(c Call) error, spoil func([]byte) []byte) {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	b.Fault, b.spoil = fault, spoil
@@ -78,14 +80,15 @@ func Gate() (fault func(Call) error, open func()) {
 	}, sync.OnceFunc(func() { close(through) })
 }
 
-func (b *bucket) Count(op string) int {
+// Count returns how often an operation has run.
+func (b *Bucket) Count(op string) int {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	return b.calls[op]
 }
 
 // perform runs an operation, or the fault.
-func (b *bucket) perform(ctx context.Context, op, name string, do func() error) error {
+func (b *Bucket) perform(ctx context.Context, op, name string, do func() error) error {
 	b.Mu.Lock()
 	b.calls[op]++
 	fault := b.Fault
@@ -97,7 +100,7 @@ func (b *bucket) perform(ctx context.Context, op, name string, do func() error) 
 }
 
 // Put, Get, Delete, Abort and List implement versions.Blobs.
-func (b *bucket) Put(ctx context.Context, name, path string, progress func(done, total int64)) error {
+func (b *Bucket) Put(ctx context.Context, name, path string, progress func(done, total int64)) error {
 	return b.perform(ctx, "put", name, func() error {
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -114,7 +117,7 @@ func (b *bucket) Put(ctx context.Context, name, path string, progress func(done,
 	})
 }
 
-func (b *bucket) Get(ctx context.Context, name string, to io.Writer) error {
+func (b *Bucket) Get(ctx context.Context, name string, to io.Writer) error {
 	return b.perform(ctx, "get", name, func() error {
 		content, err := os.ReadFile(filepath.Join(b.Dir, name))
 		if errors.Is(err, os.ErrNotExist) {
@@ -137,15 +140,15 @@ func (b *bucket) Get(ctx context.Context, name string, to io.Writer) error {
 	})
 }
 
-func (b *bucket) Delete(ctx context.Context, name string) error {
+func (b *Bucket) Delete(ctx context.Context, name string) error {
 	return b.perform(ctx, "delete", name, func() error { return os.RemoveAll(filepath.Join(b.Dir, name)) })
 }
 
-func (b *bucket) Abort(ctx context.Context, olderThan time.Duration) error {
+func (b *Bucket) Abort(ctx context.Context, olderThan time.Duration) error {
 	return b.perform(ctx, "abort "+olderThan.String(), "", func() error { return nil })
 }
 
-func (b *bucket) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
+func (b *Bucket) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
 	return func(yield func(herb.Blob, error) bool) {
 		err := b.perform(ctx, "list", "", func() error { return nil })
 		if err != nil {
@@ -177,7 +180,7 @@ func (b *bucket) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
 }
 
 // Versions returns the versions that have an object, in order.
-func (b *bucket) Versions(t testing.TB) []string {
+func (b *Bucket) Versions(t testing.TB) []string {
 	t.Helper()
 	files, err := os.ReadDir(b.Dir)
 	if err != nil {

@@ -2,9 +2,6 @@ package versionstest
 
 import (
 	"context"
-	"herbarium/internal/herb"
-	"herbarium/internal/store"
-	"herbarium/internal/store/sqlite"
 	"log/slog"
 	"os"
 	"slices"
@@ -14,12 +11,16 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/store"
+	"herbarium/internal/store/sqlite"
 )
 
 // Cluster is a database and an object store that nodes share.
 type Cluster struct {
 	DB     *sqlite.Store
-	Bucket *bucket
+	Bucket *Bucket
 }
 
 // InCluster runs a test with fake time.
@@ -28,6 +29,7 @@ func InCluster(t *testing.T, test func(t *testing.T, c *Cluster)) {
 	synctest.Test(t, func(t *testing.T) { test(t, NewCluster(t)) })
 }
 
+// NewCluster returns a cluster without nodes.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
 	return &Cluster{DB: OpenDB(t, t.TempDir()), Bucket: NewBucket(t, time.Now)}
@@ -38,14 +40,14 @@ type ClusterNode struct {
 	*Node
 	Catalogue *UnsteadyCatalogue
 	Opts      Options
-	Log       *logBook
+	Log       *LogBook
 	Stop      func() // stops Run, if run has started it
 }
 
 // Node opens a library in a new folder. change adjusts its options; it may be nil.
 func (c *Cluster) Node(t testing.TB, change func(*Options)) *ClusterNode {
 	t.Helper()
-	n := &ClusterNode{Catalogue: &UnsteadyCatalogue{Catalogue: c.DB}, Log: &logBook{}, Stop: func() {}}
+	n := &ClusterNode{Catalogue: &UnsteadyCatalogue{Catalogue: c.DB}, Log: &LogBook{}, Stop: func() {}}
 	n.Opts = Options{Dir: t.TempDir(), Blobs: c.Bucket, Log: slog.New(slog.NewTextHandler(n.Log, nil))}
 	if change != nil {
 		change(&n.Opts)
@@ -195,14 +197,14 @@ func (u *UnsteadyCatalogue) Versions(ctx context.Context) ([]string, error) {
 	return u.Catalogue.Versions(ctx)
 }
 
-// logBook records the log.
-type logBook struct {
+// LogBook records the log.
+type LogBook struct {
 	mu    sync.Mutex
 	lines []string
 }
 
 // Write adds a line.
-func (b *logBook) Write(p []byte) (int, error) {
+func (b *LogBook) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lines = append(b.lines, string(p))
@@ -210,7 +212,7 @@ func (b *logBook) Write(p []byte) (int, error) {
 }
 
 // Count returns the number of lines that contain part.
-func (b *logBook) Count(part string) int {
+func (b *LogBook) Count(part string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := 0
@@ -222,7 +224,7 @@ func (b *logBook) Count(part string) int {
 	return n
 }
 
-func (b *logBook) String() string {
+func (b *LogBook) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return strings.Join(b.lines, "")

@@ -2,16 +2,23 @@ package versionstest
 
 import (
 	"fmt"
-	"herbarium/internal/herb"
-	"herbarium/internal/library"
-	"herbarium/internal/listtest"
-	"herbarium/internal/versions"
 	"io"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/listtest"
+	"herbarium/internal/versions"
+)
+
+// The dataset of most tests, and the fields of all.
+var (
+	Prices = herb.Ref{Namespace: "shop", Name: "prices"}
+	Fields = []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true, Sortable: true}}
 )
 
 // Named returns the n-th dataset of a test.
@@ -69,11 +76,6 @@ func WantListed(t *testing.T, l *Node, ref herb.Ref, want int) {
 	}
 }
 
-var (
-	Prices = herb.Ref{Namespace: "shop", Name: "prices"}
-	Fields = []herb.Field{{Name: "n", Type: herb.TypeNumber, Filterable: true, Sortable: true}}
-)
-
 // Numbers yields the records 1 to n, and then err if it is not nil.
 func Numbers(n int, err error) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
@@ -88,6 +90,7 @@ func Numbers(n int, err error) iter.Seq2[herb.Record, error] {
 	}
 }
 
+// Publish publishes a version of Prices with a number of records.
 func Publish(t *testing.T, l *Node, n int) herb.Dataset {
 	t.Helper()
 	return PublishAs(t, l, Prices, n)
@@ -99,6 +102,7 @@ func Total(t *testing.T, s library.View) int {
 	return listtest.Total(t, s, s.Fields, "per_page=1")
 }
 
+// Acquire opens Prices until the test ends.
 func Acquire(t *testing.T, l *Node) library.View {
 	t.Helper()
 	s, err := l.Acquire(t.Context(), Prices)
@@ -109,7 +113,7 @@ func Acquire(t *testing.T, l *Node) library.View {
 	return s
 }
 
-// PublishIn publishes one record under a name and returns the error.
+// PublishIn publishes a dataset of one record in the namespace vault.
 func PublishIn(t *testing.T, l *Node, name string, access herb.Access, change func(*versions.Publication)) error {
 	t.Helper()
 	p := versions.Publication{
@@ -123,6 +127,7 @@ func PublishIn(t *testing.T, l *Node, name string, access herb.Access, change fu
 	return err
 }
 
+// SourceContent is the source of WithSource.
 const SourceContent = "id,name\n1,Rose\n"
 
 // WithSource returns a publication whose source is kept.

@@ -2,17 +2,18 @@ package versionstest
 
 import (
 	"context"
-	"herbarium/internal/herb"
-	"herbarium/internal/library"
-	"herbarium/internal/must"
-	"herbarium/internal/query"
-	"herbarium/internal/store/sqlite"
 	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
 	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/must"
+	"herbarium/internal/query"
+	"herbarium/internal/store/sqlite"
 )
 
 // SharedDir is a data folder on which any number of libraries can be opened, as by several
@@ -23,12 +24,14 @@ type SharedDir struct {
 	Now func() time.Time
 }
 
+// NewSharedDir returns an empty data folder.
 func NewSharedDir(t *testing.T) *SharedDir {
 	t.Helper()
 	dir := t.TempDir()
 	return &SharedDir{Dir: dir, DB: OpenDB(t, dir), Now: time.Now}
 }
 
+// Open opens a library on the folder and closes it when the test ends.
 func (s *SharedDir) Open(t *testing.T) *Node {
 	t.Helper()
 	return OpenLibrary(t, s.DB, Options{Dir: s.Dir, Plants: StaticMutable{}, Now: func() time.Time { return s.Now() }})

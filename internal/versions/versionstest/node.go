@@ -1,5 +1,5 @@
-// Package versionstest opens a library together with the service that changes its versions, for
-// tests of packages that need both.
+// Package versionstest opens libraries together with the services that change their versions, alone
+// or as a cluster with an object store that can fail, for tests.
 package versionstest
 
 import (

@@ -1,4 +1,4 @@
-package library_test
+package versions_test
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
 	"herbarium/internal/segment"
+	"herbarium/internal/store"
 	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
 )
@@ -23,6 +24,37 @@ const (
 	pausedDir   = "HERBARIUM_TEST_PAUSE_IN"
 	pausedPhase = "HERBARIUM_TEST_PAUSE_AT"
 )
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
+	d := versionstest.Publish(t, l, 1)
+	for _, name := range []string{".1.segment.part", "20200101T000000Z-leftover.segment", d.Version + ".segment.0a1b.tmp", "notes.txt"} {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lock, err := store.LockVersions(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := versionstest.Sweep(t.Context(), l); err != nil || len(s.Files(t)) != 4 {
+		t.Errorf("while a process writes: %v; left %v, want all", err, s.Files(t))
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := versionstest.Sweep(t.Context(), l); err != nil {
+		t.Error(err)
+	}
+	if left := s.Files(t); len(left) != 1 || left[0] != d.Version+".segment" {
+		t.Errorf("left %v; want the live version alone", left)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, "notes.txt")); err != nil {
+		t.Errorf("a file that is none of ours is gone: %v", err)
+	}
+}
 
 // TestPublish_paused is that process.
 func TestPublish_paused(t *testing.T) {

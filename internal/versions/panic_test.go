@@ -1,4 +1,4 @@
-package library_test
+package versions_test
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func TestPublish_panic(t *testing.T) {
 			tt.change(&p)
 			_, err := l.Publish(t.Context(), p)
 			found, ok := errors.AsType[*herb.PanicError](err)
-			if !ok || !strings.Contains(string(found.Stack), "library_test") && !strings.Contains(string(found.Stack), "segment") {
+			if !ok || !strings.Contains(string(found.Stack), "versions_test") && !strings.Contains(string(found.Stack), "segment") {
 				t.Fatalf("got %v", err)
 			}
 			if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 2 {

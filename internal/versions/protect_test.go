@@ -1,4 +1,4 @@
-package library_test
+package versions_test
 
 import (
 	"context"

@@ -1,0 +1,84 @@
+package versions_test
+
+import (
+	"slices"
+	"testing"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/versions"
+	"herbarium/internal/versions/versionstest"
+)
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
+	const published = versions.DefaultKeep + 3
+	var names []string
+	for n := 1; n <= published; n++ {
+		names = append(names, versionstest.Publish(t, l, n).Version)
+	}
+	history, err := l.History(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(history) != versions.DefaultKeep || len(s.Files(t)) != versions.DefaultKeep {
+		t.Fatalf("%d versions and the files %v are kept; want %d", len(history), s.Files(t), versions.DefaultKeep)
+	}
+	for i, v := range history {
+		if v.Version != names[published-1-i] || v.Records != published-i || v.Live != (i == 0) {
+			t.Errorf("entry %d of the history is %+v", i, v)
+		}
+	}
+	for step := 1; step < versions.DefaultKeep; step++ {
+		back, err := l.Rollback(t.Context(), ref, "", false)
+		if err != nil || back != names[published-1-step] || versionstest.Total(t, versionstest.Acquire(t, l)) != published-step {
+			t.Fatalf("step %d back: %s, %v", step, back, err)
+		}
+	}
+	if _, err := l.Rollback(t.Context(), ref, "", false); herb.CodeOf(err) != herb.CodeInvalid {
+		t.Errorf("rolling back past the oldest: %v", err)
+	}
+	if _, err := l.Rollback(t.Context(), ref, names[published-1], false); err != nil || versionstest.Total(t, versionstest.Acquire(t, l)) != published {
+		t.Errorf("rolling forward: %v", err)
+	}
+	if _, err := l.Rollback(t.Context(), ref, "20240229T133000Z-abcdefghij", false); herb.CodeOf(err) != herb.CodeGone {
+		t.Errorf("an unknown version: %v", err)
+	}
+	if err := l.Remove(t.Context(), ref, ""); err != nil || len(s.Files(t)) != 0 {
+		t.Errorf("Remove: %v; left %v", err, s.Files(t))
+	}
+}
+
+func TestHistory_changes(t *testing.T) {
+	t.Parallel()
+	l := versionstest.NewSharedDir(t).Open(t)
+	for _, n := range []int{3, 3, 5} {
+		versionstest.Publish(t, l, n)
+	}
+	infos, err := l.History(t.Context(), ref)
+	if err != nil || len(infos) != 3 {
+		t.Fatalf("%d versions, %v", len(infos), err)
+	}
+	kinds := func(e versions.Version) (out []versions.ChangeKind) {
+		for _, c := range e.Changes {
+			out = append(out, c.Kind)
+		}
+		return out
+	}
+	if got := kinds(infos[0]); !slices.Equal(got, []versions.ChangeKind{versions.RecordsChanged}) || !infos[0].Live || infos[0].First {
+		t.Errorf("the newest version: %v %+v", got, infos[0])
+	}
+	if len(infos[1].Changes) != 0 || infos[1].First || infos[1].Live || infos[1].Report == nil {
+		t.Errorf("a version with as many records: %+v", infos[1])
+	}
+	if !infos[2].First || infos[2].Records != 3 {
+		t.Errorf("the oldest version: %+v", infos[2])
+	}
+	if mutable, err := l.History(t.Context(), herb.PlantsRef); err != nil || len(mutable) != 1 || !mutable[0].Live {
+		t.Errorf("a mutable dataset: %+v, %v", mutable, err)
+	}
+	if _, err := l.History(t.Context(), herb.Ref{Namespace: "no", Name: "thing"}); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("an unknown dataset: %v", err)
+	}
+}
