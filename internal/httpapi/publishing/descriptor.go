@@ -16,7 +16,7 @@ func (h *Handlers) PutDescriptor(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := body.Read(w, r, maxDescriptor)
+	body, err := body.Read(w, r, herb.MaxDescriptor)
 	if err != nil {
 		return err
 	}

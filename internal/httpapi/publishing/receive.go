@@ -24,11 +24,8 @@ const (
 	partDescriptor = "descriptor"
 )
 
-// Limits of the parts of a multipart body other than the file.
-const (
-	maxDescriptor = 4 << 20
-	maxFormValue  = 1 << 10
-)
+// maxFormValue limits the parts of a multipart body other than the file and the descriptor.
+const maxFormValue = 1 << 10
 
 // receiveSource reads the body of a request: the file, or a form with the file. The caller has
 // authorized it. params are the names of the parameters that a form may have.
@@ -118,7 +115,7 @@ func (h *Handlers) receiveForm(ctx context.Context, form *body.Reader, boundary 
 		case name == partFile:
 			req.File, err = h.opts.Files.Receive(ctx, part, part.FileName(), -1)
 		case name == partDescriptor:
-			req.Descriptor, err = body.ReadPart(part, maxDescriptor)
+			req.Descriptor, err = body.ReadPart(part, herb.MaxDescriptor)
 		case slices.Contains(valid, name):
 			var value []byte
 			if value, err = body.ReadPart(part, maxFormValue); err == nil {

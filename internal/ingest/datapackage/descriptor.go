@@ -22,11 +22,8 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// Limits of the size of a descriptor. Parsing YAML needs many times its size.
-const (
-	maxSize     = 4 << 20
-	maxYAMLSize = 1 << 20
-)
+// maxYAMLSize is herb.MaxDescriptor for YAML, because parsing it needs many times its size.
+const maxYAMLSize = 1 << 20
 
 // Names returns the names of descriptors.
 func Names() []string { return []string{"datapackage.json", "datapackage.yaml", "datapackage.yml"} }
@@ -48,7 +45,7 @@ func Detect(path string, size int64) bool {
 	switch {
 	case IsDescriptor(path), isYAML(path):
 		return true
-	case !strings.EqualFold(filepath.Ext(path), ".json") || size > maxSize:
+	case !strings.EqualFold(filepath.Ext(path), ".json") || size > herb.MaxDescriptor:
 		return false
 	}
 	value, err := parseFile(file.Dir{}, path)
@@ -71,7 +68,7 @@ func parseContent(content []byte) (any, error) {
 	content = bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF"))
 	limit, parse := maxYAMLSize, parseYAML
 	if trimmed := bytes.TrimSpace(content); bytes.HasPrefix(trimmed, []byte("{")) {
-		limit, parse = maxSize, parseJSON
+		limit, parse = herb.MaxDescriptor, parseJSON
 	}
 	if len(content) > limit {
 		return nil, tooLarge(int64(limit))
@@ -96,7 +93,7 @@ func parseFile(dir file.Dir, path string) (any, error) {
 		return nil, err
 	}
 	defer f.Close()
-	limit, parse := int64(maxSize), parseJSON
+	limit, parse := int64(herb.MaxDescriptor), parseJSON
 	if isYAML(path) {
 		limit, parse = maxYAMLSize, parseYAML
 	}
