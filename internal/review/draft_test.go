@@ -41,7 +41,7 @@ func TestDraft_restart(t *testing.T) {
 		t.Errorf("the descriptor after a restart: %s, %v", got, err)
 	}
 	drafts, err := n.reviews.Drafts(t.Context(), actor.ID)
-	if err != nil || len(drafts) != 1 || drafts[0].ID != id || drafts[0].Name != "prices.csv" || drafts[0].Edits.Drop[0] != 4 {
+	if err != nil || len(drafts) != 1 || drafts[0].ID != id || drafts[0].Owner != actor.ID || drafts[0].Name != "prices.csv" || drafts[0].Edits.Drop[0] != 4 {
 		t.Errorf("the drafts after a restart: %+v, %v", drafts, err)
 	}
 	if others, err := n.reviews.Drafts(t.Context(), "key2"); err != nil || len(others) != 0 {

@@ -358,7 +358,7 @@ func (s *Service) tables(ctx context.Context, id string, file *upload.File) []st
 
 // request returns the request that publishes a draft with the plan.
 func (p *plan) request(r *record, file *upload.File) jobs.Request {
-	req := jobs.Request{Ref: r.ref(), File: file, Live: p.live, Actor: herb.Actor{ID: r.Owner}}
+	req := jobs.Request{Ref: r.ref(), File: file, Live: p.live, Actor: herb.Actor{ID: r.owner}}
 	if p.needed {
 		req.Descriptor = p.descriptor()
 	}

@@ -7,12 +7,12 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
+	"herbarium/internal/versions"
 )
 
 // record is how a draft is stored.
 type record struct {
 	Ref     string    `json:"ref"`
-	Owner   string    `json:"owner"`
 	Name    string    `json:"name,omitempty"`
 	Size    int64     `json:"size"`
 	SHA256  string    `json:"sha256"`
@@ -20,7 +20,8 @@ type record struct {
 	Edits   Edits     `json:"edits,omitzero"`
 	Publish string    `json:"publish,omitempty"`
 
-	updated time.Time // when it was written
+	owner   string    // ID of the key that sent the file; a column of its own, by which drafts are counted
+	updated time.Time // when it was written; a column as well
 }
 
 func (r *record) ref() herb.Ref {
@@ -30,7 +31,7 @@ func (r *record) ref() herb.Ref {
 
 func (r *record) draft(id string) Draft {
 	return Draft{
-		ID: id, Ref: r.ref(), Owner: r.Owner, Name: r.Name, Size: r.Size, Created: r.Created, Edits: r.Edits, Publish: r.Publish,
+		ID: id, Ref: r.ref(), Owner: r.owner, Name: r.Name, Size: r.Size, Created: r.Created, Edits: r.Edits, Publish: r.Publish,
 	}
 }
 
@@ -39,14 +40,19 @@ func (r *record) encode() []byte {
 	return content
 }
 
-func decodeRecord(content []byte) (*record, error) {
-	var r record
-	err := json.Unmarshal(content, &r)
+func decodeRecord(d store.Draft) (*record, error) {
+	r := record{owner: d.Owner, updated: d.Updated}
+	err := json.Unmarshal(d.Content, &r)
 	return &r, err
 }
 
+// retention returns how long a draft is kept after its last use, in words.
+func retention() string {
+	return herb.Plural(int(versions.DraftAge.Hours()), "hour", "hours")
+}
+
 func notFound() error {
-	return herb.Errorf(herb.CodeNotFound, "no such draft; it was published or discarded, or not used for 24 hours; send the file again")
+	return herb.Errorf(herb.CodeNotFound, "no such draft; it was published or discarded, or not used for %s; send the file again", retention())
 }
 
 // touchAfter is how old the record of a draft is before its use is recorded.
@@ -74,12 +80,7 @@ func (s *Service) read(ctx context.Context, id string) (*record, error) {
 	case !d.Stored || d.Updated.Before(s.expired()):
 		return nil, notFound()
 	}
-	r, err := decodeRecord(d.Content)
-	if err != nil {
-		return nil, err
-	}
-	r.updated = d.Updated
-	return r, nil
+	return decodeRecord(d)
 }
 
 // next returns the time of a write, which is later than the one before: replacing a record

@@ -126,7 +126,7 @@ func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, acto
 	}
 	id, now := store.NewDraftID(), s.opts.Now()
 	r := record{
-		Ref: ref.String(), Owner: actor.ID, Name: f.Name, Size: f.Size, SHA256: f.SHA256, Created: now.UTC().Truncate(time.Millisecond),
+		Ref: ref.String(), owner: actor.ID, Name: f.Name, Size: f.Size, SHA256: f.SHA256, Created: now.UTC().Truncate(time.Millisecond),
 	}
 	d := store.Draft{ID: id, Owner: actor.ID, Updated: now, Content: r.encode()}
 	err := s.opts.Store.AddDraft(ctx, d, s.expired(), checkCount)
@@ -157,7 +157,7 @@ func checkCount(own, all int) error {
 	case own >= MaxDrafts:
 		return herb.Errorf(herb.CodeRejected, "you have %d drafts, which is the limit; publish or discard one of them", own)
 	case all >= MaxAllDrafts:
-		return herb.Errorf(herb.CodeRejected, "this server has %d drafts, which is the limit; drafts are removed a day after their last use", all)
+		return herb.Errorf(herb.CodeRejected, "this server has %d drafts, which is the limit; drafts are removed %s after their last use", all, retention())
 	}
 	return nil
 }
@@ -165,14 +165,14 @@ func checkCount(own, all int) error {
 // expired returns the time before which drafts are removed that were not used since.
 func (s *Service) expired() time.Time { return s.opts.Now().Add(-versions.DraftAge) }
 
-// Drafts returns the drafts of a key, newest first. owner is herb.Actor.Name.
+// Drafts returns the drafts of a key, newest first. owner is herb.Actor.ID.
 func (s *Service) Drafts(ctx context.Context, owner string) (drafts []Draft, err error) {
 	found, err := s.opts.Store.Drafts(ctx, owner, s.expired())
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range found {
-		r, err := decodeRecord(d.Content)
+		r, err := decodeRecord(d)
 		if err != nil {
 			return nil, err
 		}
