@@ -164,7 +164,7 @@ func (l *Library) IsClosed(v herb.LiveVersion) bool {
 		return false
 	}
 	d, ok := l.summaries.get(v, false)
-	return ok && d.Access != herb.AccessKey
+	return ok && herb.Principal{}.See(d).Values
 }
 
 // ProtectedRefs implements RecordSource.

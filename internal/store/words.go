@@ -43,7 +43,7 @@ func NewSearchWords(d herb.Dataset) SearchWords {
 	texts := []string{d.Namespace, d.Name, d.Title, d.Description}
 	var keywords []string
 	var descriptor struct{ Package, Resource map[string]json.RawMessage }
-	if d.Access != herb.AccessKey && json.Unmarshal(d.Descriptor, &descriptor) == nil {
+	if (herb.Principal{}).See(d).Values && json.Unmarshal(d.Descriptor, &descriptor) == nil {
 		for _, members := range []map[string]json.RawMessage{descriptor.Package, descriptor.Resource} {
 			_ = json.Unmarshal(members["keywords"], &keywords) // those of the resource override the others; malformed ones are ignored
 			texts = append(texts, keywords...)

@@ -46,7 +46,7 @@ func (g *Gate) Reauthorize(r *http.Request, secret string, ref herb.Ref) func(co
 	client := r.RemoteAddr
 	return func(ctx context.Context) error {
 		p, err := g.keys.Verify(ctx, secret, client)
-		if err == nil && !p.May(ref.PublishScopes()...) {
+		if err == nil && !p.MayPublish(ref) {
 			err = herb.Errorf(herb.CodeForbidden, "%s", lacksScope(ref.PublishScopes()))
 		}
 		switch code := herb.CodeOf(err); code {
