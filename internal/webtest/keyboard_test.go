@@ -7,6 +7,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/must"
 )
 
 // position returns the row and the column of the focused cell, the header being row 0; -1 outside
@@ -202,6 +204,48 @@ func TestCellMenu(t *testing.T) {
 	b.follow(b.Pick("#popup button", "Filter by"))
 	if l := b.agree(); l.Meta.Total == 0 || len(b.query()) != 2 {
 		t.Errorf("%d rows for %v", l.Meta.Total, b.query())
+	}
+}
+
+// TestCellMenu_lists filters by the elements of lists as they are written: trimmed, and those of
+// JSON arrays.
+func TestCellMenu_lists(t *testing.T) {
+	t.Parallel()
+	l := &library{}
+	t.Cleanup(l.stop)
+	must.NoError(t, l.open(t.Context()))
+	must.NoError(t, l.publishFiles(t.Context(), map[string]string{
+		"lists/plants.json": `[{"id": 1, "tags": "red, tall", "parts": ["leaf, green", "stem"]},
+			{"id": 2, "tags": "tall, r1, r2, r3, r4, r5, r6", "parts": ["stem"]}, {"id": 3, "tags": "", "parts": []}]`,
+	}))
+	must.NoError(t, l.data.Library.Refresh(t.Context()))
+	b := open(t, l.serve(t, nil), tabOptions{})
+	for _, tt := range []struct {
+		column, menu string
+		total        int
+	}{
+		{"tags", "Filter by tall", 2},
+		{"tags", "Exclude tall", 1},
+		{"parts", "Filter by leaf, green", 1},
+		{"parts", "Exclude stem", 1},
+	} {
+		b.Visit("/datasets/lists/plants")
+		b.settled()
+		eval[bool](b, `(document.querySelector("#grid tbody tr").cells[document.querySelector("#grid th[data-field=`+tt.column+`]").cellIndex].focus(), true)`)
+		b.Press("m")
+		b.Until(`document.querySelector("#popup:popover-open")`)
+		b.next(func() { b.Click(b.Pick("#popup button", tt.menu)) })
+		if l := b.agree(); l.Meta.Total != tt.total {
+			t.Errorf("%s of %s finds %d rows with %v, want %d", tt.menu, tt.column, l.Meta.Total, b.query(), tt.total)
+		}
+	}
+	b.Visit("/datasets/lists/plants")
+	b.settled()
+	eval[bool](b, `(document.querySelector("#grid tbody tr:nth-child(2)").cells[document.querySelector("#grid th[data-field=tags]").cellIndex].focus(), true)`)
+	b.Press("m")
+	b.Until(`document.querySelector("#popup:popover-open")`)
+	if got := b.Texts("#popup button"); len(got) != 1+2*7 || got[7] != "Filter by r6" {
+		t.Errorf("the menu of a list with more elements than the cell shows is %q", got)
 	}
 }
 

@@ -17,47 +17,12 @@ export const addressOf = (query) => location.pathname + (query.size ? "?" + quer
 // show visits the page with a query.
 export const show = (query, options) => visit(addressOf(query), options);
 
-// filterParam returns the parameter that filters a field. Names that have another meaning need the operator.
-export function filterParam(field, op = "eq") {
-  const plain = op === "eq" && !/^(page|per_page|sort|order|search|api_key|_.*|.*\])$/.test(field);
-  return plain ? field : `${field}[${op}]`;
-}
-
-// withFilter returns the query with another value for an operator of a field; empty values match missing ones.
-export function withFilter(query, field, op, value) {
-  if (value === "" && (op === "eq" || op === "ne")) {
-    value = String(op === "eq");
-    op = "empty";
-  }
-  if (op === "ne") query.append(filterParam(field, op), value); // given several times: none of them
-  else query.set(filterParam(field, op), value);
-  return query;
-}
-
-// withRange returns the query with another range for a field.
-export function withRange(query, field, from, to, inclusive) {
-  for (const op of ["gte", "gt", "lte", "lt"]) query.delete(filterParam(field, op));
-  query.set(filterParam(field, "gte"), from);
-  query.set(filterParam(field, inclusive ? "lte" : "lt"), to);
-  return query;
-}
-
-// sorts returns the order of a query as terms, "-" for descending.
-export function sorts(query) {
-  const sort = query.get("sort") ?? "";
-  if (!sort) return [];
-  return query.has("order") ? [(query.get("order") === "desc" ? "-" : "") + sort] : sort.split(",");
-}
-
-// withSorts returns the query with an order.
-export function withSorts(query, terms) {
-  query.delete("order");
-  query.delete("sort");
-  if (terms.length === 1) {
-    query.set("sort", terms[0].replace(/^-/, ""));
-    if (terms[0].startsWith("-")) query.set("order", "desc");
-  } else if (terms.length) query.set("sort", terms.join(","));
-  return query;
+// fill returns an address of the server with values for its last parameters, which are empty.
+export function fill(address, ...values) {
+  const [path, query = ""] = address.split("?");
+  const params = query.split("&");
+  const filled = params.slice(-values.length).map((param, i) => param + encodeURIComponent(values[i]));
+  return `${path}?${[...params.slice(0, -values.length), ...filled].join("&")}`;
 }
 
 // withWidth returns the query with another width of a column; 0: the default.

@@ -4,7 +4,7 @@
 import { $, $$, announce, onShow } from "./dom.js";
 import { morph } from "./morph.js";
 import { visit } from "./nav.js";
-import { listing, withRange } from "./address.js";
+import { fill, listing } from "./address.js";
 import { showTip } from "./popup.js";
 import "./forms.js";
 import "./counts.js";
@@ -22,7 +22,7 @@ import "./columns.js";
 import "./distributions.js";
 import "./keys.js";
 
-export { $, $$, announce, listing, morph, showTip, visit, withRange };
+export { $, $$, announce, fill, listing, morph, showTip, visit };
 
 onShow(() => $$(".js[hidden]").forEach((e) => (e.hidden = false)));
 document.documentElement.classList.add("js");

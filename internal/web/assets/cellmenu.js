@@ -1,7 +1,7 @@
 // The menu of a cell: copy its value, filter by it, exclude it. A secondary click, the menu key, Shift+F10 or "m" opens it.
 
-import { $, on } from "./dom.js";
-import { listing, show, withFilter } from "./address.js";
+import { $, $$, on } from "./dom.js";
+import { listing, show } from "./address.js";
 import { copyText } from "./copy.js";
 import { openMenu } from "./popup.js";
 
@@ -26,23 +26,34 @@ function shownValue(cell) {
   return cell.dataset.raw ?? source?.getAttribute("href") ?? source?.getAttribute("src") ?? cell.textContent;
 }
 
+// valuesOf returns the values of a cell: the elements of a list, or its only value; none if it is empty.
+function valuesOf(cell) {
+  if (cell.dataset.elements) return JSON.parse(cell.dataset.elements);
+  const tags = $$(".tag", cell).map((tag) => tag.textContent);
+  return tags.length ? tags : [shownValue(cell)].filter(Boolean);
+}
+
 const clipText = (text) => text.length > 40 ? text.slice(0, 39) + "…" : text;
 
 function openFor(cell, rect = cell.getBoundingClientRect()) {
   const header = headerOf(cell);
-  const { field, type } = header.dataset;
-  const canFilter = $("a[href*='_facet=']", header);
-  const value = shownValue(cell);
-  const filter = (op, v = value) => ({ action: () => show(withFilter(listing(), field, op, v)) });
+  const filters = header.dataset.filters && JSON.parse(header.dataset.filters); // parameters by operator
   /** @type {import("./popup.js").MenuItem[]} */
   const items = [{ label: "Copy value", action: async () => copyText(await rawOf(cell), "Value") }];
-  if (canFilter && cell.dataset.clipped === undefined) {
-    const values = type === "list" ? value.split(",") : [value];
-    for (const v of values.slice(0, 8)) items.push({ label: v === "" ? "Show empty only" : `Filter by ${clipText(v)}`, ...filter("eq", v) });
-    for (const v of values.slice(0, 8)) items.push({ label: v === "" ? "Exclude empty" : `Exclude ${clipText(v)}`, ...filter("ne", v) });
-    if (["number", "date", "datetime"].includes(type) && value !== "") {
-      items.push({ label: `At least ${clipText(value)}`, ...filter("gte") }, { label: `At most ${clipText(value)}`, ...filter("lte") });
-    }
+  const offer = (label, op, value, add = "set") => items.push({ label, action: () => {
+    const query = listing();
+    query[add](filters[op], value);
+    show(query);
+  } });
+  const values = valuesOf(cell);
+  if (filters && !values.length) {
+    offer("Show empty only", "empty", "true");
+    offer("Exclude empty", "empty", "false");
+  } else if (filters && cell.dataset.clipped === undefined) {
+    for (const v of values) offer(`Filter by ${clipText(v)}`, "eq", v);
+    for (const v of values) offer(`Exclude ${clipText(v)}`, "ne", v, "append"); // given several times: none of them
+    if (filters.gte) offer(`At least ${clipText(values[0])}`, "gte", values[0]);
+    if (filters.lte) offer(`At most ${clipText(values[0])}`, "lte", values[0]);
   }
   openMenu("Cell", items, rect, cell);
 }

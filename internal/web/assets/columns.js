@@ -1,8 +1,9 @@
 // Columns: several sort fields, the menu of a column, moving by drag, and statistics.
 
 import { $, $$, on } from "./dom.js";
-import { listing, show, sorts, withSorts, withWidth } from "./address.js";
+import { listing, show, withWidth } from "./address.js";
 import { copyText } from "./copy.js";
+import { visit } from "./nav.js";
 import { place } from "./popup.js";
 
 // A click with Shift on the name of a column adds it to the order, reverses it, or removes it.
@@ -10,14 +11,8 @@ on("click", "#grid th[data-field] .col-name", (event, name) => {
   if (!event.shiftKey) return;
   event.preventDefault();
   getSelection().empty(); // Shift selects text
-  const field = name.closest("th").dataset.field;
-  const query = listing();
-  const terms = sorts(query);
-  const at = terms.findIndex((t) => t.replace(/^-/, "") === field);
-  if (at < 0) terms.push(field);
-  else if (terms[at].startsWith("-")) terms.splice(at, 1);
-  else terms[at] = "-" + field;
-  show(withSorts(query, terms));
+  const { addSort } = name.closest("th").dataset;
+  if (addSort) visit(addSort);
 }, true);
 
 // The menu of a column also moves and hides it, copies its name, and shows the statistics behind its distribution.

@@ -2,9 +2,9 @@
 // new ones arrive. The pointer shows a range and its count; a click filters by it; a drag selects several.
 
 import { $$, grid, on, onShow, swap } from "./dom.js";
-import { listing, show, withRange } from "./address.js";
+import { fill, listing } from "./address.js";
 import { patchNode } from "./morph.js";
-import { fetchPart } from "./nav.js";
+import { fetchPart, visit } from "./nav.js";
 import { showTip } from "./popup.js";
 
 const maxDistributions = 32; // of one request
@@ -96,8 +96,7 @@ on("pointerup", "#grid .hist", (event, histogram) => {
   const first = Math.min(brush.from, brush.to), last = Math.max(brush.from, brush.to);
   brush = null;
   showTip("");
-  const { field } = histogram.closest("th").dataset;
-  show(withRange(listing(), field, bars[first].dataset.from, bars[last].dataset.to, last === bars.length - 1));
+  visit(fill(bars[last].closest("[data-range]").dataset.range, bars[first].dataset.from, bars[last].dataset.to));
 });
 
 document.addEventListener("pointercancel", () => (brush = null));

@@ -1,7 +1,7 @@
 // The map: points or cells on a canvas above the coast, which is the SVG of the server. A unit of the view is a tenth of a
 // degree, and y increases to the south, as in the SVG.
 
-import { $, listing, visit, withRange } from "./app.js";
+import { $, fill, listing, visit } from "./app.js";
 import { listen } from "./map-input.js";
 import { cellAt, clearCanvas, colorsOf, countInView, drawBox, drawCells, drawPlaces, drawPoints, nearest, rangesOf } from "./map-draw.js";
 import { places } from "./places.js";
@@ -203,15 +203,12 @@ function showCall(cut) {
 
 // select filters by the area between two pixels.
 function select({ x0, y0, x1, y1 }) {
-  if (!map.dataset.grid) return; // geometries have no ranges
+  if (!map.dataset.range) return; // geometries have no ranges
   const { k, dx, dy } = place();
   const digits = Math.min(6, Math.max(1, Math.ceil(Math.log10(k * 10))));
   const degrees = (v) => String(Number((v / 10).toFixed(digits)));
-  const query = listing();
-  const range = (field, from, to) => withRange(query, field, degrees(from), degrees(to), true);
-  range(map.dataset.x, (Math.min(x0, x1) - dx) / k, (Math.max(x0, x1) - dx) / k);
-  range(map.dataset.y, (dy - Math.max(y0, y1)) / k, (dy - Math.min(y0, y1)) / k);
-  visit(`${location.pathname}?${query}`);
+  const ends = [(Math.min(x0, x1) - dx) / k, (Math.max(x0, x1) - dx) / k, (dy - Math.max(y0, y1)) / k, (dy - Math.min(y0, y1)) / k];
+  visit(fill(map.dataset.range, ...ends.map(degrees)));
 }
 
 // openAt opens the row at a pixel, or enlarges the cell there.

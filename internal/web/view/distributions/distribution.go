@@ -30,6 +30,7 @@ type Distribution struct {
 	Note        string // instead of a picture
 	Left, Right string // labels
 	Bars        []Bar
+	Range       string // link that filters by the range of several bars, see state.RangeHref; empty: Bars do not filter
 	Proportions []Proportion
 	Chosen      bool         // the field is filtered by values
 	Ghosts      []Proportion // over all rows; none: the listing contains all rows
@@ -44,6 +45,7 @@ type Bar struct {
 	Height, Ghost int    // of the bar, and of the one over all rows
 	Out           bool   // outside the range that the field is filtered by
 	Href, Label   string // filters by the bucket; empty: the script does
+	Range         string // instead of Distribution.Range if the bar is the last one of the range
 }
 
 // Top returns the vertical position of a bar with a height.
@@ -135,6 +137,7 @@ func (c *Distribution) setHistogram(s *state.State) {
 	c.Kind = "hist"
 	c.Left, c.Right = rangeLabels(&form.Column, c.Histogram)
 	c.Bars = newBars(c.Histogram)
+	c.Range, c.Bars[last].Range = s.RangeHref(upperOp(false), c.Index), s.RangeHref(upperOp(true), c.Index)
 	for k := range c.Bars {
 		b := &c.Bars[k]
 		b.Out = !covers(&form, b.Bucket)
@@ -158,16 +161,20 @@ func rangeLabels(c *columns.Column, buckets []query.Bucket) (left, right string)
 	return left, right
 }
 
+// upperOp returns the operator of the upper end of a bucket.
+func upperOp(last bool) query.Op {
+	if last {
+		return query.OpLte
+	}
+	return query.OpLt
+}
+
 // bucketHref returns the link that filters by a bucket.
 func bucketHref(s *state.State, field int, b query.Bucket, last bool) string {
-	upper := query.OpLt
-	if last {
-		upper = query.OpLte
-	}
 	name := s.Fields[field].Name
 	return s.Href(s.WithoutFilters(field, query.RangeOps()...).With(
 		query.Param{Name: query.FilterParam(name, query.OpGte), Value: b.From},
-		query.Param{Name: query.FilterParam(name, upper), Value: b.To}))
+		query.Param{Name: query.FilterParam(name, upperOp(last)), Value: b.To}))
 }
 
 // newBars scales the counts of a histogram to the height of a bar. A bucket with a row is

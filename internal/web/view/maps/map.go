@@ -47,6 +47,7 @@ type Map struct {
 	Levels     []Level
 	Points     string       // URL of the points, empty if there are too many
 	Grid       string       // URL of the numbers of rows in cells; empty: the field has geometries
+	Range      string       // link that filters by a part of the map, see state.RangeHref; empty: the field has geometries
 	Limited    bool         // only the first rows, up to MapPoints, are on the map
 	Call       query.Params // of the API call for the cells that are drawn
 	Open       int          // position of the open record in the listing, from 0; -1: none
@@ -210,6 +211,8 @@ func (m *Map) setSources(s *state.State, q *query.GridRequest, base string) {
 	wkt := m.X == m.Y
 	if wkt {
 		m.Grid, m.Limited = "", m.Total > MapPoints
+	} else {
+		m.Range = s.RangeHref(query.OpLte, q.X, q.Y)
 	}
 	m.Call = cells.WithValue(query.ParamBounds, formatNumbers(",", b.MinX, b.MinY, b.MaxX, b.MaxY)).
 		WithValue(query.ParamColumns, strconv.Itoa(q.Columns)).WithValue(query.ParamRows, strconv.Itoa(q.Rows))

@@ -352,7 +352,7 @@ func (s *State) EqParam(field int) string {
 func (s *State) Toggle(field int, value string) (ps query.Params, active bool) {
 	ps = s.AnyPage()
 	name, op := s.EqParam(field), query.OpEq
-	if value == "" && len(s.Fields[field].Notation.Missing) > 0 { // markers count as empty
+	if value == "" { // the form of the filter has an input for it, and markers count as empty
 		name, op, value = query.FilterParam(s.Fields[field].Name, query.OpEmpty), query.OpEmpty, "true"
 	}
 	for k, p := range ps {
@@ -370,6 +370,19 @@ func (s *State) WithoutFilters(field int, ops ...query.Op) query.Params {
 		i, op, ok := query.ResolveFilter(p.Name, s.Fields)
 		return ok && i == field && (len(ops) == 0 || slices.Contains(ops, op))
 	})
+}
+
+// RangeHref returns the link to a listing that is filtered by ranges of fields instead of the ones
+// that they have. upper is the operator of their upper ends. The values are the last parameters,
+// which are empty: the script fills in both ends of each field.
+func (s *State) RangeHref(upper query.Op, fields ...int) string {
+	other, ends := *s, query.Params(nil)
+	for _, field := range fields {
+		other.Listing = other.WithoutFilters(field, query.RangeOps()...)
+		name := s.Fields[field].Name
+		ends = ends.With(query.Param{Name: query.FilterParam(name, query.OpGte)}, query.Param{Name: query.FilterParam(name, upper)})
+	}
+	return other.Href(other.Listing, ends...)
 }
 
 // SwitchHref returns the link that shows a table on phones instead of cards, or the reverse.

@@ -41,6 +41,24 @@ func sortParams(s *state.State, keys ...query.SortField) query.Params {
 	return ps.WithValue(query.ParamSort, strings.Join(names, ","))
 }
 
+// addSort returns the order with a field added, reversed if it is ascending, or removed if it is
+// descending. The default order of the dataset is not extended.
+func addSort(s *state.State, keys []query.SortField, field int) []query.SortField {
+	if s.Listing.Get(query.ParamSort) == "" {
+		return []query.SortField{{Field: field}}
+	}
+	keys = slices.Clone(keys)
+	at := slices.IndexFunc(keys, func(k query.SortField) bool { return k.Field == field })
+	switch {
+	case at < 0:
+		return append(keys, query.SortField{Field: field})
+	case keys[at].Desc:
+		return slices.Delete(keys, at, at+1)
+	}
+	keys[at].Desc = true
+	return keys
+}
+
 // NewOrder returns the menu of the order. It offers the sortable ones of the shown columns.
 func NewOrder(s *state.State, req *query.Request, headers []Header) Order {
 	keys := req.Sort

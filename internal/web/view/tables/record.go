@@ -107,19 +107,42 @@ func newValue(s *state.State, i int, value string, h *highlighter) Value {
 	if v.Searchable {
 		v.Pieces = h.pieces(v.Text)
 	}
-	const maxElements = 50
-	if elements := listElements(&v.Field, value); v.Filterable && v.Type == herb.TypeList && v.Href == "" && len(elements) <= maxElements {
-		for _, element := range elements {
-			link := state.Link{Label: element, Current: v.Searchable && h.matches(element)}
-			if strings.TrimSpace(element) != "" {
-				link.Href = s.Href(query.Params{{Name: s.EqParam(i), Value: element}})
-			}
-			v.Elements = append(v.Elements, link)
-		}
+	if v.Filterable && v.Type == herb.TypeList && v.Href == "" {
+		v.setElements(s, value, h)
 	}
 	canSelect := v.Kind == columns.KindDate || s.Dataset.Meanings[i].Mode == columns.ModeValues
 	if v.Filterable && v.Type != herb.TypeList && value != "" && !v.Clipped && canSelect && !slices.Contains(s.Dataset.PrimaryKey, v.Name) {
 		v.Same = s.Href(query.Params{{Name: s.EqParam(i), Value: value}})
 	}
 	return v
+}
+
+// setElements links the elements of a list, with the text between them as it is written; JSON
+// arrays are written with commas. A list with very many elements has no links.
+func (v *Value) setElements(s *state.State, value string, h *highlighter) {
+	const maxElements = 50
+	elements := listElements(&v.Field, value)
+	if len(elements) == 0 || len(elements) > maxElements {
+		return
+	}
+	addText := func(text string) {
+		if text != "" {
+			v.Elements = append(v.Elements, state.Link{Label: text})
+		}
+	}
+	for i, element := range elements {
+		before := ""
+		if !v.Notation.JSON {
+			before, value, _ = strings.Cut(value, element)
+		} else if i > 0 {
+			before = ","
+		}
+		addText(before)
+		v.Elements = append(v.Elements, state.Link{
+			Label: element, Current: v.Searchable && h.matches(element), Href: s.Href(query.Params{{Name: s.EqParam(v.Index), Value: element}}),
+		})
+	}
+	if !v.Notation.JSON {
+		addText(value)
+	}
 }

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,8 @@ type Header struct {
 	Hint                  string // what the link does
 	Ascending, Descending string // links of the menu
 	Filter                string // empty: not filterable
+	Filters               string // parameters that filter the column by operator, for the menu of a cell: JSON; empty: not filterable
+	AddSort               string // link that adds the column to the order, reverses it, or removes it; empty: not sortable
 	Distribution          distributions.Distribution
 	Width                 int    // in pixels
 	Flexible              bool   // it takes the rest of the window
@@ -85,6 +88,9 @@ type Cell struct {
 	Image   string
 	Tags    []Piece
 	More    int // tags that are not shown
+	// Offered is the elements of a list that the menu of the cell offers, if Tags lack some of
+	// them: JSON.
+	Offered string
 }
 
 // Plain reports whether the text is that of the whole cell and written from left to right, so that
@@ -98,6 +104,7 @@ const (
 	leastCell  = 60
 	maxTagText = 40
 	maxTags    = 5
+	maxOffered = 8 // elements that the menu of the cell offers
 )
 
 // NewTable builds the table of a page of rows. A search may bring other columns into view.
@@ -141,6 +148,7 @@ func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
 	}
 	if c.Filterable {
 		h.Filter = s.Href(s.AnyPage(), query.Param{Name: state.ParamFacet, Value: c.Name})
+		h.Filters = filterParams(s, c.Index)
 	}
 	keys := req.Sort
 	at := slices.IndexFunc(keys, func(k query.SortField) bool { return k.Field == c.Index })
@@ -157,6 +165,7 @@ func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
 		return h
 	}
 	h.Ascending, h.Descending = s.Href(sortParams(s, query.SortField{Field: c.Index})), s.Href(sortParams(s, query.SortField{Field: c.Index, Desc: true}))
+	h.AddSort = s.Href(sortParams(s, addSort(s, keys, c.Index)...))
 	switch {
 	case at < 0, len(keys) > 1, desc && s.Listing.Get(query.ParamSort) == "": // sorted by the default order
 		h.Href, h.Hint = h.Ascending, "Sort ascending"
@@ -166,6 +175,19 @@ func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
 		h.Href, h.Hint = h.Descending, "Sort descending"
 	}
 	return h
+}
+
+// filterParams returns the parameters with which the menu of a cell filters a field, by operator.
+func filterParams(s *state.State, field int) string {
+	name := s.Fields[field].Name
+	params := map[query.Op]string{
+		query.OpEq: s.EqParam(field), query.OpNe: query.FilterParam(name, query.OpNe), query.OpEmpty: query.FilterParam(name, query.OpEmpty),
+	}
+	if query.HasRange(s.Fields[field].Type) {
+		params[query.OpGte], params[query.OpLte] = query.FilterParam(name, query.OpGte), query.FilterParam(name, query.OpLte)
+	}
+	encoded, _ := json.Marshal(params) // strings
+	return string(encoded)
 }
 
 // columnClass returns the class of the cells of a column.
@@ -237,14 +259,12 @@ func oneLine(r rune) rune {
 	return r
 }
 
-// listElements returns the elements of a list as they are displayed: those of a JSON array, or all
-// parts between commas. There are none in an array that was clipped.
+// listElements returns the elements of a list. There are none in a JSON array that was clipped.
 func listElements(f *herb.Field, value string) []string {
-	if !f.Notation.JSON {
-		return strings.Split(value, ",")
-	}
-	if _, ok := text.ParseArray([]byte(value)); !ok {
-		return nil
+	if f.Notation.JSON {
+		if _, ok := text.ParseArray([]byte(value)); !ok {
+			return nil
+		}
 	}
 	return text.Elements(f, value)
 }
@@ -254,14 +274,16 @@ func (cell *Cell) addTags(f *herb.Field, value string, h *highlighter) {
 	if elements == nil {
 		elements = []string{value}
 	}
-	for _, tag := range elements {
-		switch {
-		case tag == "":
-		case len(cell.Tags) == maxTags:
-			cell.More++
-		default:
-			cell.Tags = append(cell.Tags, Piece{Text: herb.Clip(tag, maxTagText), Mark: h.matches(tag)})
-		}
+	isComplete := len(elements) <= maxTags
+	for _, tag := range elements[:min(len(elements), maxTags)] {
+		shown := herb.Clip(tag, maxTagText)
+		isComplete = isComplete && shown == tag
+		cell.Tags = append(cell.Tags, Piece{Text: shown, Mark: h.matches(tag)})
+	}
+	cell.More = len(elements) - len(cell.Tags)
+	if !isComplete {
+		encoded, _ := json.Marshal(elements[:min(len(elements), maxOffered)]) // strings
+		cell.Offered = string(encoded)
 	}
 	if cell.Clipped = len(value) > maxCellValue; !cell.Clipped {
 		cell.Raw = value
