@@ -72,20 +72,17 @@ func (p Publication) reportBuild(b segment.Progress) {
 // A panic becomes a *herb.PanicError: publishes run in servers, and no source may crash one.
 func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err error) {
 	defer func() {
-		if err != nil || p.Check {
-			r.Version, r.Published = "", time.Time{}
+		if err != nil {
+			r.Fail(p.Dataset.Ref, err)
 		}
 	}()
 	defer herb.Recover(&err)
-	d, status := p.Dataset, StatusPublished
-	if p.Check {
-		status = StatusChecked
-	}
+	d := p.Dataset
 	if s.library.IsMutable(d.Ref) {
-		return NewResult(status, d), herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
+		return NewResult(StatusFailed, d), herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
 	}
 	if err := checkCharts(p.Charts, d.Fields); err != nil {
-		return NewResult(status, d), err
+		return NewResult(StatusFailed, d), err
 	}
 	d.Published = s.opts.Now().UTC().Truncate(time.Millisecond)
 	d.Version = herb.NewVersion(d.Published)
@@ -94,7 +91,7 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 	}
 	lock, err := store.LockVersions(s.opts.Dir)
 	if err != nil {
-		return NewResult(status, d), err
+		return NewResult(StatusFailed, d), err
 	}
 	defer lock.Close()
 	cells := contenthash.New(d.Fields)
@@ -105,16 +102,18 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 		Program:  s.opts.Program,
 	})
 	if err != nil {
-		return NewResult(status, d), err
+		return NewResult(StatusFailed, d), err
 	}
 	d.Records = n
 	if p.Source != nil && !p.Check {
 		if err := s.keepSource(ctx, &d, *p.Source); err != nil {
-			return NewResult(status, d), errors.Join(err, s.removeFile(d.Version))
+			return NewResult(StatusFailed, d), errors.Join(err, s.removeFile(d.Version))
 		}
 	}
 	r, dropped, err := s.activate(ctx, p, &d, cells)
-	r.Status = status
+	if p.Check {
+		r.Status, r.Version, r.Published = StatusChecked, "", time.Time{}
+	}
 	if err != nil || p.Check {
 		if !errors.Is(err, errUncertain) {
 			err = errors.Join(err, s.removeFile(d.Version))
@@ -138,7 +137,7 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, cells *contenthash.Hash) (r Result, dropped []string, err error) {
 	problems, err := s.checkVersion(ctx, p, d, cells)
 	if err != nil {
-		return NewResult("", *d), nil, err
+		return NewResult(StatusFailed, *d), nil, err
 	}
 	defer func() {
 		if d.File != nil && err != nil && !errors.Is(err, errUncertain) {
@@ -150,7 +149,7 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		if live == nil {
 			read, err := s.LiveVersion(ctx, d.Ref)
 			if err != nil {
-				r = NewResult("", *d)
+				r = NewResult(StatusFailed, *d)
 				r.Changes = problems
 				return r, nil, err
 			}
@@ -200,7 +199,7 @@ func IsConcurrent(err error) bool { return errors.Is(err, store.ErrSuperseded) }
 // gate compares a version with the live one and with protected datasets. The error has
 // herb.CodeRejected if it must not go live.
 func (s *Service) gate(ctx context.Context, p Publication, d, live herb.Dataset, problems []Change) (Result, HiddenFields, error) {
-	r := NewResult("", d)
+	r := NewResult(StatusPublished, d)
 	r.Replaces = live.Version
 	shared, err := s.findHiddenValues(ctx, live, d)
 	if err != nil {

@@ -23,8 +23,9 @@ func TestPublish_failureChangesNothing(t *testing.T) {
 	left := s.Files(t)
 	broken := errors.New("the file broke off")
 	prices := herb.Dataset{Ref: ref, Fields: fields}
-	if _, err := l.Publish(t.Context(), versions.Publication{Dataset: prices, Records: versionstest.Numbers(9, broken)}); !errors.Is(err, broken) {
-		t.Errorf("got %v; want the error of the source", err)
+	r, err := l.Publish(t.Context(), versions.Publication{Dataset: prices, Records: versionstest.Numbers(9, broken)})
+	if !errors.Is(err, broken) || r.Status != versions.StatusFailed || r.Version != "" || !r.Published.IsZero() {
+		t.Errorf("got %+v, %v; want the error of the source, and no version", r, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

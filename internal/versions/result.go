@@ -53,9 +53,11 @@ func NewResult(status Status, d herb.Dataset) Result {
 	}
 }
 
-// Fail completes the result of a publish that ended with an error.
+// Fail completes the result of a publish that ended with an error. Every package that changes the
+// error calls it.
 func (r *Result) Fail(ref herb.Ref, err error) {
 	r.Dataset, r.Status, r.Error, r.Requires = ref.String(), StatusFailed, herb.MessageOf(err), herb.ConsentsOf(err)
+	r.Version, r.Published = "", time.Time{} // nothing went live
 	if herb.CodeOf(err) == herb.CodeRejected {
 		r.Status = StatusRejected
 	}

@@ -22,9 +22,9 @@ func TestResult_Fail(t *testing.T) {
 		"ended late":     {"sha256:ab", errors.New("the server is stopping"), versions.StatusFailed, true},
 		"rejected later": {"sha256:ab", &herb.Error{Code: herb.CodeRejected, Message: "breaking"}, versions.StatusRejected, true},
 	} {
-		r := versions.Result{Report: &herb.Report{Cells: c.cells}}
+		r := versions.Result{Version: "v1", Report: &herb.Report{Cells: c.cells}}
 		r.Fail(herb.Ref{Namespace: "a", Name: "b"}, c.failure)
-		if (r.Report != nil) != c.want || r.Status != c.status || r.Dataset != "a/b" {
+		if (r.Report != nil) != c.want || r.Status != c.status || r.Dataset != "a/b" || r.Version != "" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
