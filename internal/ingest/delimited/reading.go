@@ -1,0 +1,224 @@
+package delimited
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"herbarium/internal/ingest/charset"
+	"herbarium/internal/ingest/kind"
+	"herbarium/internal/ingest/layout"
+	"herbarium/internal/ingest/rows"
+)
+
+// reading is a sample as read in one dialect.
+type reading struct {
+	dialect      dialect
+	records      []layout.Row
+	layout       layout.Layout
+	tabular      bool // the file promises a table
+	rowNames     bool // the header has no name for the first column
+	header       int  // values of the header
+	total        int  // records after the header
+	fitting      int  // those with as many values as the header
+	exceeds      bool // some have more
+	even         bool // all have as many as the first of them
+	quoted       int  // values in quotes
+	quotedHeader bool // all values of the first record are in quotes
+	quotedNames  int  // records after the first whose first value is in quotes
+	protects     bool // quotes enclose a delimiter or a line end
+	broken       bool // a quote is not closed properly
+	spacedQuotes bool // blanks are between a delimiter and the opening quote of a value
+
+	// For an explanation.
+	rule     string        // that decides about the delimiter regardless of the score; empty: none
+	tried    []reading     // in all delimiters, if an explanation is wanted
+	examined layout.Sample // in which the header was detected
+	detected layout.Layout // in that sample
+}
+
+// read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only
+// with them.
+func (s sample) read(d dialect) reading {
+	d.literal = s.options.Quote == 0 && !s.options.NoQuote && (d.Delimiter == '\t' || d.Delimiter == '|')
+	r := s.split(d)
+	if r.spacedQuotes && !d.SkipInitialSpace {
+		d.SkipInitialSpace = true
+		if e := s.read(d); !e.broken && (r.exceeds || !e.exceeds) && e.header >= r.header {
+			return e
+		}
+		d.SkipInitialSpace = false
+	}
+	isEscaped := func(c byte) bool { return bytes.Contains(s.text, []byte{'\\', c}) }
+	if d.Escape != 0 || s.options.NoQuote || !r.broken && !r.exceeds || !isEscaped(d.Quote) && !isEscaped(d.Delimiter) {
+		return r
+	}
+	d.Escape, d.lenient = '\\', true
+	if e := s.split(d); !e.broken && !e.exceeds && e.header > 1 {
+		return e
+	}
+	return r
+}
+
+// split splits the sample into records and locates the header.
+func (s sample) split(d dialect) reading {
+	r := reading{dialect: d}
+	c := &scanner{text: charset.Sample(s.text), next: s.line}
+	c.setDialect(d)
+	for len(r.records) < sampleRecords {
+		err := c.readRecord()
+		rest := c.text.Bytes()
+		if err != nil {
+			r.broken = len(rest) > 0 && (s.all || !c.openEnded)
+			break
+		}
+		if len(r.records) > 0 && !s.all && c.size == len(rest) {
+			break // it may be incomplete
+		}
+		r.add(c)
+		c.columns = len(r.records[0].Cells)
+	}
+	if len(r.records) == 0 {
+		return r
+	}
+	r.tabular = s.tabular || d.Delimiter != 0 && !d.blanks || r.quotedHeader
+	r.locateHeader(s)
+	return r
+}
+
+// sample returns the records for the detection of the layout.
+func (r *reading) sample() layout.Sample {
+	return layout.Sample{Rows: r.records, Tabular: r.tabular}
+}
+
+// locateHeader detects the layout of the records and compares them with the header.
+func (r *reading) locateHeader(s sample) {
+	o, d := s.options, r.dialect
+	isGiven := o.Skip > 0 || len(o.HeaderRows) > 0 || o.Header == rows.HeaderNone
+	in := r.sample()
+	in.AtTop = true
+	r.measure(0)
+	switch width := r.commonWidth(); {
+	case !s.all && len(r.records) == 1 && o.Header != rows.HeaderNone: // a long line, with nothing to compare it with
+		r.layout = layout.Layout{End: 1}
+		r.examined, r.detected = in, r.layout
+		return
+	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && d.Delimiter != 0 && r.hasRowNames():
+		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
+		r.layout = layout.Layout{End: 1}
+		r.examined, r.detected = in, r.layout
+		return
+	case !isGiven && d.blanks && r.fitting < r.total:
+		// A blank line is between titles and an aligned table, and none of them has as many words
+		// as it has columns.
+		n := slices.IndexFunc(r.records, func(rec layout.Row) bool { return len(rec.Cells) == width })
+		if r.records[n].Gap {
+			in.Rows = r.records[n:]
+			r.layout = layout.Detect(in)
+			r.examined, r.detected = in, r.layout
+			r.layout.First, r.layout.End = r.layout.First+n, r.layout.End+n
+			r.measure(r.layout.First)
+			return
+		}
+	case !isGiven && !s.isProse(d) && !d.blanks && d.Delimiter != 0 && width > 1:
+		in.AtTop = false
+		r.layout = layout.Choose(in, o)
+		r.examined, r.detected = in, r.layout
+		if r.measure(r.layout.First); r.layout.First == 0 || !r.exceeds && 10*r.fitting >= 8*r.total {
+			return
+		}
+		in.AtTop = true
+		r.measure(0)
+	}
+	r.layout = layout.Choose(in, o)
+	r.examined, r.detected = in, r.layout
+}
+
+func (r *reading) add(c *scanner) {
+	raw, quoted := c.text.Bytes(), 0
+	for _, v := range c.spans {
+		if v.quoted {
+			quoted++
+			r.protects = r.protects || bytes.ContainsAny(raw[v.start:v.end], "\r\n"+string(rune(c.d.Delimiter)))
+		} else if value := bytes.TrimLeft(raw[v.start:v.end], " "); len(value) < v.end-v.start && len(value) > 0 && value[0] == c.d.Quote {
+			r.spacedQuotes = true
+		}
+	}
+	if len(r.records) == 0 {
+		r.quotedHeader = quoted == c.width
+	} else if c.spans[0].quoted {
+		r.quotedNames++
+	}
+	r.quoted += quoted
+	row := c.record
+	row.Cells = slices.Clone(row.Cells)
+	r.records = append(r.records, row)
+}
+
+// measure compares the records with the header at an index.
+func (r *reading) measure(start int) {
+	table := r.records[start:]
+	others := table[1:]
+	if start > 0 {
+		others = layout.WithoutNotes(others)
+	}
+	r.header, r.total = len(table[0].Cells), len(others)
+	width := r.header
+	if start > 0 {
+		width = table[0].Width() // the header may end with a delimiter
+	}
+	r.fitting, r.exceeds, r.even = 0, false, true
+	for _, rec := range others {
+		r.even = r.even && len(rec.Cells) == len(others[0].Cells)
+		if rec.Width() > r.header {
+			r.exceeds = true
+		} else if len(rec.Cells) >= width {
+			r.fitting++
+		}
+	}
+}
+
+// commonWidth returns the most common number of values of a record.
+func (r *reading) commonWidth() (best int) {
+	count := map[int]int{}
+	for _, rec := range r.records {
+		width := len(rec.Cells)
+		count[width]++
+		if n := count[width]; n > count[best] || n == count[best] && width > best {
+			best = width
+		}
+	}
+	return best
+}
+
+// hasRowNames reports whether the header has exactly one value fewer than the records because, as R
+// writes tables, the first column has no name. Values that were split at a comma must not be taken
+// for it, so the row names must be quoted or consecutive numbers, or be above nothing but numbers
+// with decimal points, or at least be unique in text with several columns and another delimiter.
+func (r *reading) hasRowNames() bool {
+	width := r.header + 1
+	if r.total < 2 || !r.even || len(r.records[1].Cells) != width {
+		return false
+	}
+	if slices.ContainsFunc(r.records[0].Cells, func(name []byte) bool { return len(name) == 0 }) { // a title
+		return false
+	}
+	sequence, last, points, numbers := true, false, false, true
+	seen := map[string]bool{"": true}
+	first, _ := strconv.Atoi(string(r.records[1].Cells[0]))
+	for i, rec := range r.records[1:] {
+		name := string(rec.Cells[0])
+		if seen[name] {
+			return false
+		}
+		seen[name] = true
+		sequence = sequence && first <= 1 && name == strconv.Itoa(first+i)
+		last = last || rec.Width() == width
+		for _, c := range rec.Cells[1:] {
+			numbers = numbers && kind.Of(c)&(kind.Number|kind.Missing) != 0
+			points = points || bytes.IndexByte(c, '.') >= 0
+		}
+		numbers = numbers && kind.Of(rec.Cells[0]) == kind.Text
+	}
+	return last && (r.quotedNames == r.total || sequence || r.header > 1 && (r.dialect.Delimiter != ',' || numbers && points))
+}
