@@ -51,6 +51,11 @@ func (r *reader) readArray() (isRecord bool) {
 
 // startArrays names the columns of records that are arrays, before the first one is read: by
 // Options.ItemKeys, or else by the arrays that evidently name them.
+//
+// A tabular.Table finds the header, but does not yield the records. It would hold back arrays that
+// may be footnotes, and JSON has none: every array below the header is a record. And it yields
+// cells, while columns of JSON are typed by the tokens of their values, which the parser records
+// for arrays and objects alike (reader.set).
 func (r *reader) startArrays() {
 	r.left = herb.Layout{Unit: "array"}
 	names := r.options.ItemKeys
