@@ -8,21 +8,21 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Limits of what is not a value of a column's type.
+// Limits of the values that a column may have beside those of its type.
 const (
-	maxSigns = 8   // kinds of signs for missing values
-	maxWords = 2   // other words, such as "no date"
+	maxSigns = 8   // different signs for missing values
+	maxWords = 2   // different words, such as "no date"
 	maxNamed = 3   // values that a reason names
-	maxShare = 100 // such words are at most one of so many values
+	maxShare = 100 // at most one value in maxShare is such a word
 )
 
-// candidate gathers what speaks for and against one scalar type of a column.
+// candidate collects the evidence for and against one scalar type of a column.
 type candidate struct {
 	closed  bool         // some value rules the type out
-	typed   int          // values of the type; once it is closed, in any notation
-	other   int          // values that are not
-	named   []namedValue // the first of these; until the type is closed, all of them
-	another string       // the first value in another notation than those before it
+	typed   int          // number of values of the type; after close, in any notation
+	other   int          // number of values that are not of the type
+	named   []namedValue // different values that are not of the type: all until close, then the first maxNamed
+	another string       // the value of the type that ruled it out, because its notation differs from the values before
 }
 
 // namedValue is a value with its position and the number of times that it occurs.
@@ -31,7 +31,7 @@ type namedValue struct {
 	count        int
 }
 
-// addWord adds a value without digits. It rules the type out if there are too many different ones.
+// addWord adds a value without digits. More than maxWords different words rule the type out.
 func (c *candidate) addWord(v []byte, where func() string) {
 	c.addOther(v, where)
 	c.closed = c.closed || len(c.named) > maxWords
@@ -44,8 +44,8 @@ func (c *candidate) addOther(v []byte, where func() string) {
 	}
 }
 
-// close rules the type out. isTyped reports whether the value that does so is of the type, in
-// another notation.
+// close rules the type out because of a value. isTyped reports whether the value is of the type,
+// but in another notation than the values before.
 func (c *candidate) close(v []byte, isTyped bool, where func() string) {
 	if c.closed = true; isTyped {
 		c.typed++
@@ -70,7 +70,8 @@ func (c *candidate) holds() bool {
 	return !c.closed && c.typed > 0 && maxShare*c.other <= values
 }
 
-// isNear reports whether most values, padded of which only have leading zeros, are of the type.
+// isNear reports whether at least half of the values are of the type. padded is the number of
+// further values that would be if they had no leading zeros.
 func (c *candidate) isNear(padded int) bool { return 2*(c.typed+padded) >= c.typed+c.other }
 
 // reason names the values that rule the type out. noun is the name of the type.
@@ -93,8 +94,8 @@ func (c *candidate) reason(noun string) string {
 
 func (n namedValue) String() string { return quote([]byte(n.value), n.where) }
 
-// addNamed counts a value, and adds it to those that are named unless there are enough. It returns
-// whether it is among them.
+// addNamed counts a value in a list of at most limit different values. It returns false if the list
+// is full and does not contain the value.
 func addNamed(named *[]namedValue, v []byte, limit int, where func() string) bool {
 	for i := range *named {
 		if n := &(*named)[i]; n.value == string(v[:min(len(v), maxQuoted)]) {
@@ -109,7 +110,7 @@ func addNamed(named *[]namedValue, v []byte, limit int, where func() string) boo
 	return true
 }
 
-// maxQuoted is the number of bytes of a value that are kept to name it.
+// maxQuoted is the maximum number of bytes of a value that messages quote.
 const maxQuoted = 400
 
 // quote quotes a value with its position for a message.
@@ -119,7 +120,7 @@ func quote(value []byte, where string) string {
 
 func clip(s string) string { return herb.Clip(s, 60) }
 
-// hasDigit reports whether a value has a digit; one without is no number and no date.
+// hasDigit reports whether a value has a digit. Numbers and dates have at least one.
 func hasDigit(v []byte) bool {
 	for _, c := range v {
 		if isDigit(c) {

@@ -6,15 +6,15 @@ import (
 	"herbarium/internal/herb"
 )
 
-// lengths counts values by their length in characters, in intervals: up to 31 characters each
-// length has its own, above that each power of two is divided into 16. Their number does not depend
-// on that of the values.
+// lengths counts values by intervals of their length in characters. Each length up to 31 is an
+// interval of its own; above, each power of two is divided into 16 intervals. So the memory grows
+// with the logarithm of the longest value.
 type lengths []int
 
 const (
-	exactBits    = 5                    // lengths of so many bits are counted exactly
-	perPower     = 1 << (exactBits - 1) // intervals of a power of two
-	maxIntervals = 20                   // of a report
+	exactBits    = 5                    // lengths of at most exactBits bits are intervals of their own
+	perPower     = 1 << (exactBits - 1) // number of intervals of a longer power of two
+	maxIntervals = 20                   // maximum number of intervals of a report
 )
 
 func (l *lengths) add(length int) {

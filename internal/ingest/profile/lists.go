@@ -14,7 +14,7 @@ import (
 // Limits of the search for lists.
 const (
 	maxElement      = 40      // characters of an element; longer ones are sentences
-	maxDistinct     = 100_000 // elements of one column that are kept to see whether they recur
+	maxDistinct     = 100_000 // elements of one column that are kept, to find out whether they recur
 	minCombinations = 3       // different values with several elements
 )
 
@@ -33,8 +33,8 @@ type elements struct {
 
 // use is how an element is used.
 type use struct {
-	recurs      bool // in several different values
-	first, next bool // of a value with several elements: it is the first, or another one
+	recurs      bool // it occurs in several different values
+	first, next bool // it is the first element of some value with several elements, or a later one
 }
 
 func newElements() elements {
@@ -78,15 +78,15 @@ func (e *elements) observe(value []byte, budget *int) {
 	}
 }
 
-// ruleOut releases the memory.
+// ruleOut decides that the values are not lists, and returns the memory of the elements to budget.
 func (e *elements) ruleOut(budget *int) {
 	*budget += len(e.distinct) + len(e.combinations)
 	*e = elements{ruledOut: true}
 }
 
 // holds reports whether the values are lists: half of the elements recur in other combinations, and
-// a quarter of these at another place. The parts of an address or of a name recur too, but each has
-// its place.
+// a quarter of these occur first in one value and later in another. The street and the city of
+// addresses recur too, but always in the same place.
 func (e *elements) holds() bool {
 	recurring, moved := 0, 0
 	for _, u := range e.distinct {

@@ -6,21 +6,21 @@ import (
 	"herbarium/internal/herb"
 )
 
-// nearShare is how many values of a column there are at least for each that is not of the type that
-// the others have.
+// nearShare limits the values of a nearly typed column that are not of its type: at most one value
+// in nearShare.
 const nearShare = 10
 
-// isAlmost reports whether all values but a few are of the type, in any notation.
+// isAlmost reports whether nearly all values are of the type, in any notation.
 func (c *candidate) isAlmost() bool {
 	return c.typed > 0 && nearShare*c.other <= c.typed+c.other
 }
 
-// near returns the type and the notation that nearly all values of a text column have, or nil.
-// Which values do not is known once the segment is built.
+// near returns the type and the notation that nearly all values of a text column have, or nil. The
+// values that do not have it are counted later, when the segment is built.
 func (c *column) near(fileType herb.Type) *herb.NearType {
 	var n herb.NearType
 	why := ""
-	isOpen := fileType != herb.TypeText // as for the type itself
+	isOpen := fileType != herb.TypeText // see infer
 	switch {
 	case isOpen && c.number.isAlmost():
 		n.Type = herb.TypeNumber

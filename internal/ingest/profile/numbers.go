@@ -11,10 +11,10 @@ import (
 
 // numbers recognizes columns of numbers.
 type numbers struct {
-	styles   []kind.Separators // in which all values are numbers
+	styles   []kind.Separators // separators with which all values so far are numbers
 	count    int
-	exponent bool // some number has an exponent, as far as none is marked
-	marked   bool // some number is not just digits and an exponent
+	exponent bool // some number has an exponent; not updated after marked is set
+	marked   bool // some number has more than digits and an exponent, so that 1e5 is not a code
 	short    bool // some integer has at most three digits and no separator
 	notBit   bool // some number is neither 0 nor 1
 	affix    string

@@ -66,12 +66,12 @@ func (p *Profiler) grow(columns int) {
 type Field struct {
 	profiler *Profiler
 	column   *column
-	declared herb.Field // type and notation that the descriptor declares; without a type: inferred
+	declared herb.Field // type and notation that the descriptor declares; an empty type is inferred
 	isAny    bool       // the notation is inferred
 	isFixed  bool       // the descriptor declares a notation, so none is inferred
 	isWhole  bool       // the descriptor declares integers
-	// The first values that do not fit the declared type, if that is scalar, and those with a
-	// fraction, if integers are declared.
+	// misfits are the first values that do not fit the declared scalar type, fractions the first
+	// values with a fraction if integers are declared.
 	misfits, fractions []string
 	buf                []byte
 }
@@ -123,8 +123,8 @@ func (f *Field) check(value []byte, where func() string) {
 // out.
 type column struct {
 	filled             int // values that are not empty
-	blank              int // of these, values of white space only
-	missing            int // of these, signs for missing values
+	blank              int // filled values of white space only
+	missing            int // filled values that are signs for missing values
 	shortest, longest  int // characters of a non-empty value
 	lengths            lengths
 	number, time, word candidate
@@ -133,9 +133,9 @@ type column struct {
 	booleans           booleans
 	list               elements
 	arrays             int          // values that are JSON arrays of plain values
-	hasTextArray       bool         // some element of these is text
+	hasTextArray       bool         // some of these arrays has a text
 	json               bool         // some value is JSON text
-	signs              []namedValue // for missing values that occur
+	signs              []namedValue // different signs for missing values
 	infinities         []namedValue
 	notURL             bool // some value is not a URL
 	padded             int  // numbers with leading zeros
@@ -213,7 +213,7 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	switch {
 	case t.closed:
 		if isTime = isDate || !isWord && !isNumber && kind.IsTime(v); isTime {
-			c.times.observe(v, isDate) // the notation of most, see near
+			c.times.observe(v, isDate) // near needs the notation of the others
 		}
 		t.addClosed(v, isTime, where)
 	case isWord:
@@ -249,7 +249,7 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	case b.closed && pair == 0:
 		b.addOther(v, where)
 	case b.closed:
-		c.booleans.observe(v) // whether both words occur
+		c.booleans.observe(v) // hold needs to know whether both words occur
 		b.typed++
 	case pair != 0 && c.booleans.observe(v):
 		b.typed++
@@ -260,7 +260,7 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	}
 }
 
-// observeList adds a value to what shows whether the column is a list.
+// observeList adds a value to the evidence for lists.
 func (c *column) observeList(v []byte, budget *int) {
 	isJSON := v[0] == '[' || v[0] == '{'
 	c.json = c.json || isJSON

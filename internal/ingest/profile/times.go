@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/text"
 )
 
-// maxClocks is the number of notations of the time of day in one column: with and without seconds
-// and fractions.
+// maxClocks is the maximum number of formats of the time of day in one column, such as with and
+// without seconds and fractions.
 const maxClocks = 4
 
 // times recognizes columns of dates and datetimes.
@@ -19,12 +19,12 @@ type times struct {
 	notISO           bool              // some value is not in standard notation
 	dates            int               // values without a time of day
 	zoned, unzoned   int               // datetimes in standard notation
-	formats          []kind.DateFormat // in which all dates are written, unless they are in standard notation
-	long, short      int               // such dates with four and with two digits of the year
+	formats          []kind.DateFormat // formats that all dates so far match, if notISO
+	long, short      int               // dates that match formats, with four and with two digits of the year
 	compact          int               // values in kind.CompactFormat
-	clocks           []string          // notations of the time of day that occur, with what separates it from the date
-	buf              []byte            // of kind.CutClock
-	centuryAmbiguous bool              // some year of two digits is read differently by different programs
+	clocks           []string          // different formats of the time of day, each with the separator after the date
+	buf              []byte            // buffer of kind.CutClock
+	centuryAmbiguous bool              // some year of two digits is in a range that programs assign to different centuries
 }
 
 // observe adds a date or a datetime. It returns false, and changes nothing, if v is neither in the
@@ -78,7 +78,7 @@ func (t *times) add(v []byte, isDate bool) bool {
 	return isKnown && t.compact == 0 && t.observeDate(date)
 }
 
-// observeDate reports whether the dates may still have one notation.
+// observeDate removes the formats that a date does not match. It returns false if none is left.
 func (t *times) observeDate(date []byte) bool {
 	isLong := false
 	t.formats = without(t.formats, func(l kind.DateFormat) bool {
@@ -98,8 +98,8 @@ func (t *times) observeDate(date []byte) bool {
 	return true
 }
 
-// addClock adds the notation of a time of day. ok is false if there are too many, or some have 12
-// hours and others 24.
+// addClock adds the format of a time of day. ok is false if the column has more than maxClocks
+// formats, or clocks of both 12 and 24 hours.
 func (t *times) addClock(clock []byte) (ok bool) {
 	isEqual := func(c string) bool { return c == string(clock) }
 	if !slices.ContainsFunc(t.clocks, isEqual) && len(t.clocks) <= maxClocks {
@@ -111,8 +111,8 @@ func (t *times) addClock(clock []byte) (ok bool) {
 // hasClock reports whether some values are datetimes.
 func (t *times) hasClock() bool { return t.zoned+t.unzoned+t.compact+len(t.clocks) > 0 }
 
-// format returns the only notation of the values, in the form of herb.Notation; empty means the
-// standard notation. why is not empty if there is none.
+// format returns the date format of all values, empty for the standard notation. If there is more
+// than one, why says so.
 func (t *times) format() (format, why string) {
 	zoned := 0
 	for _, clock := range t.clocks {

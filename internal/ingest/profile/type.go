@@ -10,11 +10,11 @@ import (
 	"herbarium/internal/text"
 )
 
-// Result returns the type and the notation of the field, whether it is searchable by default, and
-// its report, which lacks the names of the field and the column, the fingerprint and what only a
-// listing shows. name is that of its column, fileType the type that the file declares for it. The
-// error has herb.CodeInvalid and names a value that does not fit the type that the descriptor
-// declares.
+// Result returns the field with its type, its notation and whether it is searchable by default, and
+// the report of its column. The caller adds names, the fingerprint and what a listing shows. name
+// is the name of the column, fileType the type that the file declares for it. Result fails with
+// herb.CodeInvalid if a value does not fit the type that the descriptor declares; the error names
+// the value.
 func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, report herb.ColumnReport, err error) {
 	c, declared := f.column, f.declared.Type
 	t, n, why := c.infer(name, fileType)
@@ -57,7 +57,8 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	return field, report, nil
 }
 
-// missing returns the values that are missing in a field of a type and a notation.
+// missing returns the values of the column that mean a missing value in a field of this type and
+// notation.
 func (f *Field) missing(t herb.Type, n herb.Notation, fileType herb.Type) (missing []namedValue) {
 	if !t.IsScalar() {
 		return nil
@@ -84,7 +85,7 @@ func canonicalStatus(t herb.Type, n herb.Notation, value string) text.Status {
 	return status
 }
 
-// notation returns the declared notation without the parts that no value needs.
+// notation returns the declared notation without members that no value needs.
 func (f *Field) notation() herb.Notation {
 	n := f.declared.Notation
 	n.Padded = n.Padded && f.column.padded > 0
@@ -115,7 +116,7 @@ func (f *Field) mismatch() error {
 
 func (c *column) isURLs() bool { return !c.notURL && c.filled > 0 }
 
-// candidate returns what speaks for and against a scalar type.
+// candidate returns the evidence for and against a scalar type.
 func (c *column) candidate(t herb.Type) *candidate {
 	switch t {
 	case herb.TypeNumber:

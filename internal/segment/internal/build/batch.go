@@ -8,14 +8,14 @@ import (
 	"herbarium/internal/text"
 )
 
-// A batch is full at this number of records or bytes. Bytes include the values and the field names,
-// which are written with each record.
+// A batch is full when it has this number of records or bytes. Bytes include the field names, which
+// are written with each record.
 const (
 	batchRecords = 512
 	batchBytes   = 1 << 18
 )
 
-// batch holds some records and everything that one goroutine can prepare of them independently.
+// batch holds consecutive records, and what one goroutine prepares from them without the others.
 // Batches are reused.
 type batch struct {
 	records  []herb.Record
@@ -28,7 +28,7 @@ type batch struct {
 	elements []tokens // by list field, one list for each record
 	splitter text.Splitter
 	ready    chan struct{}
-	held     []*batch // those that must not be in flight together with this one
+	held     []*batch // batches that wait until this one is added, because its records are long
 }
 
 func newBatch(fields []herb.Field) *batch {
@@ -50,8 +50,8 @@ func (x *batch) add(r herb.Record) {
 
 func (x *batch) isFull() bool { return len(x.records) == batchRecords || x.size >= batchBytes }
 
-// others returns how many other batches a batch of long records replaces, so that the records in
-// flight have a bounded size.
+// others returns the number of other batches that must not be in flight together with a batch of
+// long records, so that the records in flight have a bounded size.
 func (x *batch) others() int { return x.size / (4 * batchBytes) }
 
 // reset returns an empty batch: the same one with its memory, or a new one if it had to grow for a

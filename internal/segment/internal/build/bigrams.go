@@ -11,7 +11,7 @@ import (
 
 // BigramRules determines which bigrams get postings.
 type BigramRules struct {
-	Share       int // if both terms were independent, at least 1/Share of the records would contain both
+	Share       int // a bigram is chosen if 1/Share of the records would contain both terms, were they independent
 	MaxPerEight int // maximum number of bigrams per eight records
 }
 
@@ -19,7 +19,7 @@ type BigramRules struct {
 type frequentTerm struct {
 	id      uint32
 	records uint32 // number of records with the term
-	seconds int    // it has bigrams with so many of the most frequent terms
+	seconds int    // number of its bigrams: with the most frequent terms, in the order of their frequency
 }
 
 // choose returns the terms with bigrams, most frequent first. docFreqs is the document frequency by

@@ -147,8 +147,8 @@ type builder struct {
 	sorted  int        // calls of reportSorted
 }
 
-// build writes all sections but META. It fails if the build is canceled, so also after any error of
-// a spill file.
+// build writes all sections but META. It fails if the build is canceled, which every error of a
+// spill file does.
 func (b *builder) build(records iter.Seq2[herb.Record, error]) error {
 	b.begin()
 	if err := b.read(records); err != nil {
@@ -351,8 +351,8 @@ func (b *builder) writeSorted(sorted []chan struct{}) error {
 	return nil
 }
 
-// reportSorted reports that one more field, or the words, is sorted. The first call reports that
-// none is.
+// reportSorted reports the number of sorted fields, and counts one more for the next call. The
+// words count as a field.
 func (b *builder) reportSorted() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -25,7 +25,7 @@ type columnBuilder struct {
 
 	sorted     *spillFile // u32: by rank, the record
 	ranks      *spillFile // u32: by record, the rank
-	runs       *spillFile // u32: first rank of each run; the last one is that of the missing values
+	runs       *spillFile // u32: first rank of each run, and then of the missing values
 	runCount   int        // number of starts in runs
 	nonUniform []byte     // one bit for each run with different payloads
 	sets       *sortedSets
@@ -97,8 +97,8 @@ func (b *columnBuilder) sort(s *sorter) (err error) {
 	return err
 }
 
-// addValues adds the values to a sorter, or their records to those whose value is missing, and
-// removes the values.
+// addValues adds each value to a sorter or, if it is missing, its record to missing. It removes the
+// values.
 func (b *columnBuilder) addValues(s *sorter, missing []*spillFile) error {
 	in := b.values.reader()
 	for record := range uint32(b.records) {
@@ -170,7 +170,7 @@ func (b *columnBuilder) appendRecord(record uint32) {
 	b.sorted.writeU32(record)
 }
 
-// beginRun begins a run after the rows so far. The last one consists of the missing values.
+// beginRun begins a run at the next row. The last run consists of the missing values.
 func (b *columnBuilder) beginRun() {
 	if b.runCount++; b.runCount > 1 {
 		b.sets.endRun()

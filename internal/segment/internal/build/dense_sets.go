@@ -2,11 +2,11 @@ package build
 
 import "herbarium/internal/segment/internal/bitmap"
 
-// denseSets collects sets that contain many records. The sets of the current block of records are
-// bits in memory, so that adding a record takes a fraction of the time of a pair in an
-// invertedIndex; those of the preceding blocks are in spill files.
+// denseSets collects sets that contain many records. The members in the current block of records
+// are bits in memory, and the members in preceding blocks are in spill files. Setting a bit takes a
+// fraction of the time of adding a pair to an invertedIndex.
 type denseSets struct {
-	records  int      // number of all
+	records  int      // number of records of the segment
 	bits     []uint64 // of the current block: for each 64 records a word of every set, so that adding a record touches few pages
 	trailers [][]byte // by set, what follows it in its table; of the current block
 	runs     postingsRuns

@@ -14,14 +14,14 @@ type dictionary struct {
 	tables *tables
 	mu     sync.RWMutex
 	seed   maphash.Seed
-	slots  []uint64 // of names: upper bits of the hash and the place of the name + 1; 0 if free
+	slots  []uint64 // hash table: upper bits of the hash of a name, and its place + 1; 0 if free
 	blocks [][]byte // names by number: number and length as u32, name, padding
 	count  int      // number of names
 	places []uint64 // of the names, by number; set by finish
 }
 
 const (
-	nameHead       = 4 + 4 // fixed, because nearly every word of every record is compared with one
+	nameHead       = 4 + 4 // fixed, so that comparing a word with a name, which happens for nearly every word, is fast
 	nameAlign      = 4
 	blockBits      = 16 // of a place: the position of a name in its block, in units of its alignment
 	blockSize      = nameAlign << blockBits
@@ -109,8 +109,8 @@ func (d *dictionary) each(f func(place uint64, name []byte)) {
 	}
 }
 
-// finish replaces the hash table by the places of the names. No name can be looked up or added
-// afterwards, but name returns that of a number.
+// finish replaces the hash table by the places of the names. Afterwards, names can be read by
+// number but no longer looked up or added.
 func (d *dictionary) finish() {
 	freeTable(d.tables, d.slots)
 	d.slots, d.places = nil, newTable[uint64](d.tables, d.count)[:0]
@@ -132,14 +132,14 @@ func (d *dictionary) name(id uint32) []byte {
 	return name
 }
 
-// tokens is a sequence of lists of numbered names. Lookups are most of the work and are done by the
-// goroutines that prepare tokens; only new names are numbered later, by assignIDs, in the order of
+// tokens is a sequence of lists of numbered names. The goroutines that prepare tokens look up the
+// names concurrently, which is most of the work. assignIDs numbers new names later, in the order of
 // the records.
 type tokens struct {
 	ids      []uint32
 	ends     []int  // of the lists
-	names    []byte // the unknown ones, concatenated
-	nameEnds []int  // end of each of names
+	names    []byte // names without a number, concatenated
+	nameEnds []int  // end of each name in names
 	nextList int    // index of the next list
 }
 

@@ -8,10 +8,10 @@ import (
 	"herbarium/internal/herb"
 )
 
-// recovered calls f and returns its error. A panic, which is a bug, becomes a *herb.PanicError: it
-// would end the process, which may be a server, and no caller can recover the panic of another
-// goroutine. It is called at the top of each goroutine of a build, including that of Create, which
-// must remove its files, and nowhere else.
+// recovered calls f and returns its error. It converts a panic, which is a bug, to a
+// *herb.PanicError, because a panic would end the process, which may be a server, and no caller can
+// recover the panic of another goroutine. Each goroutine of a build calls it once, at its top.
+// So do InMemory, and Create, which must remove its files.
 func recovered(f func() error) (err error) {
 	defer herb.Recover(&err)
 	return f()

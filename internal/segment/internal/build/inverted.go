@@ -16,7 +16,7 @@ type invertedIndex struct {
 	limit   int        // maximum number of pairs in memory
 	used    int        // number of pairs in memory
 	pairs   [][]uint64 // id and record, in the order of the records, once per occurrence
-	records []uint32   // of the pairs, by id
+	records []uint32   // records of the sorted pairs
 	runs    postingsRuns
 	fields  *fieldPostings // of each id, after encode; nil if the pairs have no fields
 	first   uint32         // first record of the pairs in memory, if they have fields
@@ -94,7 +94,7 @@ func (v *invertedIndex) sortPairs() []uint32 {
 		v.records[starts[id]] = record
 		starts[id]++
 	})
-	// Each start has moved to that of the next id.
+	// Each start is now the start of the next id.
 	copy(starts[1:], starts)
 	starts[0] = 0
 	return starts
@@ -192,8 +192,8 @@ type postingsDecoder struct {
 }
 
 // decode decodes the output of appendPostings. It replaces the records and appends to counts,
-// because those of a name are written after its last run. Unless fields is nil, it adds the records
-// to the field postings of the name.
+// because the counts of a name are written after its last run. Unless fields is nil, it adds the
+// records to the field postings of the name.
 func (p *postingsDecoder) decode(data []byte, fields *fieldPostings) {
 	p.records, p.repeated = p.records[:0], p.repeated[:0]
 	for record := uint32(0); len(data) > 0; {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// order returns the numbers of the names in the order of the names, equal ones by number. finish
-// must be called before. The order is incomplete if the build is canceled.
+// order returns the numbers of the names, sorted by name, equal names by number. finish must be
+// called before. The order is incomplete if the build is canceled.
 func (d *dictionary) order(tmp *tempDir) []uint32 {
 	order, spare := newTable[uint32](d.tables, d.count), newTable[uint32](d.tables, d.count)
 	for id := range order {
@@ -20,13 +20,13 @@ func (d *dictionary) order(tmp *tempDir) []uint32 {
 
 // Limits of the distribution of names by their bytes.
 const (
-	maxCompared = 4_096 // names that are sorted by comparison: so many fit into the cache
-	maxUneven   = 64    // steps that leave most names together; long names are few, and comparing them is faster
+	maxCompared = 4_096 // up to this number, names fit into the cache and are sorted by comparison
+	maxUneven   = 64    // steps that leave most names together, after which they are sorted by comparison: long names are few
 )
 
-// sort sorts numbers of names that share their first bytes. It distributes them by the next byte
-// until few are left: names are all over the memory, and each byte is read a few times only. It
-// returns early if the build is canceled.
+// sort sorts the numbers of names that share their first bytes. It distributes the names by the
+// next byte, and each group again, until groups are small. So it reads each byte a few times only,
+// which matters because names are all over the memory. It returns early if the build is canceled.
 func (d *dictionary) sort(tmp *tempDir, order, spare []uint32, shared int) {
 	for uneven := 0; len(order) > maxCompared && uneven < maxUneven; {
 		if tmp.err() != nil {

@@ -15,9 +15,9 @@ import (
 
 // PrefixRules determines which prefixes get postings.
 type PrefixRules struct {
-	Share int // minimum cost of the union of a prefix: that of scanning 1/Share of all records
+	Share int // a prefix is chosen if its union costs at least as much as scanning 1/Share of all records
 	Max   int // maximum number of prefixes
-	Room  int // all their postings have at most 1/Room of the expected size of the postings of terms
+	Room  int // the postings of prefixes have at most 1/Room of the expected size of the postings of terms
 	// MaxFieldSets is the maximum number of sets of field postings. Only the most expensive
 	// prefixes have them.
 	MaxFieldSets int
@@ -45,7 +45,7 @@ func (r PrefixRules) choose(common []uint16, docFreqs []uint32, records, fields 
 		if n := docFreqs[i]; int(n) <= records/bitmap.MinBitsShare {
 			return uint64(n)
 		}
-		return uint64(records / 128) // bits are merged in an eighth of the time of the longest array
+		return uint64(records / 128) // merging bits takes an eighth of the time of merging the longest array
 	}
 	all := prefixesOf(common, len(docFreqs), work, (uint64(records)+uint64(r.Share)-1)/uint64(r.Share))
 	slices.SortFunc(all, func(a, b termPrefix) int { return cmp.Or(cmp.Compare(b.work, a.work), compareRanges(a, b)) })
@@ -65,8 +65,8 @@ func compareRanges(a, b termPrefix) int {
 	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
 }
 
-// prefixesOf returns the prefixes shared by two or more of n sorted terms, given the cost of each
-// term, that cost at least minCost. Of several prefixes of the same terms it returns one.
+// prefixesOf returns the prefixes that two or more of n sorted terms share and that cost at least
+// minCost, given the cost of each term. Of several prefixes of the same terms it returns one.
 func prefixesOf(common []uint16, n int, work func(term int) uint64, minCost uint64) (all []termPrefix) {
 	type openPrefix struct {
 		length int // of the shared prefix

@@ -8,10 +8,10 @@ import (
 	"herbarium/internal/segment/internal/column"
 )
 
-// sortedSets builds the sets of a field, of its long runs and the leading sets of its sorted rows,
-// from the sorted rows.
+// sortedSets builds the sets of a field from its sorted rows: one set for each long run, and the
+// leading sets.
 type sortedSets struct {
-	records     int    // number of all
+	records     int    // number of records of the segment
 	longRuns    []byte // u32
 	longRunSets *setTable
 	leading     *setTable
@@ -65,8 +65,8 @@ func (s *sortedSets) endRun() {
 	s.run, s.long, s.members = s.run+1, false, s.members[:0]
 }
 
-// finish ends the last run and frees what is only needed to add rows: the sets of all fields are
-// kept until they are written.
+// finish ends the last run and frees the memory that only add needs, because the sets of all fields
+// are kept until they are written.
 func (s *sortedSets) finish() {
 	s.endRun()
 	s.dense, s.members = nil, nil

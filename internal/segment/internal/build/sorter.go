@@ -12,7 +12,7 @@ import (
 // (see text.AppendSortKey). A sorter is allocated once and used for many fields.
 type sorter struct {
 	tmp    *tempDir
-	limit  int    // maximum size of the values; a single one may be longer
+	limit  int    // maximum size of values; a single value may be larger
 	values []byte // for each value: size of its key, size of its payload, key, payload
 	items  []item
 	spare  []item            // buffer of sortByWindow
@@ -128,9 +128,10 @@ func keyWindow(key []byte, from int) uint64 {
 // smallGroup is the number of items below which they are sorted by comparing keys.
 const smallGroup = 32
 
-// sort sorts items whose keys are equal up to an offset by key, ties by record; they must be in the
-// order of their records. It sorts by eight bytes of the keys, and then those items that are equal
-// in them by the next bytes: reading a key takes longer than comparing eight bytes.
+// sort sorts items by key, ties by record. The keys are equal up to an offset, and the items are in
+// the order of their records. It sorts by the next eight bytes of the keys, and then each group of
+// items that are equal in these bytes by the following bytes, because reading a key takes longer
+// than comparing eight bytes.
 func (s *sorter) sort(items []item, from int) {
 	if len(items) < smallGroup {
 		slices.SortFunc(items, func(x, y item) int {
@@ -253,7 +254,7 @@ func (s *sorter) each(f func(key, payload []byte, record uint32)) error {
 	return nil
 }
 
-// eachMerged is each for records in spill files.
+// eachMerged does what each does if there are records in spill files.
 func (s *sorter) eachMerged(f func(key, payload []byte, record uint32)) error {
 	if len(s.items) > 0 {
 		s.spill()

@@ -97,7 +97,7 @@ func (b *wordsBuilder) writeTo(w *file.Writer) error {
 	return writeSections(w, file.NoField, section{file.TagFieldPostings, b.terms.fields})
 }
 
-// writeForward writes the forward index and the lengths of the records, which are both read again.
+// writeForward writes the forward index and the lengths of the records. Both are read again later.
 func (b *wordsBuilder) writeForward(w *file.Writer) error {
 	if err := w.Section(file.TagForwardIndex, file.NoField, b.forward); err != nil {
 		return err

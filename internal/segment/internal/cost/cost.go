@@ -1,7 +1,7 @@
 // Package cost is the cost model of queries: all numbers by which a query chooses between two ways
 // to compute the same result.
 //
-// A time is compared with another time, a share with a number of records:
+// A query compares the times of two methods, or the number of records with a share of all:
 //
 //	category=tree & search=oak      oak: 20,000 of a million records, a stored set
 //	                                tree: 170,000 of them, a range of ranks
@@ -9,8 +9,8 @@
 //	test each record with oak       20,000 × RankContains                     0.10 ms
 //	fill tree and intersect         1,000,000 × (LeadingRecord + BitsRecord)   0.14 ms
 //
-// The planner tests. Only the order of the costs matters, not that they are exact. BenchmarkCosts
-// of package column measures the times and prints them beside those of the model:
+// Testing takes less time, so the query tests. The times need not be exact as long as their order
+// is right. BenchmarkCosts of package column prints measured times beside the times of the model:
 //
 //	go test ./internal/segment/internal/column -run '^$' -bench Costs
 package cost
@@ -22,9 +22,9 @@ const (
 	ReadValue      = 200     // read the value of a field from a record
 	SearchStored   = 40      // search a stored value for a text
 	SearchValue    = 1000    // read a value from a record and search it for a text
-	SearchElements = 15      // search the elements of a record for a range of them
+	SearchElements = 15      // search the elements of a record for a range of elements
 	ExamineRecord  = 100     // examine a record in the forward index, without its words
-	ExamineWord    = 1       // examine a word of such a record
+	ExamineWord    = 1       // examine a word of a record in the forward index
 	SortedRow      = 2       // add one of the sorted rows to a set
 	FillByte       = 1. / 8  // add the records in a byte of a stored set to bits
 	LeadingRecord  = 1. / 8  // subtract two leading sets, for each record of the segment
@@ -33,23 +33,24 @@ const (
 	CountRank      = 2       // look up whether the record at a rank is in bits
 	MarkRank       = 3       // mark the rank of a record
 	MarkWord       = 2       // read 64 marks
-	CountRun       = 30      // count the records of a value run in bits, without those of a stored set
+	CountRun       = 30      // count the records of a value run without a stored set in bits
 	CountMarkedRun = 40      // locate the value run of a mark
 	CountElement   = 4       // count an element of a record
 	OpenPostings   = 100     // open a stored set
 	OpenContainer  = 45      // open a container of a stored set
-	PostingsByte   = 1. / 3  // read a byte of a stored set with short containers
+	PostingsByte   = 1. / 3  // read a byte of a stored set whose containers are short
 )
 
-// Sizes that estimates assume.
+// Sizes that estimates of times assume.
 const (
 	MinContainer      = 10 // bytes of a short container of a stored set
 	ReadsPerBucket    = 10 // values that are read to find the boundaries of a bucket of a histogram
-	RecordReadAsField = 40 // fields that could be skipped in the time to locate a record
+	RecordReadAsField = 40 // number of fields that take as long to skip as a record takes to locate
 )
 
-// Shares. The first method is used if at most one record in N is concerned, with N the constant;
-// else the second. The comment names the records if they are not all records of the segment.
+// Shares. A query uses the first method of the comment if at most one record in N is concerned,
+// with N the constant, and the second method otherwise. The records are all records of the segment,
+// unless the comment names others after a semicolon.
 const (
 	ListShare      = 64      // keep a set as a list, or as bits
 	CollectShare   = 512     // collect a set in a list, which must be sorted, or in bits
@@ -60,15 +61,15 @@ const (
 	SearchShare    = 4       // search the values of runs with matches, or all stored values; of the value runs
 	StoredFreqs    = 1 << 14 // count a clause in each record, or read its frequencies; of the records with stored frequencies
 	UnionFreqs     = 1 << 8  // count a clause in each record, or add up the frequencies of its terms; of the records with any of the terms
-	ExclusionShare = 4       // an exclusion is evaluated first if its set takes at most a nanosecond for N records
+	ExclusionShare = 4       // evaluate an exclusion before other conditions if its set takes at most a nanosecond for N records
 )
 
-// Limits of candidates. To find the n best matches, only the candidates are scored if they are few;
-// else all matches are.
+// Limits of candidates. To find the n best matches, a search scores the candidates if they are few,
+// and all matches otherwise.
 const (
-	CandidateBase    = 4096 // fewer matches are all scored
-	CandidatesPerTop = 512  // fewer than n times as many matches are all scored
-	RepeatedPerMatch = 4    // all matches are scored if more records per match repeat the clause
+	CandidateBase    = 4096 // with fewer matches, score all
+	CandidatesPerTop = 512  // with fewer matches than n times the constant, score all
+	RepeatedPerMatch = 4    // score all if the clause occurs more than once in more than N records per match
 	CandidateShare   = 2    // at most one match in N is a candidate by its frequency
 	ShortestShare    = 8    // at most one match in N is examined in length order
 )
