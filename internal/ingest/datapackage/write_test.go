@@ -69,7 +69,7 @@ func TestWriter_roundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := readOne(name, b.String())
-			ignored := cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Settings", "Root", "Path", "Parts")
+			ignored := cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Settings", "Root", "Path", "MoreFiles")
 			if diff := cmp.Diff(want, got, ignored, cmpopts.EquateEmpty()); diff != "" || got.Settings.Public != want.Settings.Public {
 				t.Errorf("%s (-read +written): public %v\n%s\n%s", name, got.Settings.Public, diff, b.String())
 			}
