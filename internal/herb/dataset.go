@@ -44,7 +44,11 @@ func ParseRef(s string) (Ref, error) {
 	return Ref{Namespace: ns, Name: name}, nil
 }
 
-var validName = regexp.MustCompile(fmt.Sprintf(`^[a-z0-9][a-z0-9._-]{0,%d}$`, MaxName-1))
+// NamePattern returns the regular expression of a valid name, which Go and the pattern of an HTML
+// input read alike.
+func NamePattern() string { return fmt.Sprintf(`[a-z0-9][a-z0-9._\-]{0,%d}`, MaxName-1) }
+
+var validName = regexp.MustCompile("^" + NamePattern() + "$")
 
 // ValidName reports whether s is a valid namespace or dataset name.
 func ValidName(s string) bool { return validName.MatchString(s) }

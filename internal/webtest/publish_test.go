@@ -11,6 +11,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -214,6 +215,21 @@ func TestPublishing_quickEdits(t *testing.T) {
 	})
 	if got := b.Count("button[value^='show ']"); got != 3 {
 		t.Errorf("%d columns are hidden", got)
+	}
+}
+
+// TestPublishing_name names a dataset after its file, with and without a script.
+func TestPublishing_name(t *testing.T) {
+	t.Parallel()
+	for _, script := range []bool{true, false} {
+		b := open(t, newPress(t, nil), tabOptions{NoScript: !script, Fails: []int{401}})
+		b.enterKey()
+		b.Fill("#namespace", "nursery")
+		b.Do(chromedp.SetUploadFiles("#file", []string{file(t, "розы 2024.csv", stockCSV())}))
+		b.send()
+		if got := b.Text("#publish dl.field dd bdi"); got != "nursery / rozy-2024" {
+			t.Errorf("script=%v: the dataset is %q", script, got)
+		}
 	}
 }
 

@@ -6,21 +6,13 @@ import { askKey, headers, parsePage, request } from "./ask-key.js";
 
 const form = $("#send");
 const input = $("#file"), list = $(".sending"), dataset = $("#dataset"), table = $("#table"), drop = $(".drop");
-let suggested = "";
-const suggest = (name) => {
-  if (dataset.value !== suggested) return;
-  const stem = name.toLowerCase().replace(/\.(gz|zst|bz2|xz|zip)$/, "").replace(/\.[a-z0-9]+$/, "");
-  suggested = stem.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[^a-z0-9_.]+/g, "-").replace(/^[-_.]+|[-_.]+$/g, "");
-  dataset.value = suggested;
-};
 const choose = (files) => {
   input.files = files;
   input.dispatchEvent(new Event("change", { bubbles: true }));
 };
 input.addEventListener("change", () => {
   dataset.disabled = input.files.length > 1; // each is named after itself
-  if (dataset.disabled) dataset.value = suggested = "";
-  else if (input.files.length) suggest(input.files[0].name);
+  if (dataset.disabled) dataset.value = "";
 });
 for (const type of ["dragenter", "dragover"]) {
   document.addEventListener(type, (event) => {

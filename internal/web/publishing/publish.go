@@ -138,6 +138,9 @@ type publishPage struct {
 	Drafts     []draftLink
 }
 
+// NamePattern returns the pattern of the inputs of names.
+func (*publishPage) NamePattern() string { return herb.NamePattern() }
+
 type draftLink struct {
 	review.Draft
 	Href string
