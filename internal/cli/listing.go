@@ -100,6 +100,10 @@ func withListing[Request any](ctx context.Context, d *app.Data, ref herb.Ref, ra
 func newExport(r *runner) *cobra.Command {
 	var format, rawQuery, file string
 	var chosen export.Format
+	var formats []string
+	for _, f := range export.Formats() {
+		formats = append(formats, string(f))
+	}
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "export NAMESPACE/DATASET",
 		Short: "Export all records of a dataset, or of a query, as CSV, NDJSON or XLSX",
@@ -121,7 +125,7 @@ With --output, the file is created only when it is complete, and not at all if t
 		chosen, err = exportFormat(format, file)
 		return usage(err)
 	}
-	stringFlag(cmd, &format, "format", "`format`: csv, ndjson or xlsx (default: by the extension of the output file, else csv)", offer("csv", "ndjson", "xlsx"))
+	stringFlag(cmd, &format, "format", "`format`: "+export.List("")+" (default: by the extension of the output file, else csv)", offer(formats...))
 	stringFlag(cmd, &rawQuery, "query", "filters, search and order: query `parameters` as in a listing URL", r.completeQuery())
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
 	completeFlag(cmd, "output", offerPaths())
@@ -133,16 +137,14 @@ func exportFormat(format, file string) (export.Format, error) {
 	if format != "" {
 		return export.ParseFormat(format)
 	}
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".ndjson", ".jsonl":
-		return export.NDJSON, nil
-	case ".xlsx":
-		return export.XLSX, nil
-	case ".json", ".parquet", ".db", ".sqlite", ".gz", ".zst":
-		return "", herb.Invalidf("%s: unsupported export format; use .csv, .ndjson or .xlsx, or set --format", file)
-	default:
-		return export.CSV, nil
+	if f, ok := export.FormatOf(file); ok {
+		return f, nil
 	}
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json", ".parquet", ".db", ".sqlite", ".gz", ".zst":
+		return "", herb.Invalidf("%s: unsupported export format; use %s, or set --format", file, export.List("."))
+	}
+	return export.CSV, nil
 }
 
 func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string, f export.Format, w io.Writer) error {

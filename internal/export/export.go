@@ -31,13 +31,15 @@ import (
 	"hash"
 	"io"
 	"iter"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
-// Format is a file format.
+// Format is a file format, named as the extension of its files.
 type Format string
 
 // Supported formats.
@@ -50,6 +52,34 @@ const (
 // Formats returns all formats.
 func Formats() []Format { return []Format{CSV, NDJSON, XLSX} }
 
+// List joins the names of all formats, each after a prefix, with an "or".
+func List(prefix string) string {
+	names := make([]string, len(Formats()))
+	for i, f := range Formats() {
+		names[i] = prefix + string(f)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// Label returns the name of the format on pages.
+func (f Format) Label() string { return strings.ToUpper(string(f)) }
+
+// Purpose says what files of the format are good for, on pages.
+func (f Format) Purpose() string {
+	return map[Format]string{CSV: "for spreadsheets and scripts", NDJSON: "one JSON object per line", XLSX: "for Excel"}[f]
+}
+
+// FormatOf returns the format of a file by its extension; ok is false if it has another one.
+func FormatOf(file string) (f Format, ok bool) {
+	ext := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
+	if ext == "jsonl" { // another name of the same format
+		return NDJSON, true
+	}
+	f = Format(ext)
+	return f, slices.Contains(Formats(), f)
+}
+
 // ParseFormat parses a Format.
 func ParseFormat(s string) (Format, error) {
 	for _, f := range Formats() {
@@ -57,19 +87,20 @@ func ParseFormat(s string) (Format, error) {
 			return f, nil
 		}
 	}
-	return "", herb.Invalidf("unknown format %q; choose csv, ndjson or xlsx", s)
+	return "", herb.Invalidf("unknown format %q; choose %s", s, List(""))
 }
 
-// MediaType returns the media type without parameters.
+// MediaType returns the media type without parameters; it is empty for an unknown format.
 func (f Format) MediaType() string {
 	switch f {
 	case CSV:
 		return "text/csv"
+	case NDJSON:
+		return "application/x-ndjson"
 	case XLSX:
 		return "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-	default:
-		return "application/x-ndjson"
 	}
+	return ""
 }
 
 // ContentType returns the media type with its parameters.

@@ -335,3 +335,18 @@ func BenchmarkWrite(b *testing.B) {
 		})
 	}
 }
+
+// TestFormats checks that every format is described, and that an unknown one is not taken for
+// another.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for _, f := range export.Formats() {
+		found, ok := export.FormatOf("a/B." + f.Label())
+		if !ok || found != f || f.MediaType() == "" || f.Purpose() == "" || !strings.Contains(export.List("."), "."+string(f)) {
+			t.Errorf("%s: %q %q %q %v %t", f, f.Label(), f.MediaType(), f.Purpose(), found, ok)
+		}
+	}
+	if f, ok := export.FormatOf("a.parquet"); ok || f.MediaType() != "" {
+		t.Errorf("a.parquet has the format %s and the media type %q", f, f.MediaType())
+	}
+}

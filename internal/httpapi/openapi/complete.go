@@ -22,7 +22,7 @@ func (doc *document) addOwnOperations(d *herb.Dataset, name string) error {
 	url, title := "/api/v1/"+d.Ref.String(), cmp.Or(d.Title, d.Ref.String())
 	for _, f := range export.Formats() {
 		format := string(f)
-		op := doc.Paths[listPath+"."+format]["get"].forDataset(d, format+"_"+name, "Export "+title+" as "+strings.ToUpper(format))
+		op := doc.Paths[listPath+"."+format]["get"].forDataset(d, format+"_"+name, "Export "+title+" as "+f.Label())
 		if f == export.NDJSON {
 			op.Description = "Each line is an object of the schema `Record_" + name + "`. " + op.Description
 		}

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
@@ -47,7 +48,9 @@ type Download struct {
 }
 
 // Href returns the link to the file in a format.
-func (d *Download) Href(format string) string { return state.Join(d.path+"/data."+format, d.query) }
+func (d *Download) Href(f export.Format) string {
+	return state.Join(d.path+"/data."+string(f), d.query)
+}
 
 // NewHead returns the head of a page of a dataset. path is that of its table; version is the one
 // that the URL of the page names, or empty.
