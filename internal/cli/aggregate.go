@@ -53,7 +53,7 @@ It reads the data folder directly, whether a server is running or not.`,
 	cmd.Flags().StringArrayVar(&measures, "measure", nil, "`measure` to compute, such as sum:price; repeat it for more (default count)")
 	cmd.Flags().StringArrayVar(&having, "having", nil, "`condition` on a measure, such as count[gte]=10; repeat it for more")
 	stringFlag(cmd, &sort, "sort", "`labels and measures` to sort by, such as -sum:price or by2,by1", offer())
-	stringFlag(cmd, &top, "top", "`number` of groups to print, up to 1000 (default 100)", offer())
+	stringFlag(cmd, &top, "top", fmt.Sprintf("`number` of groups to print, up to %d (default %d)", query.MaxGroupsReturned, query.DefaultGroups), offer())
 	stringFlag(cmd, &fill, "fill", "`zero` adds the empty intervals between the first and the last", offer("zero"))
 	stringFlag(cmd, &zone, "zone", "time `zone` of datetimes that have one, such as Europe/Berlin (default UTC)", offer())
 	stringFlag(cmd, &rawQuery, "query", "filters and search: query `parameters` as in a listing URL", r.completeQuery())

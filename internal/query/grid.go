@@ -163,6 +163,28 @@ func ParseBounds(value string) (b Bounds, err error) {
 	return b, nil
 }
 
+// CellOf returns the column and the row of the cell that a point is in; ok is false if it is outside
+// the bounds. Points at the upper bounds are in the last column and row.
+func (g *GridRequest) CellOf(x, y float64) (column, row int, ok bool) {
+	b := g.Bounds
+	if x < b.MinX || x > b.MaxX || y < b.MinY || y > b.MaxY {
+		return 0, 0, false
+	}
+	return gridPart(b.MinX, b.MaxX, g.Columns, x), gridPart(b.MinY, b.MaxY, g.Rows, y), true
+}
+
+// gridPart returns which of n equal parts of a range a value is in, by the edges of the parts.
+func gridPart(low, high float64, n int, value float64) int {
+	i := min(int(float64(n)*((value-low)/(high-low))), n-1)
+	for i > 0 && value < gridEdge(low, high, n, i) { // the division may round to the next part
+		i--
+	}
+	for i < n-1 && value >= gridEdge(low, high, n, i+1) {
+		i++
+	}
+	return i
+}
+
 // EdgesX returns the boundaries of the columns in plain decimal notation, one more than there are
 // columns.
 func (g *GridRequest) EdgesX() []string { return gridEdges(g.Bounds.MinX, g.Bounds.MaxX, g.Columns) }
@@ -170,16 +192,20 @@ func (g *GridRequest) EdgesX() []string { return gridEdges(g.Bounds.MinX, g.Boun
 // EdgesY returns the boundaries of the rows.
 func (g *GridRequest) EdgesY() []string { return gridEdges(g.Bounds.MinY, g.Bounds.MaxY, g.Rows) }
 
-// gridEdges divides a range into n equal parts. Clients that compute with doubles get the same
-// boundaries.
+// gridEdges divides a range into n equal parts.
 func gridEdges(low, high float64, n int) []string {
 	edges := make([]string, n+1)
 	for i := range edges {
-		at := high
-		if i < n {
-			at = low + float64((high-low)*float64(i)/float64(n)) // the conversion prevents a fused operation, which rounds differently
-		}
-		edges[i] = strconv.FormatFloat(min(at, high), 'f', -1, 64)
+		edges[i] = strconv.FormatFloat(gridEdge(low, high, n, i), 'f', -1, 64)
 	}
 	return edges
+}
+
+// gridEdge returns the edge before part i of n equal parts of a range. Clients that compute with
+// doubles get the same edges.
+func gridEdge(low, high float64, n, i int) float64 {
+	if i == n {
+		return high
+	}
+	return min(low+float64((high-low)*float64(i)/float64(n)), high) // the conversion prevents a fused operation, which rounds differently
 }

@@ -49,6 +49,11 @@ func (k MeasureKind) AppliesTo(f *herb.Field) bool {
 	}
 }
 
+// needsAddition reports whether a measure is computed by adding values.
+func (k MeasureKind) needsAddition() bool {
+	return k == MeasureSum || k == MeasureMean || k == MeasureMedian
+}
+
 // ResultType returns the type of the values of a measure of a field.
 func (k MeasureKind) ResultType(field herb.Type) herb.Type {
 	if k.IsComputed() {
@@ -91,10 +96,25 @@ func parsePercent(s string) (percent int, ok bool) {
 func measureNames() []string {
 	names := []string{string(MeasureCount)}
 	for _, k := range measureKinds {
-		if k == MeasurePercentile {
-			names = append(names, "p90:field")
-		} else {
-			names = append(names, string(k)+":field")
+		names = append(names, k.example()+":field")
+	}
+	return names
+}
+
+// example returns the kind as requests write it, with the percent of a percentile.
+func (k MeasureKind) example() string {
+	if k == MeasurePercentile {
+		return "p90"
+	}
+	return string(k)
+}
+
+// MeasuresWithoutAddition returns the kinds of measures of numbers that are not computed by adding
+// values, as requests write them.
+func MeasuresWithoutAddition() (names []string) {
+	for _, k := range measureKinds {
+		if !k.needsAddition() {
+			names = append(names, k.example())
 		}
 	}
 	return names

@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"herbarium/internal/export"
 	"herbarium/internal/herb"

@@ -1,13 +1,11 @@
 // Distributions in the header of the grid. They are requested after the rows, for the columns in view, and stay until
 // new ones arrive. The pointer shows a range and its count; a click filters by it; a drag selects several.
 
-import { $$, grid, on, onShow, swap } from "./dom.js";
+import { $, $$, grid, on, onShow, swap } from "./dom.js";
 import { fill, listing } from "./address.js";
 import { patchNode } from "./morph.js";
 import { fetchPart, visit } from "./nav.js";
 import { showTip } from "./popup.js";
-
-const maxDistributions = 32; // of one request
 
 // missingDistributions returns the distributions in view, or nearly so, that are neither loaded nor requested.
 function missingDistributions() {
@@ -17,7 +15,7 @@ function missingDistributions() {
     const r = picture.getBoundingClientRect();
     return r.width && r.right > area.left - area.width / 2 && r.left < area.right + area.width / 2;
   };
-  return $$("thead .distribution:not([data-loaded], [data-requested])", grid()).filter(near).slice(0, maxDistributions);
+  return $$("thead .distribution:not([data-loaded], [data-requested])", grid()).filter(near).slice(0, $("table", grid()).dataset.maxDistributions);
 }
 
 async function loadDistributions() {

@@ -3,14 +3,15 @@
 import { $, $$, grid, on } from "./dom.js";
 import { listing, show, withWidth } from "./address.js";
 
-const narrowest = 48, widest = 1200, widthStep = 16, edge = 6; // pixels
+const widthStep = 16, edge = 6; // pixels
 
 const colOf = (th) => $$("col", grid())[th.cellIndex];
 
 // setColumnWidth changes the width of a column on the screen. The other ones stay, except the one that takes the rest.
 function setColumnWidth(th, pixels) {
   const table = th.closest("table"), col = colOf(th);
-  const before = th.offsetWidth, after = Math.round(Math.max(narrowest, Math.min(pixels, widest)));
+  const { minWidth, maxWidth } = table.dataset;
+  const before = th.offsetWidth, after = Math.round(Math.max(minWidth, Math.min(pixels, maxWidth)));
   if (!col.hasAttribute("width")) { // it took the rest
     table.classList.remove("stretches");
     for (const other of $$("th[data-field]", table)) colOf(other).setAttribute("width", other.offsetWidth);
@@ -63,7 +64,7 @@ on("click", "#grid thead th[data-field]", (event, th) => {
 on("dblclick", "#grid thead th[data-field]", (event, th) => {
   if (!atEdge(event, th)) return;
   const head = $(".col-head", th);
-  setColumnWidth(th, narrowest);
+  setColumnWidth(th, 0); // the narrowest one
   const cells = $$("tbody tr", grid()).map((row) => row.cells[th.cellIndex].scrollWidth);
   const name = $(".col-name", th).scrollWidth + head.offsetWidth - $(".col-name", th).offsetWidth + 20;
   setColumnWidth(th, Math.min(600, Math.max(name, ...cells) + 1));

@@ -82,14 +82,11 @@ func (v datasetView) mapGrid(ctx context.Context, pair columns.Pair, q *query.Gr
 	if !pair.WKT {
 		return v.Grid(ctx, q)
 	}
-	counts, b := make([]int, q.Columns*q.Rows), q.Bounds
+	counts := make([]int, q.Columns*q.Rows)
 	grid.Total, err = v.geometries(ctx, pair.Latitude, q.Request, func(x, y float64) {
-		if x < b.MinX || x > b.MaxX || y < b.MinY || y > b.MaxY {
-			return
+		if column, row, ok := q.CellOf(x, y); ok {
+			counts[row*q.Columns+column]++
 		}
-		column := min(int(float64(q.Columns)*(x-b.MinX)/(b.MaxX-b.MinX)), q.Columns-1)
-		row := min(int(float64(q.Rows)*(y-b.MinY)/(b.MaxY-b.MinY)), q.Rows-1)
-		counts[row*q.Columns+column]++
 	})
 	grid.SetCells(q, counts)
 	return grid, err

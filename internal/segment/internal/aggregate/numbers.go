@@ -70,8 +70,8 @@ func (n *numbers) decode(value []byte) (digits []byte, decimals int) {
 
 // errTooLong is the error of measures that compute with a number that is too long.
 func errTooLong(f *herb.Field) error {
-	return herb.Invalidf("field %q has a number of more than %d digits, which cannot be added; valid measures: %s, %s, %s, %s", f.Name, text.MaxDigits,
-		query.MeasureFilled, query.MeasureDistinct, query.MeasureMin, query.MeasureMax)
+	return herb.Invalidf("field %q has a number of more than %d digits, which cannot be added; valid measures: %s",
+		f.Name, text.MaxDigits, strings.Join(query.MeasuresWithoutAddition(), ", "))
 }
 
 // scale converts the values from units of their own last decimal place to those of all. It returns

@@ -11,8 +11,8 @@ import (
 
 // The widths of columns that a user may choose, in pixels.
 const (
-	minWidth = 48
-	maxWidth = 1200
+	MinWidth = 48
+	MaxWidth = 1200
 )
 
 // ColumnWidth is the width of a column that a user has chosen.
@@ -31,7 +31,7 @@ func (s *State) setWidth(value string) {
 	}
 	s.Widths = slices.DeleteFunc(s.Widths, func(w ColumnWidth) bool { return w.Field == field })
 	if len(s.Widths) < maxColumns {
-		s.Widths = append(s.Widths, ColumnWidth{field, min(max(pixels, minWidth), maxWidth)})
+		s.Widths = append(s.Widths, ColumnWidth{field, min(max(pixels, MinWidth), MaxWidth)})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/plot"
@@ -14,7 +15,7 @@ import (
 // The widths of columns in pixels. Tables have a fixed layout: browsers lay out a page without
 // measuring its cells, and columns do not move while you type.
 const (
-	rowNumberWidth = 56  // of the first column; grid.css repeats it
+	rowNumberWidth = 56  // of the first column; --row-number of grid.css is the same
 	leastWidth     = 124 // of the distribution in the header
 	mostWidth      = 260 // unless the column has the longest texts
 	longTextWidth  = 320
@@ -22,6 +23,16 @@ const (
 	cellPadding = 20
 	fontSize    = 13
 )
+
+// RowNumberWidth returns the width of the column of row numbers in pixels.
+func (*Table) RowNumberWidth() int { return rowNumberWidth }
+
+// MinWidth and MaxWidth return the widths that a user may choose for a column, in pixels.
+func (*Table) MinWidth() int { return state.MinWidth }
+func (*Table) MaxWidth() int { return state.MaxWidth }
+
+// MaxDistributions returns how many distributions the script may request at once.
+func (*Table) MaxDistributions() int { return query.MaxFacetFields }
 
 // setWidths sets the widths of the columns of a table. One column takes the rest of the window,
 // unless users have chosen widths for all that could: that with the longest texts, else the last

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -83,5 +84,15 @@ func TestCellLength(t *testing.T) {
 		if got := len([]rune(c.Text)); got != tt.want || c.Clipped != (tt.limit < len(value)) {
 			t.Errorf("%d of %d characters, clipped is %t", got, tt.limit, c.Clipped)
 		}
+	}
+}
+
+// TestRowNumberWidth compares the width with the style sheet, which cannot be told: pages have no
+// styles of their own.
+func TestRowNumberWidth(t *testing.T) {
+	t.Parallel()
+	css, err := os.ReadFile("../../assets/grid.css")
+	if want := fmt.Sprintf("--row-number: %dpx;", rowNumberWidth); err != nil || !strings.Contains(string(css), want) {
+		t.Errorf("grid.css does not contain %q, %v", want, err)
 	}
 }
