@@ -163,7 +163,7 @@ func ParseBounds(value string) (b Bounds, err error) {
 	return b, nil
 }
 
-// CellOf returns the column and the row of the cell that a point is in; ok is false if it is outside
+// CellOf returns the column and the row of the cell of a point; ok is false if it is outside
 // the bounds. Points at the upper bounds are in the last column and row.
 func (g *GridRequest) CellOf(x, y float64) (column, row int, ok bool) {
 	b := g.Bounds

@@ -33,7 +33,7 @@ func TestGrid_levels(t *testing.T) {
 	}
 }
 
-// TestGrid_cellOf checks that the cell of a point is the one between the edges that the API reports.
+// TestGrid_cellOf checks that the cell of a point is between the edges that the API reports.
 func TestGrid_cellOf(t *testing.T) {
 	t.Parallel()
 	g := &query.GridRequest{Columns: 49, Rows: 7, Bounds: query.Bounds{MinX: -0.1, MinY: 0.2, MaxX: 1.3, MaxY: 0.9}}
