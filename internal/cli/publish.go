@@ -24,6 +24,7 @@ import (
 func newPublish(r *runner) *cobra.Command {
 	var given publishFlags
 	var opts publishOptions
+	var consents func() []herb.Consent
 	var server remoteFlags
 	cmd := &cobra.Command{
 		Use:   "publish PATH…",
@@ -74,6 +75,7 @@ rejected or failed), version, changes and report.`,
 			// Large records produce much garbage; a memory limit bounds the heap for files of any
 			// size.
 			app.LimitMemory(app.PublishMemory)
+			opts.Consents = consents()
 			var client *remote.Client
 			if server.given(cmd) {
 				var err error
@@ -119,9 +121,7 @@ rejected or failed), version, changes and report.`,
 	server.add(cmd, "send the files to the server at this `URL` instead of publishing them on this machine")
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.explain, "explain", false, "print the three best readings of each file (delimiter, header, footnotes), their scores, and how to select them")
-	cmd.Flags().BoolVar(&opts.AllowBreaking, "allow-breaking", false, "publish despite breaking changes")
-	cmd.Flags().BoolVar(&opts.AllowExposure, "allow-exposure", false, "publish although something becomes public that the live version hides")
-	cmd.Flags().BoolVar(&opts.AllowFailed, "allow-failed-expectations", false, "publish although an expectation fails")
+	consents = addConsents(cmd.Flags(), "publish", herb.Consents())
 	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
 	addSettings(cmd.Flags(), groupFiles, "keep", "cache_size", "retention")

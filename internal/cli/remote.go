@@ -133,14 +133,8 @@ func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publ
 	if opts.Check {
 		f.Params["_check"] = "true"
 	}
-	if opts.AllowBreaking {
-		f.Params["_allow_breaking"] = "true"
-	}
-	if opts.AllowExposure {
-		f.Params["_allow_exposure"] = "true"
-	}
-	if opts.AllowFailed {
-		f.Params["_allow_failed_expectations"] = "true"
+	for _, c := range opts.Consents {
+		f.Params[c.Parameter()] = "true"
 	}
 	if opts.Force {
 		f.Params["_force"] = "true"

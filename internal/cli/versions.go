@@ -104,7 +104,7 @@ func countChanges(changes []versions.Change) string {
 
 func newDatasetsRollback(r *runner) *cobra.Command {
 	var version string
-	var allowExposure bool
+	var consents func() []herb.Consent
 	type restored struct {
 		herb.Ref
 		Version string `json:"version"`
@@ -119,7 +119,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
   herbarium datasets rollback garden/catalog --version 20260314T092653Z-k7q2mzx4ab
   herbarium datasets rollback garden/catalog --to https://data.example.org`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		live, err := d.Publisher.Rollback(ctx, ref, "", version, allowExposure)
+		live, err := d.Publisher.Rollback(ctx, ref, "", version, consents()...)
 		if err != nil {
 			return err
 		}
@@ -127,12 +127,12 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 	})
 	stringFlag(cmd, &version, "version", "`version` to restore (default: the one before the live one)", r.completeVersion())
 	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
-		live, err := c.Rollback(ctx, ref, version, allowExposure)
+		live, err := c.Rollback(ctx, ref, version, consents()...)
 		if err != nil {
 			return err
 		}
 		return write(ref, live)
 	})
-	cmd.Flags().BoolVar(&allowExposure, "allow-exposure", false, "roll back although something becomes public that the live version hides")
+	consents = addConsents(cmd.Flags(), "roll back", versions.RollbackConsents())
 	return r.jsonFlag(cmd, "")
 }

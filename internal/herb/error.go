@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 )
 
@@ -48,43 +47,6 @@ type Error struct {
 	Field string
 	// Problem is the message without places and without what to do; empty if it is not known.
 	Problem string
-}
-
-// Consent is what a publisher states to publish a version that would be rejected.
-type Consent string
-
-// The consents. None implies another.
-const (
-	ConsentBreaking     Consent = "allow_breaking"            // consumers of the live version may fail
-	ConsentExposure     Consent = "allow_exposure"            // something becomes public that the live version hides
-	ConsentExpectations Consent = "allow_failed_expectations" // an expectation of the publisher fails
-)
-
-// Flag returns the consent as a flag of the command line.
-func (c Consent) Flag() string { return "--" + strings.ReplaceAll(string(c), "_", "-") }
-
-// Parameter returns the consent as a parameter of the API.
-func (c Consent) Parameter() string { return "_" + string(c) + "=true" }
-
-// ConsentsOf returns the consents of the outermost Error in err's chain.
-func ConsentsOf(err error) []Consent {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Consents
-	}
-	return nil
-}
-
-// Advice says how to state consents in the words of an interface, to follow a message; empty if
-// there are none.
-func Advice(consents []Consent, word func(Consent) string) string {
-	if len(consents) == 0 {
-		return ""
-	}
-	words := make([]string, len(consents))
-	for i, c := range consents {
-		words[i] = word(c)
-	}
-	return "\n  correct it or, if this is intended, use " + strings.Join(words, " and ")
 }
 
 // Error returns the message, followed by the cause if there is one.

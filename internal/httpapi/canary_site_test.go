@@ -260,7 +260,7 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 	must.NoError(t, err)
 	before, err := s.library.LiveVersion(t.Context(), ref)
 	must.NoError(t, err)
-	started, err := s.jobs.Start(t.Context(), jobs.Request{Ref: ref, File: content, Descriptor: descriptor, Live: before.Version, AllowBreaking: true, AllowExposure: true})
+	started, err := s.jobs.Start(t.Context(), jobs.Request{Ref: ref, File: content, Descriptor: descriptor, Live: before.Version, Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure}})
 	must.NoError(t, err)
 	<-started.Done()
 	record := started.Record()

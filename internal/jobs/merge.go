@@ -89,10 +89,8 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 	if err := c.matchFields(t.Dataset.Fields, live.Fields, r.Mode); err != nil {
 		return nil, source.Located(src.Name(0), err)
 	}
-	if !r.AllowExposure {
-		if err := versions.RejectChanges(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx)); err != nil {
-			return nil, err
-		}
+	if err := versions.RejectChanges(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx), r.Consents...); err != nil {
+		return nil, err
 	}
 	for _, name := range live.PrimaryKey {
 		c.key = append(c.key, herb.FieldIndex(live.Fields, name))

@@ -118,20 +118,18 @@ func (s *Service) Stop() {
 
 // Request is a file to be published.
 type Request struct {
-	Ref           herb.Ref
-	File          *upload.File // Start takes it over
-	Mode          Mode
-	Descriptor    []byte            // in JSON or YAML; nil: that of the live version
-	Reading       map[string]string // members of herb.Reading that replace those of the live version, by name
-	Access        herb.Access       // empty: that of the descriptor or the live version
-	AllowBreaking bool
-	AllowExposure bool
-	AllowFailed   bool       // accept expectations that fail
-	Check         bool       // do everything except publish
-	Force         bool       // publish a file that has not changed
-	Live          string     // the live version when the request arrived, or that it requires; empty if there was none
-	Required      bool       // the client stated Live
-	Actor         herb.Actor // for the audit log
+	Ref        herb.Ref
+	File       *upload.File // Start takes it over
+	Mode       Mode
+	Descriptor []byte            // in JSON or YAML; nil: that of the live version
+	Reading    map[string]string // members of herb.Reading that replace those of the live version, by name
+	Access     herb.Access       // empty: that of the descriptor or the live version
+	Consents   []herb.Consent    // what the client accepts
+	Check      bool              // do everything except publish
+	Force      bool              // publish a file that has not changed
+	Live       string            // the live version when the request arrived, or that it requires; empty if there was none
+	Required   bool              // the client stated Live
+	Actor      herb.Actor        // for the audit log
 	// Authorize fails if the client must not publish anymore, for example because its key was
 	// revoked. It is called before the version goes live. nil: nothing is checked.
 	Authorize func(ctx context.Context) error
@@ -256,7 +254,7 @@ func (s *Service) publish(ctx context.Context, r *Request, opts publish.Options,
 	if err != nil {
 		return result, classify(ctx, err, r)
 	}
-	opts.AllowBreaking, opts.AllowExposure, opts.AllowFailed, opts.Authorize = r.AllowBreaking, r.AllowExposure, r.AllowFailed, r.Authorize
+	opts.Consents, opts.Authorize = r.Consents, r.Authorize
 	opts.Check, opts.Force, opts.Exclusive = r.Check, r.Force, &r.Live
 	opts.Keep = &versions.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256, Merged: r.File.Merged}
 	opts.Records, recorded = records, true

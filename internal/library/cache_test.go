@@ -297,7 +297,7 @@ func TestCache_race(t *testing.T) {
 	for n := range 40 {
 		versionstest.PublishAs(t, publisher.Node, versionstest.Named(n%datasets), 10+n)
 		if n%10 == 9 {
-			if _, err := publisher.Rollback(t.Context(), versionstest.Named(n%datasets), "", false); err != nil {
+			if _, err := publisher.Rollback(t.Context(), versionstest.Named(n%datasets), ""); err != nil {
 				t.Error(err)
 			}
 		}

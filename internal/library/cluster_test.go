@@ -58,7 +58,7 @@ func TestCluster(t *testing.T) {
 			t.Errorf("%d downloads of two versions to one node; the other had built them", n)
 		}
 
-		if back, err := b.Rollback(t.Context(), ref, "", false); err != nil || back != first.Version {
+		if back, err := b.Rollback(t.Context(), ref, ""); err != nil || back != first.Version {
 			t.Errorf("rolled back to %s, %v", back, err)
 		}
 		versionstest.Pass(3 * time.Second)

@@ -192,7 +192,7 @@ func TestFetch_rolledBack(t *testing.T) {
 		c.Bucket.Set(versionstest.Only("get", shut), nil)
 		d := versionstest.PublishAs(t, publisher.Node, ref, 2)
 		versionstest.Pass(3 * time.Second)
-		if _, err := publisher.Rollback(t.Context(), ref, "", false); err != nil {
+		if _, err := publisher.Rollback(t.Context(), ref, ""); err != nil {
 			t.Fatal(err)
 		}
 		versionstest.Pass(3 * time.Second)

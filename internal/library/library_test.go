@@ -163,7 +163,7 @@ func TestConcurrency(t *testing.T) {
 	for n := 2; n < 20; n++ {
 		versionstest.Publish(t, publisher, n)
 		if n%5 == 0 {
-			if _, err := publisher.Rollback(t.Context(), ref, "", false); err != nil {
+			if _, err := publisher.Rollback(t.Context(), ref, ""); err != nil {
 				t.Error(err)
 			}
 		}

@@ -58,7 +58,7 @@ func TestAcquireVersion(t *testing.T) {
 	wantNoVersion(t, l, herb.PlantsRef, "1", herb.CodeInvalid, "has no versions")
 	wantNoVersion(t, l, herb.Ref{Namespace: "shop", Name: "price"}, ds[0].Version, herb.CodeNotFound, `did you mean "shop/prices"?`)
 
-	if _, err := publisher.Rollback(t.Context(), ref, ds[1].Version, true); err != nil {
+	if _, err := publisher.Rollback(t.Context(), ref, ds[1].Version, herb.ConsentExposure); err != nil {
 		t.Fatal(err)
 	}
 	versionstest.WantListed(t, l, ref, 2)

@@ -239,7 +239,7 @@ func TestHealth_rollback(t *testing.T) {
 	if h := l.Health(); h.Failed != 1 || h.Behind != 1 {
 		t.Fatalf("health: %+v", h)
 	}
-	if _, err := publisher.Rollback(t.Context(), ref, "", false); err != nil {
+	if _, err := publisher.Rollback(t.Context(), ref, ""); err != nil {
 		t.Fatal(err)
 	}
 	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {

@@ -76,7 +76,7 @@ func TestSearch(t *testing.T) {
 	publish("roses", "White plants", "Open data")
 	publish("trees", "Tall plants", "Open data")
 	want(found{"red", "", ""}, found{"white", "", "roses"}, found{"", "Open data", "ferns roses trees"})
-	if _, err := publisher.Rollback(t.Context(), herb.Ref{Namespace: "garden", Name: "roses"}, "", false); err != nil {
+	if _, err := publisher.Rollback(t.Context(), herb.Ref{Namespace: "garden", Name: "roses"}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := publisher.Remove(t.Context(), herb.Ref{Namespace: "garden", Name: "trees"}, ""); err != nil {

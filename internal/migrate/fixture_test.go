@@ -48,7 +48,7 @@ func newGarden(t *testing.T, plants int) *garden {
 		for n := 1; n <= 3; n++ {
 			publish(t, d, trees, n)
 		}
-		if _, err := d.Versions.Rollback(t.Context(), trees, "", false); err != nil {
+		if _, err := d.Versions.Rollback(t.Context(), trees, ""); err != nil {
 			t.Fatal(err)
 		}
 		publish(t, d, herbs, 40)
@@ -101,7 +101,7 @@ func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 		}
 	}
 	_, err := d.Versions.Publish(t.Context(), versions.Publication{
-		AllowBreaking: true, Source: source,
+		Consents: []herb.Consent{herb.ConsentBreaking}, Source: source,
 		Dataset: herb.Dataset{
 			Ref: ref, Title: "Ω <b>\x00", Description: fmt.Sprint(records), Access: herb.AccessKey, SourceHash: fmt.Sprint(records),
 			Fields: []herb.Field{

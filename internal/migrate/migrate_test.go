@@ -73,7 +73,7 @@ func TestMigrate_thereAndBack(t *testing.T) {
 	for _, p := range []Place{to, back} {
 		g.works(t, p)
 		p.use(t, func(d *app.Data) { // the versions that are not live are there as well
-			_, err := d.Versions.Rollback(t.Context(), trees, "", false)
+			_, err := d.Versions.Rollback(t.Context(), trees, "")
 			must.NoError(t, err)
 			snap, err := d.Library.Acquire(t.Context(), trees)
 			must.NoError(t, err)
@@ -103,7 +103,7 @@ func TestMigrate_catchesUp(t *testing.T) {
 				g.create(t, d, 70)
 				publish(t, d, trees, 4) // which drops the first version
 				publish(t, d, herbs, 20)
-				_, err := d.Versions.Rollback(t.Context(), herbs, "", false)
+				_, err := d.Versions.Rollback(t.Context(), herbs, "")
 				must.NoError(t, err)
 				id, _ := access.ID(g.active)
 				must.NoError(t, d.Store.RevokeKey(t.Context(), id, time.Now()))

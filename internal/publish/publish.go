@@ -56,13 +56,11 @@ type Store interface {
 	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
 }
 
-// Options configures a publish. The zero value rejects breaking changes.
+// Options configures a publish. The zero value publishes nothing that requires a consent.
 type Options struct {
-	AllowBreaking bool // accept breaking changes
-	AllowExposure bool // accept that something becomes public that the live version hides
-	AllowFailed   bool // accept expectations that fail
-	Check         bool // dry run: do everything except making the version live
-	Force         bool // publish a source that has not changed since it was last published
+	Consents []herb.Consent // what the publisher accepts
+	Check    bool           // dry run: do everything except making the version live
+	Force    bool           // publish a source that has not changed since it was last published
 	// KeepRolledBack skips a source whose newest version was rolled back, until the source changes.
 	KeepRolledBack bool
 	// Exclusive is the live version that the publisher knows, or empty if there was none; the
@@ -159,22 +157,20 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	reading = steps.Bytes(versions.PhaseIndexing)
 	r, err = p.Versions.Publish(ctx, versions.Publication{
-		Dataset:       t.Dataset,
-		Records:       t.Records(ctx),
-		Expectations:  s.Expectations,
-		UniqueKeys:    t.Source.UniqueKeys,
-		Charts:        s.Charts,
-		AccessSet:     s.AccessSet,
-		Origins:       originsOf(s),
-		Live:          &live,
-		Exclusive:     opts.Exclusive != nil,
-		Source:        opts.Keep,
-		AllowBreaking: opts.AllowBreaking,
-		AllowExposure: opts.AllowExposure,
-		AllowFailed:   opts.AllowFailed,
-		Authorize:     opts.Authorize,
-		Check:         opts.Check,
-		Progress:      steps,
+		Dataset:      t.Dataset,
+		Records:      t.Records(ctx),
+		Expectations: s.Expectations,
+		UniqueKeys:   t.Source.UniqueKeys,
+		Charts:       s.Charts,
+		AccessSet:    s.AccessSet,
+		Origins:      originsOf(s),
+		Live:         &live,
+		Exclusive:    opts.Exclusive != nil,
+		Source:       opts.Keep,
+		Consents:     opts.Consents,
+		Authorize:    opts.Authorize,
+		Check:        opts.Check,
+		Progress:     steps,
 	})
 	if versions.IsConcurrent(err) {
 		if now, failed := p.Versions.LiveVersion(ctx, s.Ref); failed == nil && now.SourceHash == t.Dataset.SourceHash && !opts.Force {

@@ -10,8 +10,8 @@ import (
 // Rollback makes another version of a dataset live and returns it. An empty version means the one
 // before the live one. live is the version that must be live; empty means any. The error has
 // herb.CodePrecondition if another one is live.
-func (p *Publisher) Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error) {
-	version, err := p.Versions.RollbackFrom(ctx, ref, live, version, allowExposure)
+func (p *Publisher) Rollback(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error) {
+	version, err := p.Versions.RollbackFrom(ctx, ref, live, version, given...)
 	p.AuditFailure(ctx, herb.AuditRolledBack, ref, err)
 	return version, required(ref, live, err)
 }

@@ -227,7 +227,7 @@ func (r reply) failure() error {
 		body.Message = fmt.Sprintf("the server returned the status %d %s", r.status, http.StatusText(r.status))
 	}
 	// The caller names the consents in its own words.
-	message := strings.TrimSuffix(body.Message, herb.Advice(body.Requires, herb.Consent.Parameter))
+	message := strings.TrimSuffix(body.Message, herb.Advice(body.Requires, herb.Consent.Query))
 	return &herb.Error{Code: codeOf(r.status), Message: message, Consents: body.Requires}
 }
 

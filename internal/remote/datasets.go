@@ -58,14 +58,14 @@ func (c *Client) get(ctx context.Context, path string, params url.Values, into a
 // Rollback makes a kept version live and returns it; the one before the live one if version is
 // empty. The request names the live version, so that it changes nothing if it is sent again after
 // its response was lost.
-func (c *Client) Rollback(ctx context.Context, ref herb.Ref, version string, allowExposure bool) (string, error) {
+func (c *Client) Rollback(ctx context.Context, ref herb.Ref, version string, given ...herb.Consent) (string, error) {
 	_, live, err := c.History(ctx, ref)
 	if err != nil {
 		return "", err
 	}
 	r := request{method: http.MethodPost, path: datasetPath(ref) + "/rollback", params: url.Values{}, header: ifMatch(live)}
-	if allowExposure {
-		r.params.Set("_allow_exposure", "true")
+	for _, c := range given {
+		r.params.Set(c.Parameter(), "true")
 	}
 	if version != "" {
 		body, _ := json.Marshal(map[string]string{"to": version}) // a string can be encoded

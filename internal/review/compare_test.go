@@ -135,7 +135,7 @@ func TestReview_compare(t *testing.T) {
 				t.Errorf("key %v (-want +got):\n%s", key, diff)
 			}
 			isReported := slices.ContainsFunc(r.Changes, func(c versions.Change) bool { return c.Kind == versions.KeyNotUnique })
-			if isReported != (duplicates > 0) || isReported && !r.Breaking() {
+			if isReported != (duplicates > 0) || isReported && !isBreaking(r) {
 				t.Errorf("%d duplicates, and the changes are %+v", duplicates, r.Changes)
 			}
 		})
@@ -156,7 +156,7 @@ func TestReview_changes(t *testing.T) {
 	}
 	id := n.create("a.csv", strings.Join(lines[:12], "\n"))
 	r := n.review(id)
-	if !r.Breaking() || r.Columns[3].Field != "xnew" && !r.Columns[3].Added {
+	if !isBreaking(r) || r.Columns[3].Field != "xnew" && !r.Columns[3].Added {
 		t.Errorf("got %+v", r)
 	}
 	rejected := n.publish(id, false, r.Live)
@@ -205,8 +205,8 @@ func TestReview_uniqueKeys(t *testing.T) {
 					got = append(got, c.Message)
 				}
 			}
-			if diff := gocmp.Diff(tt.want, got); diff != "" || r.Breaking() != (tt.want != nil) {
-				t.Errorf("breaking %t (-want +got):\n%s", r.Breaking(), diff)
+			if diff := gocmp.Diff(tt.want, got); diff != "" || isBreaking(r) != (tt.want != nil) {
+				t.Errorf("breaking %t (-want +got):\n%s", isBreaking(r), diff)
 			}
 			if r.Compared == nil {
 				t.Error("the records are not compared with the live version")

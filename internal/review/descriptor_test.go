@@ -188,7 +188,7 @@ func TestPublish_access(t *testing.T) {
 				content := strings.Replace(plainTable(), "plant 7", fmt.Sprint("fern", len(e.Columns)), 1)
 				id := n.create("a.csv", content)
 				r := n.edit(id, e)
-				if r.Access != tt.want || r.Breaking() {
+				if r.Access != tt.want || isBreaking(r) {
 					t.Errorf("%+v: the review has the access %s and the changes %+v", e, r.Access, r.Changes)
 				}
 				checkPublish(t, n, id, "a.csv", content)

@@ -90,7 +90,7 @@ func TestExposure_random(t *testing.T) {
 			for range 12 {
 				content, names := s.file()
 				a := attempt{file: content}
-				a.AllowBreaking, a.Force = true, random.IntN(2) == 0
+				a.Consents, a.Force = []herb.Consent{herb.ConsentBreaking}, random.IntN(2) == 0
 				if random.IntN(3) > 0 {
 					a.descriptor = s.descriptor(names)
 				}

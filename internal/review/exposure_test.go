@@ -54,7 +54,7 @@ func (n *node) ways() map[string]func(a attempt) error {
 	}
 	request := func(a attempt, file, descriptor string, mode jobs.Mode) error {
 		return result(n.put(prices, "prices.csv", file, descriptor, func(r *jobs.Request) {
-			r.AllowBreaking, r.AllowExposure, r.Force, r.Mode = a.AllowBreaking, a.AllowExposure, a.Force, mode
+			r.Consents, r.Force, r.Mode = a.Consents, a.Force, mode
 		}))
 	}
 	return map[string]func(a attempt) error{
@@ -63,7 +63,7 @@ func (n *node) ways() map[string]func(a attempt) error {
 			return err
 		},
 		"watch": func(a attempt) error { // it has no consents
-			if a.AllowExposure {
+			if slices.Contains(a.Consents, herb.ConsentExposure) {
 				return n.ways()["command"](a)
 			}
 			_, err := publisher.PublishSource(n.t.Context(), source(a), publish.WayWatch)
@@ -72,7 +72,8 @@ func (n *node) ways() map[string]func(a attempt) error {
 		"PUT": func(a attempt) error { return request(a, a.file, a.descriptor, jobs.Replace) },
 		"PATCH": func(a attempt) error { // then the descriptor alone
 			if live() != "" {
-				if err := request(attempt{Options: publish.Options{AllowExposure: a.AllowExposure}}, a.file, "", jobs.Append); err != nil {
+				withoutBreaking := slices.DeleteFunc(slices.Clone(a.Consents), func(c herb.Consent) bool { return c == herb.ConsentBreaking })
+				if err := request(attempt{Options: publish.Options{Consents: withoutBreaking}}, a.file, "", jobs.Append); err != nil {
 					return err
 				}
 			}
@@ -90,7 +91,7 @@ func (n *node) ways() map[string]func(a attempt) error {
 			if r.Error != "" {
 				return herb.Errorf(herb.CodeUnreadable, "%s", r.Error)
 			}
-			publishID, err := n.reviews.Publish(n.t.Context(), id, review.Consent{AllowBreaking: a.AllowBreaking, AllowExposure: a.AllowExposure}, r.Live, actor)
+			publishID, err := n.reviews.Publish(n.t.Context(), id, review.Approval{Consents: a.Consents}, r.Live, actor)
 			must.NoError(n.t, err)
 			record, err := n.reviews.State(n.t.Context(), publishID, longWait)
 			must.NoError(n.t, err)
@@ -127,7 +128,7 @@ const (
 
 // TestExposure_everyWay publishes over a version that hides a column, rows and values, in every
 // way: what was hidden stays hidden without a descriptor, and no descriptor exposes it without
-// consent, which neither AllowBreaking nor Force implies.
+// consent, which neither another consent nor Force implies.
 func TestExposure_everyWay(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -168,7 +169,7 @@ func TestExposure_everyWay(t *testing.T) {
 				if tt.descriptor != "" {
 					a.descriptor = descriptor(tt.descriptor)
 				}
-				a.AllowBreaking, a.Force = true, true
+				a.Consents, a.Force = []herb.Consent{herb.ConsentBreaking, herb.ConsentExpectations}, true
 				err := n.ways()[way](a)
 				if now := n.public(); strings.Contains(now, "canary") || strings.Contains(now, "source") {
 					t.Fatalf("became public, with the error %v:\n%s", err, now)
@@ -183,7 +184,7 @@ func TestExposure_everyWay(t *testing.T) {
 				if herb.CodeOf(err) != herb.CodeRejected || way != "watch" && !slices.Equal(consents, []herb.Consent{herb.ConsentExposure}) {
 					t.Fatalf("got %v, requires %v", err, consents)
 				}
-				a.AllowExposure = true
+				a.Consents = herb.Consents()
 				if err := n.ways()[way](a); err != nil {
 					t.Errorf("with consent: %v", err)
 				}
@@ -224,7 +225,7 @@ func TestExposure_remembered(t *testing.T) {
 	n := newNode(t, nodeOptions{})
 	put := n.ways()["PUT"]
 	schema := `"schema":{"fieldsMatch":["subset"],"fields":[{"name":"name"},{"name":"district"},{"name":"status"}]}`
-	must.NoError(t, put(attempt{file: people, descriptor: descriptor(schema), Options: publish.Options{AllowExposure: true}}))
+	must.NoError(t, put(attempt{file: people, descriptor: descriptor(schema), Options: publish.Options{Consents: []herb.Consent{herb.ConsentExposure}}}))
 	must.NoError(t, n.ways()["PATCH"](attempt{file: "name,phone,district,status\nKim,canary-7,West,public\n"}))
 	must.NoError(t, put(attempt{file: "name,district,status\nAda,North,public\nLea,West,public\nMo,x,public\n"}))
 	for name, file := range map[string]string{"phone": more, "contact": strings.Replace(more, "phone", "contact", 1)} {
@@ -246,12 +247,12 @@ func TestExposure_rollback(t *testing.T) {
 		n := newNode(t, nodeOptions{})
 		put := n.ways()["PUT"]
 		must.NoError(t, put(attempt{file: people, descriptor: descriptor(first)}))
-		must.NoError(t, put(attempt{file: people, descriptor: descriptor(hiding), Options: publish.Options{AllowBreaking: true}}))
-		_, err := n.library.Rollback(t.Context(), prices, "", false)
+		must.NoError(t, put(attempt{file: people, descriptor: descriptor(hiding), Options: publish.Options{Consents: []herb.Consent{herb.ConsentBreaking}}}))
+		_, err := n.library.Rollback(t.Context(), prices, "")
 		if !slices.Equal(herb.ConsentsOf(err), []herb.Consent{herb.ConsentExposure}) || strings.Contains(n.public(), "canary") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := n.library.Rollback(t.Context(), prices, "", true); err != nil || !strings.Contains(n.public(), "canary") {
+		if _, err := n.library.Rollback(t.Context(), prices, "", herb.ConsentExposure); err != nil || !strings.Contains(n.public(), "canary") {
 			t.Errorf("%s with consent: %v", name, err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"herbarium/internal/review"
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
 )
 
@@ -128,7 +129,11 @@ func (n *node) edit(id string, e review.Edits) review.Review {
 // publish publishes a draft and waits for the result.
 func (n *node) publish(id string, allow bool, live string) jobs.Record {
 	n.t.Helper()
-	publishID, err := n.reviews.Publish(n.t.Context(), id, review.Consent{AllowBreaking: allow, AllowExposure: allow, AllowFailed: allow}, live, actor)
+	var given review.Approval
+	if allow {
+		given.Consents = herb.Consents()
+	}
+	publishID, err := n.reviews.Publish(n.t.Context(), id, given, live, actor)
 	must.NoError(n.t, err)
 	r, err := n.reviews.State(n.t.Context(), publishID, longWait)
 	must.NoError(n.t, err)
@@ -138,12 +143,17 @@ func (n *node) publish(id string, allow bool, live string) jobs.Record {
 	return r
 }
 
+// isBreaking reports whether publishing a draft requires a consent besides the one to an exposure.
+func isBreaking(r review.Review) bool {
+	return slices.ContainsFunc(versions.RequiredConsents(r.Changes), func(c herb.Consent) bool { return c != herb.ConsentExposure })
+}
+
 // put publishes a file as the API does.
 func (n *node) put(ref herb.Ref, name, content, descriptor string, change func(*jobs.Request)) jobs.Record {
 	n.t.Helper()
 	live, err := n.library.LiveVersion(n.t.Context(), ref)
 	must.NoError(n.t, err)
-	req := jobs.Request{Ref: ref, File: n.receive(name, content), Live: live.Version, AllowBreaking: true, AllowExposure: true}
+	req := jobs.Request{Ref: ref, File: n.receive(name, content), Live: live.Version, Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure}}
 	if descriptor != "" {
 		req.Descriptor = []byte(descriptor)
 	}

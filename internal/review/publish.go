@@ -8,9 +8,9 @@ import (
 	"herbarium/internal/versions"
 )
 
-// Consent is what the publisher of a draft accepts, and whether it still may publish.
-type Consent struct {
-	AllowBreaking, AllowExposure, AllowFailed bool // see jobs.Request
+// Approval is what the publisher of a draft accepts, and whether it still may publish.
+type Approval struct {
+	Consents []herb.Consent
 	// Authorize fails if the publisher must not publish anymore. nil: nothing is checked.
 	Authorize func(ctx context.Context) error
 }
@@ -23,7 +23,7 @@ type Consent struct {
 // The error has herb.CodeRejected if another version is live, the draft is being published already,
 // or its file cannot be published with its edits, and herb.CodeUnavailable if this node has not
 // checked the file with its edits yet; it then begins to.
-func (s *Service) Publish(ctx context.Context, id string, given Consent, live string, actor herb.Actor) (string, error) {
+func (s *Service) Publish(ctx context.Context, id string, given Approval, live string, actor herb.Actor) (string, error) {
 	r, err := s.load(ctx, id)
 	if err != nil {
 		return "", err
@@ -53,8 +53,7 @@ func (s *Service) Publish(ctx context.Context, id string, given Consent, live st
 		return "", err
 	}
 	req := p.request(r, s.file(id, r))
-	req.AllowBreaking, req.AllowExposure, req.AllowFailed = given.AllowBreaking, given.AllowExposure, given.AllowFailed
-	req.Authorize, req.Actor = given.Authorize, actor
+	req.Consents, req.Authorize, req.Actor = given.Consents, given.Authorize, actor
 	req.Actor.Note = "sha256 " + r.SHA256
 	started, err := s.opts.Jobs.Start(ctx, req)
 	if err != nil {

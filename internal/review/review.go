@@ -4,7 +4,6 @@
 package review
 
 import (
-	"slices"
 	"time"
 
 	"herbarium/internal/herb"
@@ -72,18 +71,6 @@ type Review struct {
 	Unchanged bool              // the file and its settings are those of the live version: nothing would be published
 	Changes   []versions.Change // for users of the live version, except the number of records, and problems of the new one
 	Compared  *Comparison       // with the records of the live version; nil if there is none or there are too many
-}
-
-// Breaking reports whether a change requires the consent of the publisher because it may break
-// consumers.
-func (r *Review) Breaking() bool {
-	return slices.ContainsFunc(r.Changes, func(c versions.Change) bool { return c.Breaking && !c.Exposure })
-}
-
-// Exposing reports whether a change requires the consent of the publisher because something becomes
-// public.
-func (r *Review) Exposing() bool {
-	return slices.ContainsFunc(r.Changes, func(c versions.Change) bool { return c.Exposure })
 }
 
 // RowKind is what a row of a file is read as.

@@ -129,19 +129,19 @@ func TestReview_publishUnread(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	id := n.create("prices.csv", priceList())
-	if _, err := n.reviews.Publish(t.Context(), id, review.Consent{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := n.reviews.Publish(t.Context(), id, review.Approval{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("before the review: %v", err)
 	}
 	n.review(id)
 	must.NoError(t, n.reviews.Edit(t.Context(), id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber}}}))
-	if _, err := n.reviews.Publish(t.Context(), id, review.Consent{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := n.reviews.Publish(t.Context(), id, review.Approval{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("before the review of an edit: %v", err)
 	}
 	r := n.review(id)
 	if !strings.Contains(r.Error, `"on request" (line 44) is not a number in the declared notation`) || r.Columns[2].Rest != 2 || len(r.Rows) < 30 {
 		t.Errorf("a type that does not fit: %+v", r)
 	}
-	if _, err := n.reviews.Publish(t.Context(), id, review.Consent{}, "", actor); err == nil || herb.MessageOf(err) != r.Error {
+	if _, err := n.reviews.Publish(t.Context(), id, review.Approval{}, "", actor); err == nil || herb.MessageOf(err) != r.Error {
 		t.Errorf("publishing what does not fit: %v", err)
 	}
 	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber, Missing: []string{"on request"}}}})
@@ -166,10 +166,10 @@ func TestReview_liveSchema(t *testing.T) {
 	if !strings.Contains(r.Error, `"on request" (line 44) is not a number in the declared notation`) || len(r.Rows) < 30 || len(r.Columns) != 3 || r.Changes != nil {
 		t.Errorf("got %+v", r)
 	}
-	if _, err := n.reviews.Publish(t.Context(), id, review.Consent{AllowBreaking: true}, r.Live, actor); err == nil {
+	if _, err := n.reviews.Publish(t.Context(), id, review.Approval{Consents: []herb.Consent{herb.ConsentBreaking}}, r.Live, actor); err == nil {
 		t.Error("a file that cannot be read was published")
 	}
-	if r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Missing: []string{"on request"}}}}); r.Error != "" || r.Breaking() {
+	if r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Missing: []string{"on request"}}}}); r.Error != "" || isBreaking(r) {
 		t.Errorf("after the edit: %+v", r)
 	}
 	if r.Columns[2].Field != "cost" || r.Compared == nil || r.Compared.Same+r.Compared.New != 100 {

@@ -58,7 +58,7 @@ func TestCollect_retention(t *testing.T) {
 		collect(t, n)
 		wantObjects(t, c, versions[1], versions[2], other)
 
-		if _, err := n.Rollback(t.Context(), ref, "", false); err != nil { // versions that were rolled back are kept
+		if _, err := n.Rollback(t.Context(), ref, ""); err != nil { // versions that were rolled back are kept
 			t.Error(err)
 		}
 		versionstest.Pass(100 * time.Hour)
@@ -260,14 +260,14 @@ func anyOrder(t *testing.T, c *versionstest.Cluster, r *rand.Rand) {
 		ctx := context.Background()
 		switch ref := versionstest.Named(dataset); op {
 		case 0:
-			_, _ = n.Rollback(ctx, ref, "", false)
+			_, _ = n.Rollback(ctx, ref, "")
 		case 1:
 			_ = n.Remove(ctx, ref, "")
 		case 2, 3:
 			_ = n.Collect(ctx)
 		default:
 			_, _ = n.Publish(ctx, versions.Publication{
-				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(records, nil), AllowBreaking: true,
+				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(records, nil), Consents: []herb.Consent{herb.ConsentBreaking},
 			})
 		}
 		c.WantWhole(t)

@@ -159,9 +159,12 @@ func positions(fields []herb.Field) map[string]int {
 	return m
 }
 
-// Consent returns what a publisher must state to publish a breaking change.
+// Consent returns what a publisher must state to publish a version with the change; empty if
+// nothing is required.
 func (c Change) Consent() herb.Consent {
 	switch {
+	case !c.Breaking:
+		return ""
 	case c.Exposure:
 		return herb.ConsentExposure
 	case c.Kind == ExpectationFailed:
@@ -170,25 +173,33 @@ func (c Change) Consent() herb.Consent {
 	return herb.ConsentBreaking
 }
 
+// RequiredConsents returns the consents that changes require, in alphabetical order.
+func RequiredConsents(changes []Change) (required []herb.Consent) {
+	for _, c := range changes {
+		if needed := c.Consent(); needed != "" {
+			required = append(required, needed)
+		}
+	}
+	slices.Sort(required)
+	return slices.Compact(required)
+}
+
 // Reject returns an error if a version with these changes must not go live without further
 // consents.
 func Reject(changes []Change, given ...herb.Consent) error {
-	var reasons strings.Builder
-	var needed []herb.Consent
-	for _, c := range changes {
-		if !c.Breaking || slices.Contains(given, c.Consent()) {
-			continue
-		}
-		reasons.WriteString("\n  - " + c.Message)
-		if !slices.Contains(needed, c.Consent()) {
-			needed = append(needed, c.Consent())
-		}
-	}
-	if reasons.Len() == 0 {
+	rejected := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool {
+		return c.Consent() == "" || slices.Contains(given, c.Consent())
+	})
+	if len(rejected) == 0 {
 		return nil
 	}
-	slices.Sort(needed)
-	return &herb.Error{Code: herb.CodeRejected, Message: "rejected, nothing has changed:" + reasons.String(), Consents: needed}
+	var reasons strings.Builder
+	for _, c := range rejected {
+		reasons.WriteString("\n  - " + c.Message)
+	}
+	return &herb.Error{
+		Code: herb.CodeRejected, Message: "rejected, nothing has changed:" + reasons.String(), Consents: RequiredConsents(rejected),
+	}
 }
 
 // findProtected returns an exposure for each protected dataset with the same source file as a

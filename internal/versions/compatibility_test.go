@@ -173,7 +173,7 @@ func TestPublish_gate(t *testing.T) {
 			if versionstest.Acquire(t, l).Version != first.Version || len(s.Files(t)) != 1 || out.Version != "" {
 				t.Errorf("a rejected version left files: %v", s.Files(t))
 			}
-			p.AllowBreaking = true
+			p.Consents = []herb.Consent{herb.ConsentBreaking}
 			again, err := l.Publish(t.Context(), p)
 			if err != nil || versionstest.Acquire(t, l).Version != again.Version {
 				t.Errorf("allowed: %v", err)
@@ -257,7 +257,7 @@ func TestPublish_primaryKey(t *testing.T) {
 			if herb.CodeOf(err) != herb.CodeRejected || !strings.Contains(err.Error(), tt.want) || len(s.Files(t)) != 0 {
 				t.Fatalf("%v; want a rejection with %q and no files, got %v", err, tt.want, s.Files(t))
 			}
-			p.AllowBreaking = true
+			p.Consents = []herb.Consent{herb.ConsentBreaking}
 			out, err = l.Publish(t.Context(), p)
 			if err != nil || len(out.Report.Notes) != 1 || !strings.Contains(out.Report.Notes[0], tt.want) {
 				t.Errorf("allowed: %v, notes %q", err, out.Report.Notes)
@@ -321,7 +321,7 @@ func TestPublish_expectations(t *testing.T) {
 				Records:      sequence(herb.Record{"1", "fern"}, herb.Record{"2", "moss"}, herb.Record{"3", "ivy"}),
 				Expectations: tt.expectations,
 			}
-			for _, p.AllowBreaking = range []bool{false, true} { // it does not apply to expectations
+			for _, p.Consents = range [][]herb.Consent{nil, {herb.ConsentBreaking}} { // it does not apply to expectations
 				_, err := l.Publish(t.Context(), p)
 				if len(tt.want) == 0 {
 					if err != nil {

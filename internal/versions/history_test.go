@@ -31,18 +31,18 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	for step := 1; step < versions.DefaultKeep; step++ {
-		back, err := l.Rollback(t.Context(), ref, "", false)
+		back, err := l.Rollback(t.Context(), ref, "")
 		if err != nil || back != names[published-1-step] || versionstest.Total(t, versionstest.Acquire(t, l)) != published-step {
 			t.Fatalf("step %d back: %s, %v", step, back, err)
 		}
 	}
-	if _, err := l.Rollback(t.Context(), ref, "", false); herb.CodeOf(err) != herb.CodeInvalid {
+	if _, err := l.Rollback(t.Context(), ref, ""); herb.CodeOf(err) != herb.CodeInvalid {
 		t.Errorf("rolling back past the oldest: %v", err)
 	}
-	if _, err := l.Rollback(t.Context(), ref, names[published-1], false); err != nil || versionstest.Total(t, versionstest.Acquire(t, l)) != published {
+	if _, err := l.Rollback(t.Context(), ref, names[published-1]); err != nil || versionstest.Total(t, versionstest.Acquire(t, l)) != published {
 		t.Errorf("rolling forward: %v", err)
 	}
-	if _, err := l.Rollback(t.Context(), ref, "20240229T133000Z-abcdefghij", false); herb.CodeOf(err) != herb.CodeGone {
+	if _, err := l.Rollback(t.Context(), ref, "20240229T133000Z-abcdefghij"); herb.CodeOf(err) != herb.CodeGone {
 		t.Errorf("an unknown version: %v", err)
 	}
 	if err := l.Remove(t.Context(), ref, ""); err != nil || len(s.Files(t)) != 0 {

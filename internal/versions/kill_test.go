@@ -39,7 +39,7 @@ func TestPublish_endlessly(t *testing.T) {
 	}
 	for n := from + 1; ; n++ {
 		p := versionstest.WithSource(n)
-		p.AllowBreaking = false
+		p.Consents = nil
 		if _, err := l.Publish(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}

@@ -29,8 +29,8 @@ func TestPublish_protected(t *testing.T) {
 		{"open by default", "people", herb.AccessOpen, nil, true},
 		{"no access at all", "people", "", nil, true},
 		{"stated open", "people", herb.AccessOpen, func(p *versions.Publication) { p.AccessSet = true }, true},
-		{"breaking changes allowed", "people", herb.AccessOpen, func(p *versions.Publication) { p.AllowBreaking = true }, true},
-		{"allowed", "people", herb.AccessOpen, func(p *versions.Publication) { p.AllowExposure = true }, false},
+		{"breaking changes allowed", "people", herb.AccessOpen, func(p *versions.Publication) { p.Consents = []herb.Consent{herb.ConsentBreaking} }, true},
+		{"allowed", "people", herb.AccessOpen, func(p *versions.Publication) { p.Consents = []herb.Consent{herb.ConsentExposure} }, false},
 		{"still protected", "people", herb.AccessKey, nil, false},
 		{"check only", "people", herb.AccessOpen, func(p *versions.Publication) { p.Check = true }, true},
 		{"another dataset from the same file", "other", herb.AccessOpen, from("/srv/people.xlsx", "staff"), true},
@@ -38,7 +38,7 @@ func TestPublish_protected(t *testing.T) {
 		{"another sheet", "other", herb.AccessOpen, from("/srv/people.xlsx", "rooms"), false},
 		{"another file", "other", herb.AccessOpen, from("/srv/rooms.xlsx", ""), false},
 		{"the same file, stated open", "other", herb.AccessOpen, func(p *versions.Publication) { p.Origins, p.AccessSet = origin, true }, false},
-		{"the same file, allowed", "other", herb.AccessOpen, func(p *versions.Publication) { p.Origins, p.AllowExposure = origin, true }, false},
+		{"the same file, allowed", "other", herb.AccessOpen, func(p *versions.Publication) { p.Origins, p.Consents = origin, []herb.Consent{herb.ConsentExposure} }, false},
 		{"the same file, protected", "other", herb.AccessKey, func(p *versions.Publication) { p.Origins = origin }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,25 +99,25 @@ func TestRollback_protected(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		versions []herb.Access // the last one is live
-		force    bool
+		given    []herb.Consent
 		rejected bool
 	}{
-		{"key to open", []herb.Access{herb.AccessOpen, herb.AccessKey}, false, true},
-		{"key to open, forced", []herb.Access{herb.AccessOpen, herb.AccessKey}, true, false},
-		{"key to key", []herb.Access{herb.AccessKey, herb.AccessKey}, false, false},
-		{"open to key", []herb.Access{herb.AccessKey, herb.AccessOpen}, false, false},
-		{"open to open", []herb.Access{herb.AccessOpen, herb.AccessOpen}, false, false},
+		{"key to open", []herb.Access{herb.AccessOpen, herb.AccessKey}, nil, true},
+		{"key to open, with consent", []herb.Access{herb.AccessOpen, herb.AccessKey}, versions.RollbackConsents(), false},
+		{"key to key", []herb.Access{herb.AccessKey, herb.AccessKey}, nil, false},
+		{"open to key", []herb.Access{herb.AccessKey, herb.AccessOpen}, nil, false},
+		{"open to open", []herb.Access{herb.AccessOpen, herb.AccessOpen}, nil, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			l := versionstest.NewSharedDir(t).Open(t)
 			for _, a := range tt.versions {
-				if err := versionstest.PublishIn(t, l, "people", a, func(p *versions.Publication) { p.AllowExposure = true }); err != nil {
+				if err := versionstest.PublishIn(t, l, "people", a, func(p *versions.Publication) { p.Consents = []herb.Consent{herb.ConsentExposure} }); err != nil {
 					t.Fatal(err)
 				}
 			}
 			name := herb.Ref{Namespace: "vault", Name: "people"}
-			_, err := l.Rollback(t.Context(), name, "", tt.force)
+			_, err := l.Rollback(t.Context(), name, "", tt.given...)
 			if rejected := herb.CodeOf(err) == herb.CodeRejected; rejected != tt.rejected || err != nil && !rejected {
 				t.Fatalf("rejected: %t, want %t: %v", rejected, tt.rejected, err)
 			}
@@ -144,7 +144,7 @@ func TestRollback_superseded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	if _, err := slow.Rollback(t.Context(), ref, "", false); herb.CodeOf(err) != herb.CodeRejected {
+	if _, err := slow.Rollback(t.Context(), ref, ""); herb.CodeOf(err) != herb.CodeRejected {
 		t.Errorf("got %v", err)
 	}
 	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 3 {
@@ -160,7 +160,7 @@ func TestRollbackFrom_twice(t *testing.T) {
 	l := s.Open(t)
 	first, second := versionstest.Publish(t, l, 1), versionstest.Publish(t, l, 2)
 	slow, err := versionstest.Open(&racingCatalogue{Catalogue: s.DB, meanwhile: func() {
-		if _, err := l.RollbackFrom(t.Context(), ref, second.Version, first.Version, false); err != nil {
+		if _, err := l.RollbackFrom(t.Context(), ref, second.Version, first.Version); err != nil {
 			t.Error(err)
 		}
 	}}, versionstest.Options{Dir: s.Dir})
@@ -168,7 +168,7 @@ func TestRollbackFrom_twice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	if _, err := slow.RollbackFrom(t.Context(), ref, second.Version, first.Version, false); !versions.IsConcurrent(err) {
+	if _, err := slow.RollbackFrom(t.Context(), ref, second.Version, first.Version); !versions.IsConcurrent(err) {
 		t.Errorf("got %v", err)
 	}
 }

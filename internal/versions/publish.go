@@ -18,19 +18,17 @@ import (
 
 // Publication is a version to be published.
 type Publication struct {
-	Dataset       herb.Dataset                  // Publish sets version, count and time, and completes the report
-	Records       iter.Seq2[herb.Record, error] // read once, with values in field order
-	Expectations  []herb.Expectation            // checked before the version goes live
-	UniqueKeys    [][]string                    // fields that together differ in all records, besides the primary key
-	Charts        []herb.PinnedChart            // checked against the fields
-	AccessSet     bool                          // Dataset.Access was set explicitly; only then may the source of a protected dataset be published as open
-	Origins       []herb.Origin                 // source files, if they have paths
-	Live          *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
-	Source        *KeptSource                   // kept with the version; nil: none is
-	Exclusive     bool                          // reject the version if another one than Live went live meanwhile
-	AllowBreaking bool                          // accept breaking changes and keys that are not unique
-	AllowExposure bool                          // accept that something becomes public that the live version hides
-	AllowFailed   bool                          // accept expectations that fail
+	Dataset      herb.Dataset                  // Publish sets version, count and time, and completes the report
+	Records      iter.Seq2[herb.Record, error] // read once, with values in field order
+	Expectations []herb.Expectation            // checked before the version goes live
+	UniqueKeys   [][]string                    // fields that together differ in all records, besides the primary key
+	Charts       []herb.PinnedChart            // checked against the fields
+	AccessSet    bool                          // Dataset.Access was set explicitly; only then may the source of a protected dataset be published as open
+	Origins      []herb.Origin                 // source files, if they have paths
+	Live         *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
+	Source       *KeptSource                   // kept with the version; nil: none is
+	Exclusive    bool                          // reject the version if another one than Live went live meanwhile
+	Consents     []herb.Consent                // what the publisher accepts
 	// Authorize fails if the publisher must not publish anymore; it is called before the switch.
 	// nil: nothing is checked.
 	Authorize func(ctx context.Context) error
@@ -207,21 +205,7 @@ func (s *Service) gate(ctx context.Context, p Publication, d, live herb.Dataset,
 	}
 	exposed, err := s.findProtected(ctx, p)
 	r.Changes = slices.Concat(Compare(live, d, shared), problems, exposed)
-	return r, shared, cmp.Or(err, Reject(r.Changes, p.consents()...))
-}
-
-// consents returns what the publisher has consented to.
-func (p Publication) consents() (given []herb.Consent) {
-	if p.AllowBreaking {
-		given = append(given, herb.ConsentBreaking)
-	}
-	if p.AllowExposure {
-		given = append(given, herb.ConsentExposure)
-	}
-	if p.AllowFailed {
-		given = append(given, herb.ConsentExpectations)
-	}
-	return given
+	return r, shared, cmp.Or(err, Reject(r.Changes, p.Consents...))
 }
 
 // findHiddenValues searches a version, whose file is on this machine, for values that the live

@@ -12,13 +12,13 @@ import (
 
 // Rollback makes an earlier version live. An empty version means the one before the live one. The
 // error has herb.CodeRejected if something would become public that the live version hides, unless
-// allowExposure, or if another version goes live concurrently.
-func (s *Service) Rollback(ctx context.Context, ref herb.Ref, version string, allowExposure bool) (string, error) {
-	return s.RollbackFrom(ctx, ref, "", version, allowExposure)
+// the consent is given, or if another version goes live concurrently.
+func (s *Service) Rollback(ctx context.Context, ref herb.Ref, version string, given ...herb.Consent) (string, error) {
+	return s.RollbackFrom(ctx, ref, "", version, given...)
 }
 
 // RollbackFrom is Rollback that requires a version to be live. An empty one means any.
-func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error) {
+func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error) {
 	kept, err := s.catalogue.History(ctx, ref)
 	if err != nil {
 		return "", err
@@ -44,8 +44,8 @@ func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 		version = kept.Versions[i-1].Version
 	}
 	next := named(version)
-	if next >= 0 && !allowExposure {
-		if err := s.rejectExposure(ctx, kept.Versions[i], kept.Versions[next]); err != nil {
+	if next >= 0 {
+		if err := s.rejectExposure(ctx, kept.Versions[i], kept.Versions[next], given); err != nil {
 			return "", err
 		}
 	}
@@ -64,8 +64,16 @@ func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 	return version, nil
 }
 
-// rejectExposure fails if something becomes public when a kept version replaces the live one.
-func (s *Service) rejectExposure(ctx context.Context, live, next herb.Dataset) error {
+// RollbackConsents returns the consents that a rollback may require: a rollback may break consumers,
+// but what the live version hides stays hidden.
+func RollbackConsents() []herb.Consent { return []herb.Consent{herb.ConsentExposure} }
+
+// rejectExposure fails if something becomes public when a kept version replaces the live one,
+// unless the consent is given.
+func (s *Service) rejectExposure(ctx context.Context, live, next herb.Dataset, given []herb.Consent) error {
+	if slices.Contains(given, herb.ConsentExposure) {
+		return nil
+	}
 	var shared HiddenFields
 	if len(hidingOf(live).Columns) > 0 {
 		view, err := s.library.AcquireVersion(ctx, next.Ref, next.Version)

@@ -55,7 +55,7 @@ func TestPublish_uploads(t *testing.T) {
 			t.Errorf("a check ended with %v and uploaded %d times", err, c.Bucket.Count("put")-1)
 		}
 		p = versionstest.Publication(1)
-		p.AllowBreaking = false
+		p.Consents = nil
 		if _, err := n.Publish(t.Context(), p); herb.CodeOf(err) != herb.CodeRejected || c.Bucket.Count("put") != 1 {
 			t.Errorf("a rejected publish ended with %v and uploaded %d times", err, c.Bucket.Count("put")-1)
 		}

@@ -44,13 +44,13 @@ func (f *fakeDrafts) LiveVersion(context.Context, herb.Ref) (herb.Dataset, error
 
 func (f *fakeDrafts) MaxSize() int64 { return 2 << 30 }
 
-func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error) {
+func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error) {
 	if f.err != nil {
 		return "", f.err
 	}
 	words := []string{ref.String(), live, version, herb.ActorOf(ctx).ID}
-	if allowExposure {
-		words = append(words, "exposure")
+	for _, c := range given {
+		words = append(words, string(c))
 	}
 	f.rollbacks = append(f.rollbacks, strings.Join(words, " "))
 	return version, nil
@@ -96,13 +96,10 @@ func (f *fakeDrafts) Descriptor(context.Context, string) ([]byte, error) {
 	return []byte(`{"name": "nursery"}`), nil
 }
 
-func (f *fakeDrafts) Publish(_ context.Context, _ string, given review.Consent, live string, actor herb.Actor) (string, error) {
+func (f *fakeDrafts) Publish(_ context.Context, _ string, given review.Approval, live string, actor herb.Actor) (string, error) {
 	words := []string{live, actor.ID}
-	if given.AllowBreaking {
-		words = append(words, "breaking")
-	}
-	if given.AllowExposure {
-		words = append(words, "exposure")
+	for _, c := range given.Consents {
+		words = append(words, string(c))
 	}
 	f.published = append(f.published, strings.Join(words, " "))
 	return "publish1", f.err

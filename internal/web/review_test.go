@@ -309,7 +309,7 @@ func TestReview_publish(t *testing.T) {
 		status int
 		want   string // version and actor, or a part of the message
 	}{
-		{"consent", url.Values{"live": {"v1"}, "consent": {consent}}, nil, 303, "v1 sells00000 breaking"},
+		{"consent", url.Values{"live": {"v1"}, "consent": {consent}}, nil, 303, "v1 sells00000 allow_breaking"},
 		{"no consent", url.Values{"live": {"v1"}}, nil, 409, "select the checkbox"},
 		{"consent to another change", url.Values{"live": {"v1"}, "consent": {consent}}, func(s *publishingSite) { s.review.Changes[0].Field = "name" }, 409, "select the checkbox"},
 		{"nothing breaks", url.Values{"live": {"v1"}}, func(s *publishingSite) { s.review.Changes = nil }, 303, "v1 sells00000"},
@@ -477,7 +477,7 @@ func TestRollback(t *testing.T) {
 		t.Errorf("rollback: %d %v", a.status, a.header)
 	}
 	s.post(t, path, url.Values{"to": {"v0"}, "live": {"v1"}, "exposure": {"1"}}, as(sellsKey)...)
-	if got := strings.Join(s.rollbacks, ", "); got != "nursery/stock v1 v0 sells00000, nursery/stock v1 v0 sells00000 exposure" {
+	if got := strings.Join(s.rollbacks, ", "); got != "nursery/stock v1 v0 sells00000, nursery/stock v1 v0 sells00000 allow_exposure" {
 		t.Errorf("rollbacks: %s", got)
 	}
 	for _, form := range []url.Values{{}, {"to": {"v0"}}, {"to": {"../x"}, "live": {"v1"}}} {

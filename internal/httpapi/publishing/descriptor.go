@@ -12,7 +12,7 @@ import (
 
 // PutDescriptor handles a descriptor, with which the kept source is published again.
 func (h *Handlers) PutDescriptor(w *response.Writer, r *http.Request) error {
-	req, err := h.publishRequest(w, r, []string{paramCheck, paramAllowBreaking, paramAllowExposure, paramAllowFailed, paramForce})
+	req, err := h.publishRequest(w, r, republishParams())
 	if err != nil {
 		return err
 	}

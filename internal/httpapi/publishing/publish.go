@@ -59,7 +59,7 @@ type Versions interface {
 // Publisher changes which version of a dataset is live. live is the version that must be live
 // before; empty means any.
 type Publisher interface {
-	Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error)
+	Rollback(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error)
 	Remove(ctx context.Context, ref herb.Ref, live string) error
 }
 
@@ -133,15 +133,13 @@ func (h *Handlers) PatchSource(w *response.Writer, r *http.Request) error {
 	return h.startPublish(w, r, req)
 }
 
-// The parameters of a publish, besides those of jobs.ReadingNames with an underscore.
+// The parameters of a publish, besides consents and those of jobs.ReadingNames with an
+// underscore.
 const (
-	paramAccess        = "_access"
-	paramCheck         = "_check"
-	paramAllowBreaking = "_allow_breaking"
-	paramAllowExposure = "_allow_exposure"
-	paramAllowFailed   = "_allow_failed_expectations"
-	paramForce         = "_force"
-	paramMode          = "_mode"
+	paramAccess = "_access"
+	paramCheck  = "_check"
+	paramForce  = "_force"
+	paramMode   = "_mode"
 )
 
 func publishParams() []string {
@@ -149,7 +147,19 @@ func publishParams() []string {
 	for _, name := range jobs.ReadingNames() {
 		names = append(names, "_"+name)
 	}
-	return append(names, paramAccess, paramCheck, paramAllowBreaking, paramAllowExposure, paramAllowFailed, paramForce)
+	return append(append(names, paramAccess), republishParams()...)
+}
+
+// republishParams returns the parameters of a publish of the kept file.
+func republishParams() []string {
+	return slices.Concat([]string{paramCheck}, consentParams(herb.Consents()), []string{paramForce})
+}
+
+func consentParams(consents []herb.Consent) (names []string) {
+	for _, c := range consents {
+		names = append(names, c.Parameter())
+	}
+	return names
 }
 
 // publishRequest returns the request of a client that may publish a dataset, without the file.
@@ -201,17 +211,18 @@ func (h *Handlers) authorizeScopes(w *response.Writer, r *http.Request, ref herb
 
 // setParam sets a parameter of a publish.
 func setParam(req *jobs.Request, name, value string) (err error) {
+	if consents := herb.Consents(); slices.Contains(consentParams(consents), name) {
+		isGiven, err := parseSwitch(name, value)
+		if isGiven {
+			req.Consents = append(req.Consents, consents[slices.Index(consentParams(consents), name)])
+		}
+		return err
+	}
 	switch name {
 	case paramAccess:
 		req.Access, err = herb.ParseAccess(value)
 	case paramCheck:
 		req.Check, err = parseSwitch(name, value)
-	case paramAllowBreaking:
-		req.AllowBreaking, err = parseSwitch(name, value)
-	case paramAllowExposure:
-		req.AllowExposure, err = parseSwitch(name, value)
-	case paramAllowFailed:
-		req.AllowFailed, err = parseSwitch(name, value)
 	case paramForce:
 		req.Force, err = parseSwitch(name, value)
 	case paramMode:

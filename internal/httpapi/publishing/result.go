@@ -85,7 +85,7 @@ func newResult(record jobs.Record) (status int, body resultBody) {
 	switch {
 	case record.Code != "":
 		status = response.StatusOf(record.Code)
-		body.Error, body.Message = status, response.Redact(record.Result.Error+herb.Advice(record.Result.Requires, herb.Consent.Parameter))
+		body.Error, body.Message = status, response.Redact(record.Result.Error+herb.Advice(record.Result.Requires, herb.Consent.Query))
 	case record.Result.Status == versions.StatusPublished && record.Result.Replaces == "":
 		status = http.StatusCreated
 	default:

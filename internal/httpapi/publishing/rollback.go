@@ -12,6 +12,7 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/versions"
 )
 
 // switched is the result of a rollback.
@@ -23,7 +24,7 @@ type switched struct {
 
 // Rollback handles a request to make another version live.
 func (h *Handlers) Rollback(w *response.Writer, r *http.Request) error {
-	req, err := h.publishRequest(w, r, []string{paramAllowExposure})
+	req, err := h.publishRequest(w, r, consentParams(versions.RollbackConsents()))
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func (h *Handlers) Rollback(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	version, err := h.opts.Publisher.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req), to, req.AllowExposure)
+	version, err := h.opts.Publisher.Rollback(herb.WithActor(r.Context(), req.Actor), req.Ref, requiredVersion(req), to, req.Consents...)
 	if err != nil {
 		return err
 	}

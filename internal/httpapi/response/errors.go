@@ -130,5 +130,5 @@ func (s *Service) statusAndMessage(err error) (status int, message string) {
 	if status = StatusOf(code); status == http.StatusInternalServerError {
 		return status, "internal error"
 	}
-	return status, Redact(herb.MessageOf(err) + herb.Advice(herb.ConsentsOf(err), herb.Consent.Parameter))
+	return status, Redact(herb.MessageOf(err) + herb.Advice(herb.ConsentsOf(err), herb.Consent.Query))
 }

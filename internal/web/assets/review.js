@@ -87,7 +87,7 @@ function show(page) {
 
 document.addEventListener("change", ({ target }) => {
   const form = target.form;
-  if (form?.id === "review" && target.name && !["consent", "exposure"].includes(target.name)) save({ action: form.action });
+  if (form?.id === "review" && target.name && target.name !== "consent") save({ action: form.action });
 });
 
 document.addEventListener("submit", (event) => {

@@ -28,7 +28,7 @@ func (page *reviewPage) Differences() (all []difference) {
 			add("", "", c.Message)
 		}
 	}
-	if len(all) == 0 && len(page.BreakingChanges)+len(page.Exposures) == 0 {
+	if len(all) == 0 && len(page.Consents) == 0 {
 		add("", "", "nothing: the records are the same")
 	}
 	return all

@@ -146,7 +146,11 @@ func (p *Pages) rollback(w *httpapi.Page, r *http.Request) error {
 	if !versionName.MatchString(to) || !versionName.MatchString(live) {
 		return herb.Invalidf("the form names no version; open the versions of the dataset and submit it again")
 	}
-	version, err := p.opts.Publisher.Rollback(herb.WithActor(r.Context(), actor), ref, live, to, r.PostForm.Get("exposure") != "")
+	var given []herb.Consent
+	if r.PostForm.Get("exposure") != "" {
+		given = versions.RollbackConsents()
+	}
+	version, err := p.opts.Publisher.Rollback(herb.WithActor(r.Context(), actor), ref, live, to, given...)
 	if len(herb.ConsentsOf(err)) > 0 {
 		return herb.Wrap(herb.CodeRejected, err, "%s\n  select the checkbox of the version, if there is one, or use the command 'herbarium datasets rollback'",
 			herb.MessageOf(err))

@@ -36,7 +36,7 @@ type Versions interface {
 // Publisher changes which version of a dataset is live.
 type Publisher interface {
 	// Rollback makes another version live; live is the version that must be live, or empty.
-	Rollback(ctx context.Context, ref herb.Ref, live, version string, allowExposure bool) (string, error)
+	Rollback(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error)
 }
 
 // Drafts keeps files that wait to be published, reviews them and publishes them.
@@ -47,7 +47,7 @@ type Drafts interface {
 	Review(ctx context.Context, id string, wait time.Duration) (review.Review, error)
 	Edit(ctx context.Context, id string, e review.Edits) error
 	Descriptor(ctx context.Context, id string) ([]byte, error)
-	Publish(ctx context.Context, id string, given review.Consent, live string, actor herb.Actor) (string, error)
+	Publish(ctx context.Context, id string, given review.Approval, live string, actor herb.Actor) (string, error)
 	State(ctx context.Context, publish string, wait time.Duration) (jobs.Record, error)
 	Discard(ctx context.Context, id string) error
 }

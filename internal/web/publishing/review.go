@@ -172,37 +172,33 @@ func (p *Pages) publishDraft(w *httpapi.Page, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := checkReviewed(&found, live.Version, changed, r.PostForm); err != nil {
+	consents, err := checkReviewed(&found, live.Version, changed, r.PostForm)
+	if err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
-	consent := review.Consent{AllowBreaking: found.Breaking(), AllowExposure: found.Exposing(), AllowFailed: found.Breaking(), Authorize: w.Reauthorize(d.Ref)}
-	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, consent, live.Version, actor)
+	approval := review.Approval{Consents: consents, Authorize: w.Reauthorize(d.Ref)}
+	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, approval, live.Version, actor)
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
 	return site.Redirect(w, p.livePath(d.ID, id))
 }
 
-// checkReviewed rejects a publish of something else than the publisher has seen.
-func checkReviewed(r *review.Review, live string, changed bool, form url.Values) error {
+// checkReviewed rejects a publish of something else than the publisher has seen, and returns the
+// consents of the form.
+func checkReviewed(r *review.Review, live string, changed bool, form url.Values) ([]herb.Consent, error) {
 	switch {
 	case form.Get("live") != live:
-		return herb.Errorf(herb.CodeRejected, "nothing was published: another version of %s went live in the meantime; "+
+		return nil, herb.Errorf(herb.CodeRejected, "nothing was published: another version of %s went live in the meantime; "+
 			"the review compares the file with that version now; check it, then publish again", r.Draft.Ref)
 	case changed:
-		return herb.Errorf(herb.CodeRejected, "your last changes are saved, but not published: check what they do, then publish")
+		return nil, herb.Errorf(herb.CodeRejected, "your last changes are saved, but not published: check what they do, then publish")
 	case r.Progress != nil:
-		return herb.Errorf(herb.CodeRejected, "the file is still being checked; publish it when the check has ended")
+		return nil, herb.Errorf(herb.CodeRejected, "the file is still being checked; publish it when the check has ended")
 	case r.Error != "":
-		return herb.Errorf(herb.CodeRejected, "nothing was published: correct the settings first")
-	case r.Exposing() && form.Get("exposure") != consentOf(r, true):
-		return herb.Errorf(herb.CodeRejected, "nothing was published: something would become public that the live version hides; "+
-			"hide it, or select the checkbox below the list of what becomes public")
-	case r.Breaking() && form.Get("consent") != consentOf(r, false):
-		return herb.Errorf(herb.CodeRejected, "nothing was published: it would break programs that use the dataset; "+
-			"correct the breaking changes, or select the checkbox beside the button")
+		return nil, herb.Errorf(herb.CodeRejected, "nothing was published: correct the settings first")
 	}
-	return nil
+	return givenConsents(r, form)
 }
 
 // publishState follows a publish: it shows how far it is, leads to the dataset when it is live, and

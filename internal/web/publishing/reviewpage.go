@@ -2,8 +2,6 @@ package publishing
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/url"
 	"path"
@@ -43,8 +41,7 @@ type reviewPage struct {
 	FileRows []fileRow
 	First    int // position of the first shown column
 
-	BreakingChanges []breakingChange
-	Exposures       []breakingChange // what becomes public
+	Consents []consentGroup // that publishing it requires
 }
 
 // shownColumns is how many columns a page shows.
@@ -75,13 +72,7 @@ func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
 	for _, row := range r.Rows {
 		page.FileRows = append(page.FileRows, page.newRow(row))
 	}
-	for _, c := range r.Changes {
-		if c.Exposure {
-			page.Exposures = append(page.Exposures, page.newBreakingChange(c))
-		} else if c.Breaking {
-			page.BreakingChanges = append(page.BreakingChanges, page.newBreakingChange(c))
-		}
-	}
+	page.Consents = groupByConsent(r)
 	return page
 }
 
@@ -261,27 +252,6 @@ func (page *reviewPage) Summary() string {
 	return words
 }
 
-// Consent returns what identifies the breaking changes that the publisher sees, so that others are
-// not published by an accident; empty if there are none.
-func (page *reviewPage) Consent() string { return consentOf(page.Review, false) }
-
-// ExposureConsent is Consent for what becomes public.
-func (page *reviewPage) ExposureConsent() string { return consentOf(page.Review, true) }
-
-func consentOf(r *review.Review, exposures bool) string {
-	sum, count := sha256.New(), 0
-	for _, c := range r.Changes {
-		if c.Breaking && c.Exposure == exposures {
-			fmt.Fprintln(sum, c.Kind, c.Field, c.Message)
-			count++
-		}
-	}
-	if count == 0 {
-		return ""
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:8])
-}
-
 // draftPath returns the path of the review of a draft.
 func (p *Pages) draftPath(id string) string {
 	return path.Join(p.Base+site.PathPublish, url.PathEscape(id))
@@ -291,6 +261,14 @@ func (p *Pages) draftPath(id string) string {
 type breakingChange struct {
 	Heading, Detail string
 	Remedies        []remedy
+}
+
+// BreakingChanges returns the changes of a group.
+func (page *reviewPage) BreakingChanges(g consentGroup) (all []breakingChange) {
+	for _, c := range g.Changes {
+		all = append(all, page.newBreakingChange(c))
+	}
+	return all
 }
 
 func (page *reviewPage) newBreakingChange(change versions.Change) breakingChange {
