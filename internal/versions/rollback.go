@@ -64,8 +64,8 @@ func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 	return version, nil
 }
 
-// RollbackConsents returns the consents that a rollback may require: a rollback may break consumers,
-// but what the live version hides stays hidden.
+// RollbackConsents returns the consents that a rollback may require. Breaking changes require none:
+// consumers have read the earlier version before.
 func RollbackConsents() []herb.Consent { return []herb.Consent{herb.ConsentExposure} }
 
 // rejectExposure fails if something becomes public when a kept version replaces the live one,
