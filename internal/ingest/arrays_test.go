@@ -31,7 +31,7 @@ func TestInspect_arrays(t *testing.T) {
 		{"with a comma in every value", []string{`[{"a":["b, c"]}]`}, `["b, c"]`, herb.TypeList, true, "b, c"},
 		{"with null and empty elements", []string{`[{"a":["b",null]},{"a":["c",""]},{"a":["d"]}]`}, `["b",null] | ["c",""] | ["d"]`, herb.TypeList, true, "b|c|d"},
 		{"with brackets", []string{`[{"a":["[b]"]},{"a":["c"]}]`}, `["[b]"] | ["c"]`, herb.TypeList, true, "[b]|c"},
-		{"with escapes", []string{`[{"a":["caf\u00e9, bar"]}]`}, `["caf\u00e9, bar"]`, herb.TypeList, true, "café, bar"},
+		{"with escapes", []string{`[{"a":["caf\u00e9, \"bar\""]}]`}, `["café, \"bar\""]`, herb.TypeList, true, `café, "bar"`},
 		{"of numbers", []string{`[{"a":[1.50,2]},{"a":[3]}]`}, "1.50,2 | 3", herb.TypeList, false, "1.50|2|3"},
 		{"nested", []string{`[{"a":["b"]},{"a":[["c"]]}]`}, `["b"] | [["c"]]`, herb.TypeText, false, ""},
 		{"beside text", []string{`[{"a":["b","c"]},{"a":"d"},{"a":["e, f"]}]`}, `["b","c"] | d | ["e, f"]`, herb.TypeText, false, ""},

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -136,6 +137,9 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		return r, errors.Join(versions.ErrConcurrent(s.Ref), t.Close())
 	}
 	defer t.Close()
+	if opts.Records == nil && t.Dataset.Records+len(t.Dataset.Fields) == 0 {
+		return r, source.Located(s.Label(), errEmpty(t.Source.Dialect.Table))
+	}
 	if opts.Records != nil && t.Dataset.Records != *opts.Records {
 		return r, fmt.Errorf("%s are read as %s; nothing was published",
 			herb.Plural(*opts.Records, "record", "records"), herb.Count(t.Dataset.Records))
@@ -384,4 +388,13 @@ func logProgress(log *slog.Logger) func(progress.Progress) {
 		log.Info("publishing", "phase", p.Phase, "step", p.Step, "of", p.Steps,
 			"done", p.Done, "total", p.Total, "records", p.Records, "left_ms", p.Left().Milliseconds())
 	}
+}
+
+// errEmpty returns the error for a table without records and fields; an empty name means the file.
+func errEmpty(table string) error {
+	what := "the file"
+	if table != "" {
+		what = strconv.Quote(herb.Clip(table, 60))
+	}
+	return herb.Invalidf("%s has no records, so nothing names its fields; publish it when it has records, or declare its fields in a descriptor", what)
 }

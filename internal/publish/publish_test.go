@@ -3,6 +3,7 @@ package publish
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,28 @@ func TestPublishSource_panic(t *testing.T) {
 	publisher.Versions = intact.Service
 	if _, err := publisher.PublishSource(t.Context(), s, WayWatch); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPublish_empty checks that a table without records is published only if its fields are
+// declared.
+func TestPublish_empty(t *testing.T) {
+	t.Parallel()
+	db := openDatabase(t)
+	publisher := &Publisher{Versions: openLibrary(t, db).Service, Store: db, Log: slog.New(slog.DiscardHandler)}
+	for _, tt := range []struct {
+		content string
+		fields  []ingest.FieldSetting
+		want    string
+	}{
+		{`{"type":"FeatureCollection","features":[]}`, nil, `"features" has no records, so nothing names its fields`},
+		{"[]", nil, "the file has no records, so nothing names its fields"},
+		{"[]", []ingest.FieldSetting{{Name: "id"}}, "<nil>"},
+	} {
+		s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: rowstest.WriteFile(t, t.TempDir(), "a.json", tt.content), Fields: tt.fields}
+		if _, err := publisher.PublishSource(t.Context(), s, WayWatch); !strings.Contains(fmt.Sprint(err), tt.want) {
+			t.Errorf("%s with %d fields: got error %v", tt.content, len(tt.fields), err)
+		}
 	}
 }
 

@@ -59,7 +59,9 @@ func TestOpen(t *testing.T) {
 		{"names displayed alike", `[{"a":{"b":1},"a.b":2}]`, table{{"a.b", "a.b"}, {"1", "2"}}},
 		{"arrays of plain values", `[{"a":["x", "y z","\u0041"],"b":[1.50,-0,1e5],"c":[true,false,null],"d":["", 1]}]`,
 			table{{"a", "b", "c", "d"}, {"x,y z,A", "1.50,-0,1e5", "[true,false,null]", `["",1]`}}},
-		{"arrays of values with commas", `[{"a":["x, y" , "z"],"b":["\u002c"],"c":[1,"2,3"]}]`, table{{"a", "b", "c"}, {`["x, y","z"]`, `["\u002c"]`, `[1,"2,3"]`}}},
+		{"arrays of values with commas", `[{"a":["x, y" , "z"],"b":["\u002c"],"c":[1,"2,3"]}]`, table{{"a", "b", "c"}, {`["x, y","z"]`, `[","]`, `[1,"2,3"]`}}},
+		{"escapes in nested values", `[{"a":[{"c\u00e9":"Z\u00FCrich\/ \ud83c\udf31 \u0022\u005c\\\" \n\u000a"}],"b":[[NaN , "\\u00fc"]]}]`,
+			table{{"a", "b"}, {`[{"cé":"Zürich/ 🌱 \u0022\u005c\\\" \n\u000a"}]`, `[[NaN,"\\u00fc"]]`}}},
 		{"arrays of objects and arrays", "[{\"a\":[ {\"b\" : 1.0} , [ ] ],\"c\":[ [1, 2],\t[\"a b\\\" ]\"] ],\"d\":9}]",
 			table{{"a", "c", "d"}, {`[{"b":1.0},[]]`, `[[1,2],["a b\" ]"]]`, "9"}}},
 		{"array of arrays", `[["a","b","b",""],[1,null,"x",[1,2]],[2],[3,4,5,{"k": [1]},null]]`,
@@ -124,11 +126,11 @@ func TestOpen_Tables(t *testing.T) {
 		o        rows.Options
 		want     table
 	}{
-		{"several", graph, []string{"nodes", "g.edges", "by", "rows"}, rows.Options{Table: "nodes"}, table{{"id"}, {"1"}, {"2"}}},
-		{"nested", graph, []string{"nodes", "g.edges", "by", "rows"}, rows.Options{Table: "g.edges"}, table{{"from"}, {"1"}}},
-		{"keyed", graph, []string{"nodes", "g.edges", "by", "rows"}, rows.Options{Table: "by"}, table{{"key", "k"}, {"x", "1"}, {"y", "2"}, {"z", "3"}}},
-		{"empty", graph, []string{"nodes", "g.edges", "by", "rows"}, rows.Options{Table: "rows"}, table{nil}},
-		{"plain values", graph, []string{"nodes", "g.edges", "by", "rows"}, rows.Options{Table: "g.tags"}, table{{"value"}, {"a"}}},
+		{"several", graph, []string{"nodes", "g.edges", "by"}, rows.Options{Table: "nodes"}, table{{"id"}, {"1"}, {"2"}}},
+		{"nested", graph, []string{"nodes", "g.edges", "by"}, rows.Options{Table: "g.edges"}, table{{"from"}, {"1"}}},
+		{"keyed", graph, []string{"nodes", "g.edges", "by"}, rows.Options{Table: "by"}, table{{"key", "k"}, {"x", "1"}, {"y", "2"}, {"z", "3"}}},
+		{"empty", graph, []string{"nodes", "g.edges", "by"}, rows.Options{Table: "rows"}, table{nil}},
+		{"plain values", graph, []string{"nodes", "g.edges", "by"}, rows.Options{Table: "g.tags"}, table{{"value"}, {"a"}}},
 		{"objects with arrays", `{"o":{"a":{"t":1,"g":[{"x":1}]},"b":{"t":1,"g":[{"x":2}]},"c":{"t":1,"h":5}}}`, []string{"o.a.g", "o.b.g"}, rows.Options{Table: "o.b.g"}, table{{"x"}, {"2"}}},
 		{"keyed and another member", `{"order":["k1"],"k0":{"x":0},"k1":{"x":1},"k2":{"x":2},"k3":{"x":3},"k4":{"x":4},"k5":{"x":5},"k6":{"x":6},"k7":{"x":7},"k8":{"x":8}}`, nil, rows.Options{}, table{{"key", "x"}, {"k0", "0"}, {"k1", "1"}, {"k2", "2"}, {"k3", "3"}, {"k4", "4"}, {"k5", "5"}, {"k6", "6"}, {"k7", "7"}, {"k8", "8"}}},
 		{"single", `{"data":[{"a":1}]}`, []string{"data"}, rows.Options{}, table{{"a"}, {"1"}}},
@@ -221,9 +223,9 @@ func TestOpen_Types(t *testing.T) {
 func TestOpen_Notes(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		`{"count":1,"data":[{"a":1}],"x":["y"]}`:            `the records are in "data"; other members are not published: count, x`,
+		`{"count":1,"data":[{"a":1}],"x":["y"]}`:            `the records are in "data"; other members are not part of this dataset: count, x`,
 		"[{\"a\":\"\xE9\"}]":                                "the file is not UTF-8 and was read as Windows-1252; if letters look wrong, name its encoding",
-		`{"v":1,"k":{"a":{"x":1},"b":{"x":2},"c":{"x":3}}}`: `the records are in "k"; other members are not published: v`,
+		`{"v":1,"k":{"a":{"x":1},"b":{"x":2},"c":{"x":3}}}`: `the records are in "k"; other members are not part of this dataset: v`,
 		`{"order":[],"k0":{"x":0},"k1":{"x":1},"k2":{"x":2},"k3":{"x":3},"k4":{"x":4},"k5":{"x":5},"k6":{"x":6},"k7":{"x":7},"k8":{"x":8}}`: `members that are not objects are not published: order`,
 		`[{"a":1}]`: "",
 	} {
@@ -666,7 +668,7 @@ func (packed) Size() int64 { return 100 }
 func TestReader_ManyTables(t *testing.T) {
 	t.Parallel()
 	document := packed{memory{Base: "x.json", Content: `{"long": "` + strings.Repeat("x", 4<<20) + `", "t": [{"a": 1}]}`}}
-	for name, f := range map[string]rows.File{"parsed": document, "passed": kept{document, offsets{}}} {
+	for name, f := range map[string]rows.File{"parsed": document, "passed": kept{document, new(passedMembers)}} {
 		usage, tables := new(rows.Usage), 0
 		var err error
 		for ; err == nil && tables < 100; tables++ {
@@ -690,7 +692,7 @@ func (k kept) Document(func() (io.Closer, error)) (io.Closer, error) { return k.
 // one is read, except for the table itself.
 func TestReader_ParsedOnce(t *testing.T) {
 	t.Parallel()
-	known := offsets{}
+	known := new(passedMembers)
 	for _, c := range []struct{ document, table, want, err string }{
 		{"\n{\"long\": [1, 2],\n\"x\": {\"t\": [{\"a\": 1}],\n\"u\": [{\"a\": 2}, {\"a\": 3}]}}", "x.t", "1", "<nil>"},
 		{"\n{!!!!!!!!!!!!!!! \n                      \n    [{\"a\": 2}, {\"a\": 3}]!!", "x.u", "2", "<nil>"},

@@ -25,18 +25,51 @@ const (
 // documentOutline is the result of scanning a document for tables.
 type documentOutline struct {
 	parser
-	tables   []string // dotted paths of arrays of objects, and of keyed objects
-	keyed    bool     // the document is a keyed object
-	isMap    bool     // its members are plain values
-	members  []string // dotted paths of some other members
-	empty    string   // the last empty array
-	header   []string // the last names of columns
-	grids    []string // dotted paths of arrays of arrays whose elements have the names in keys
+	tables   []outlineMember // arrays of objects, and keyed objects
+	values   []outlineMember // tables that are values, because the document is one record
+	keyed    bool            // the document is a keyed object
+	isMap    bool            // its members are plain values
+	members  []outlineMember // some other members; objects without tables are one member
+	leaves   int             // other members that are not objects
+	empty    []outlineMember // arrays without elements
+	header   []string        // the last names of columns
+	grids    []outlineMember // arrays of arrays whose elements have the names in keys
 	keys     []string
-	columns  int      // values of each member of the document, if all members are columns; negative: they are not
-	numbered int      // members of the document that are columns with the numbers of records
-	arrays   []string // members of the document that are arrays
-	isList   bool     // the last of them has several arrays, or minList plain values
+	columns  int             // values of each member of the document, if all members are columns; negative: they are not
+	numbered int             // members of the document that are columns with the numbers of records
+	arrays   []outlineMember // members of the document that are arrays
+	isList   bool            // the last of them has several arrays, or minList plain values
+}
+
+// outlineMember is a member of a document.
+type outlineMember struct {
+	path    string // with pathSeparator between names
+	records int    // elements of an array, members of an object
+}
+
+// parent returns the path of the object around the member.
+func (m outlineMember) parent() string {
+	return m.path[:max(0, strings.LastIndexByte(m.path, pathSeparator))]
+}
+
+// name returns the last name of the path.
+func (m outlineMember) name() string {
+	return m.path[1+strings.LastIndexByte(m.path, pathSeparator):]
+}
+
+// isIn reports whether an object with this path is around the member.
+func (m outlineMember) isIn(object string) bool {
+	return object == "" || strings.HasPrefix(m.path, object+string([]byte{pathSeparator}))
+}
+
+// tableName returns the path as users write it.
+func (m outlineMember) tableName() string { return displayPath([]byte(m.path)) }
+
+func tableNames(members []outlineMember) (names []string) {
+	for _, m := range members {
+		names = append(names, m.tableName())
+	}
+	return names
 }
 
 // scanOutline scans the document, unless its name promises one record per line or it does not
@@ -69,35 +102,43 @@ func scanOutline(ctx context.Context, f rows.File, o rows.Options, b *rows.Budge
 	if d.keyed = d.isMap || s.isKeyed(2, len(d.tables) > 0); d.keyed {
 		d.tables = nil
 	}
-	// A list with at most two remarks about it, such as {"description": "…", "animals": ["ant",
-	// …]}.
-	if d.isList && len(d.tables) == 0 && len(d.arrays) == 1 && s.members <= 3 && s.members == len(d.members) {
-		d.members = slices.DeleteFunc(d.members, func(name string) bool { return name == d.arrays[0] })
-		d.tables = d.arrays
-	}
-	if len(d.grids) == 1 {
-		d.members = slices.DeleteFunc(append(d.tables, d.members...), func(name string) bool { return name == d.grids[0] })
-		d.tables, d.keyed = d.grids, false
-	}
-	// Fields beside the records, as in CKAN, describe their columns.
-	lastName := func(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
-	isFields := func(table string) bool { return isHeader(lastName(table)) }
-	if i := slices.IndexFunc(d.tables, isFields); i >= 0 && len(d.tables) == 2 && isUsual(lastName(d.tables[1-i])) {
-		d.tables, d.members = d.tables[1-i:2-i], append(d.members, d.tables[i])
-	}
-	if len(d.tables) == 0 && len(d.members) == 1 && d.members[0] == d.empty {
-		d.tables, d.members = d.members, nil
-	}
-	for i, name := range d.tables {
-		if slices.Contains(d.tables[:i], name) {
+	d.selectTables(s)
+	names := tableNames(d.tables)
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
 			return documentOutline{}, herb.Invalidf("the member %q occurs twice; give each member once", rows.Clip(name))
 		}
 	}
-	if len(d.tables) > maxTables {
+	if len(names) > maxTables {
 		return documentOutline{}, herb.Invalidf("the document has more than %d tables: %s; at most %d are published together, so name one of them, such as FILE#%s",
-			maxTables, rows.JoinNames(d.tables), maxTables, d.tables[0])
+			maxTables, rows.JoinNames(names), maxTables, names[0])
 	}
 	return d, nil
+}
+
+// selectTables decides which members of a document with the shape s are tables.
+func (d *documentOutline) selectTables(s shape) {
+	isFields := func(m outlineMember) bool { return isHeader(m.name()) }
+	switch i := slices.IndexFunc(d.tables, isFields); {
+	case len(d.grids) == 1:
+		d.tables, d.keyed = d.grids, false
+	case d.keyed:
+	case d.isList && len(d.tables) == 0 && len(d.arrays) == 1 && s.members <= 3 && s.members == d.leaves:
+		// A list with at most two remarks about it, such as {"description": "…", "animals": ["ant",
+		// …]}.
+		d.tables = d.arrays
+	case i >= 0 && len(d.tables) == 2 && isUsual(d.tables[1-i].name()):
+		// Fields beside the records, as in CKAN, describe their columns.
+		d.tables = d.tables[1-i : 2-i]
+	default:
+		mayBeTable := func(m outlineMember) bool { return isUsual(m.name()) || d.leaves == 1 }
+		if i := slices.IndexFunc(d.empty, mayBeTable); i >= 0 && len(d.tables) == 0 {
+			d.tables = d.empty[i : i+1]
+		}
+		if d.isRecord() {
+			d.tables, d.values = nil, d.tables
+		}
+	}
 }
 
 // scanObject scans the object at the current position, whose path is d.path. It adds its members to
@@ -130,7 +171,7 @@ func (d *documentOutline) scanMember(s *shape) {
 	c, _ := d.peekToken()
 	switch {
 	case c == '{' && d.depth <= wrapperDepth:
-		tables, members := len(d.tables), len(d.members)
+		tables, members, grids := len(d.tables), len(d.members), len(d.grids)
 		inner := d.scanObject(s)
 		isColumn := inner.numbered == inner.members && inner.plain == inner.members
 		d.checkColumn(inner.members, isColumn)
@@ -139,7 +180,10 @@ func (d *documentOutline) scanMember(s *shape) {
 		}
 		if d.depth < wrapperDepth && inner.isKeyed(3, len(d.tables) > tables) {
 			d.tables, d.members = d.tables[:tables], d.members[:members]
-			d.addTable(true)
+			d.addMember(&d.tables, inner.members)
+		} else if len(d.tables) == tables && len(d.grids) == grids {
+			d.members = d.members[:members]
+			d.addMember(&d.members, inner.members)
 		}
 	case c == '[' && d.depth <= wrapperDepth:
 		d.scanArray()
@@ -150,7 +194,8 @@ func (d *documentOutline) scanMember(s *shape) {
 		} else if c == '-' || c >= '0' && c <= '9' {
 			s.numbers++
 		}
-		d.addTable(false)
+		d.leaves++
+		d.addMember(&d.members, 0)
 		d.skip()
 	}
 }
@@ -171,7 +216,7 @@ func (d *documentOutline) checkColumn(values int, isColumn bool) {
 func (d *documentOutline) scanArray() {
 	name := string(d.path[1+bytes.LastIndexByte(d.path, pathSeparator):])
 	describesColumns := isHeader(name)
-	names, count, width, plain, arrays := []string(nil), 0, 0, 0, 0
+	names, isTable, count, width, plain, arrays := []string(nil), false, 0, 0, 0, 0
 	d.array(func() {
 		c, _ := d.peekToken()
 		if c == '[' {
@@ -180,7 +225,7 @@ func (d *documentOutline) scanArray() {
 			plain++
 		}
 		if count++; count == 1 {
-			d.addTable(c == '{')
+			isTable = c == '{'
 		}
 		switch {
 		case describesColumns && count <= rows.MaxColumns:
@@ -191,19 +236,25 @@ func (d *documentOutline) scanArray() {
 			d.skip()
 		}
 	})
+	if isTable {
+		d.addMember(&d.tables, count)
+	} else {
+		d.leaves++
+		d.addMember(&d.members, count)
+	}
 	d.checkColumn(count, plain == count || count >= minList && plain+arrays == count)
 	if d.depth == 1 {
-		d.arrays = append(d.arrays, d.memberName())
+		d.addMember(&d.arrays, count)
 		d.isList = count >= minList && plain == count || count > 1 && width > 1 && isUsual(name)
 	}
 	switch {
 	case count == 0:
-		d.addTable(isUsual(name))
-		d.empty = d.memberName()
+		d.addMember(&d.empty, 0)
 	case describesColumns && count == len(names) && !slices.Contains(names, ""):
 		d.header = names
 	case width > 0 && width == len(d.header) && isUsual(name):
-		d.grids, d.keys = append(d.grids, d.memberName()), d.header
+		d.addMember(&d.grids, count)
+		d.keys = d.header
 	}
 }
 
@@ -236,14 +287,10 @@ func (d *documentOutline) columnName() string {
 	return ""
 }
 
-// addTable adds the member at the current path to the tables, or to the other members.
-func (d *documentOutline) addTable(isTable bool) {
-	list := &d.members
-	if isTable {
-		list = &d.tables
-	}
+// addMember adds the member at the current path to a list of members.
+func (d *documentOutline) addMember(list *[]outlineMember, records int) {
 	if len(*list) <= maxTables {
-		*list = append(*list, d.memberName())
+		*list = append(*list, outlineMember{string(d.path), records})
 	}
 }
 

@@ -48,7 +48,12 @@ func (p *parser) content(s span) []byte { return p.rec[s.start:s.end] }
 
 // memberName returns the path of the current member as it is displayed.
 func (p *parser) memberName() string {
-	return string(bytes.ReplaceAll(bytes.TrimPrefix(p.path, p.hidden), []byte{pathSeparator}, []byte(".")))
+	return displayPath(bytes.TrimPrefix(p.path, p.hidden))
+}
+
+// displayPath returns a path with dots between the names.
+func displayPath(path []byte) string {
+	return string(bytes.ReplaceAll(path, []byte{pathSeparator}, []byte(".")))
 }
 
 // Position locates the current record. It is part of rows.Rows.

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -36,8 +35,11 @@ func matches(head []byte) bool {
 // document is one table.
 func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (found []rows.Table, err error) {
 	l, err := scanOutline(ctx, f, o, b)
-	for _, name := range l.tables {
+	for _, name := range tableNames(l.tables) {
 		found = append(found, rows.Table{Name: name})
+	}
+	for _, name := range tableNames(l.values) {
+		found = append(found, rows.Table{Name: name, Skipped: "a value of the record"})
 	}
 	return found, err
 }
@@ -47,11 +49,11 @@ func open(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (row
 	if err != nil {
 		return nil, err
 	}
-	known, err := f.Document(func() (io.Closer, error) { return offsets{}, nil })
+	known, err := f.Document(func() (io.Closer, error) { return new(passedMembers), nil })
 	if err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
-	r := &reader{parser: parser{text: text, budget: b, line: 1}, options: o, index: map[string]*member{}, known: known.(offsets)}
+	r := &reader{parser: parser{text: text, budget: b, line: 1}, options: o, index: map[string]*member{}, known: known.(*passedMembers)}
 	if err := r.start(ctx, f); err != nil {
 		return nil, errors.Join(err, text.Close())
 	}
@@ -72,10 +74,16 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 		r.inspectArray()
 	case c != '{':
 		r.fail("the file begins with %s; write an array of objects ([…]), or one object per line ({…})", describe(c))
-	case o.Table == "":
+	case o.Table == "" || o.Explain != nil:
 		l, err := scanOutline(ctx, f, *o, r.budget)
 		if err != nil {
 			return err
+		}
+		if o.Explain != nil {
+			l.explain(o.Explain, o.Table != "")
+		}
+		if o.Table != "" {
+			break
 		}
 		if r.values = l.columns; r.values > 0 {
 			break
@@ -84,14 +92,16 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 			o.ItemKeys = l.keys
 		}
 		r.isMap = l.isMap
-		if r.sequence = !l.keyed && len(l.tables) == 0; len(l.tables) == 0 {
+		if values := tableNames(l.values); len(values) > 0 {
+			r.notes = append(r.notes, fmt.Sprintf("the document is one record with these tables as values: %s; add # and a name to the file to publish one as a dataset",
+				rows.JoinNames(values)))
+		}
+		names := tableNames(l.tables)
+		if r.sequence = !l.keyed && len(names) == 0; len(names) == 0 {
 			break
 		}
-		if o.Table = l.tables[0]; len(l.tables) > 1 {
-			return herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(l.tables), rows.JoinNames(l.tables), o.Table)
-		}
-		if len(l.members) > 0 {
-			r.notes = append(r.notes, fmt.Sprintf("the records are in %q; other members are not published: %s", o.Table, rows.JoinNames(l.members)))
+		if o.Table = names[0]; len(names) > 1 {
+			return herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(names), rows.JoinNames(names), o.Table)
 		}
 	}
 	return r.err
@@ -141,15 +151,35 @@ type reader struct {
 	nameBytes int                // of the paths
 	key       span               // of the current record
 	cells     [][]byte
-	known     offsets // of the tables of the document
+	known     *passedMembers // of the document
 	left      herb.Layout
 }
 
-// offsets are where tables begin, by name. They are known when a document has been read to its end
-// for one table, so that it is parsed once, however many tables it has.
-type offsets map[string]int64
+// passedMembers are the members of a document that were passed while it was read to its end for one
+// table, so that it is parsed once, however many tables it has.
+type passedMembers struct {
+	members []passedMember   // at most maxMembers
+	offsets map[string]int64 // of arrays and objects by path; at most maxTables
+}
 
-func (offsets) Close() error { return nil }
+type passedMember struct{ prefix, name string } // prefix is the path of the object around it, with a dot
+
+// maxMembers is the number of members that a note may name, and some more.
+const maxMembers = 1_000
+
+func (*passedMembers) Close() error { return nil }
+
+// outside returns the paths of the members that are not in a table. Objects around the table are
+// represented by their members.
+func (p *passedMembers) outside(table string) (paths []string) {
+	for _, m := range p.members {
+		path := m.prefix + m.name
+		if strings.HasPrefix(table, m.prefix) && path != table && !strings.HasPrefix(table, path+".") {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
 
 func (r *reader) Columns() []rows.Column { return r.columns }
 
@@ -183,19 +213,22 @@ func (r *reader) walk(yield func([][]byte) bool) {
 	c, ok := r.peekToken()
 	switch {
 	case r.options.Table != "":
-		if at, ok := r.known[r.options.Table]; ok {
+		table := r.options.Table
+		if at, ok := r.known.offsets[table]; ok {
 			r.jump(at)
 			if c, ok := r.peekToken(); ok {
 				r.readRecords(c)
 			}
+			r.noteOutside(r.known.outside(table))
 			return
 		}
-		var others []string
-		if passed := (offsets{}); !r.readTable("", &others, passed) {
-			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(r.options.Table), rows.JoinNames(others)))
+		passed := passedMembers{offsets: map[string]int64{}}
+		if !r.readTable("", &passed) {
+			r.stop(herb.Invalidf("no table %q; members: %s", rows.Clip(table), rows.JoinNames(passed.outside(table))))
 		} else if _, trailing := r.peekToken(); !trailing && r.err == nil {
-			maps.Copy(r.known, passed)
+			*r.known = passed
 		}
+		r.noteOutside(passed.outside(table))
 	case r.values > 0:
 		r.readColumns()
 	case r.paged:
@@ -220,16 +253,18 @@ func (r *reader) walk(yield func([][]byte) bool) {
 	}
 }
 
-// readTable reads the table in the object at the current position and skips the other members. It
-// collects their paths, and the offsets of those that may be tables.
-func (r *reader) readTable(prefix string, others *[]string, passed offsets) (found bool) {
+// readTable reads the table in the object at the current position and skips the other members.
+func (r *reader) readTable(prefix string, passed *passedMembers) (found bool) {
 	table := r.options.Table
 	r.object(false, func(s span) {
 		name := prefix + string(r.content(s))
 		r.path = append(r.path[:0], name...)
+		if len(passed.members) < maxMembers {
+			passed.members = append(passed.members, passedMember{prefix, name[len(prefix):]})
+		}
 		c, _ := r.peekToken()
-		if _, ok := passed[name]; !ok && (c == '[' || c == '{') && len(passed) <= maxTables {
-			passed[name] = r.before + int64(r.pos)
+		if _, ok := passed.offsets[name]; !ok && (c == '[' || c == '{') && len(passed.offsets) <= maxTables {
+			passed.offsets[name] = r.before + int64(r.pos)
 		}
 		switch {
 		case name == table && !found && (c == '[' || c == '{'):
@@ -238,17 +273,24 @@ func (r *reader) readTable(prefix string, others *[]string, passed offsets) (fou
 		case name == table && !found:
 			r.fail("the table %q is %s; it must be an array, or an object of objects", table, describe(c))
 		case c == '{' && !found && strings.HasPrefix(table, name+"."):
-			found = r.readTable(name+".", others, passed)
+			found = r.readTable(name+".", passed)
 		default:
-			r.skipOther(others)
+			r.skip()
 		}
 	})
 	return found
 }
 
+// noteOutside adds a note about the members of the document that are not in the table.
+func (r *reader) noteOutside(paths []string) {
+	if len(paths) > 0 {
+		r.notes = append(r.notes, fmt.Sprintf("the records are in %q; other members are not part of this dataset: %s", r.options.Table, rows.JoinNames(paths)))
+	}
+}
+
 // skipOther skips a member that is not published, and collects its path.
 func (r *reader) skipOther(others *[]string) {
-	if len(*others) < maxTables {
+	if len(*others) < maxMembers {
 		*others = append(*others, r.memberName())
 	}
 	r.skip()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"unicode/utf16"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
@@ -77,7 +78,7 @@ func (r *reader) readValue(asJSON bool) (span, kinds) {
 
 // readNested reads an array, or an object that is not flattened, and writes over it the text that
 // it becomes, which is never longer: a list of plain values if none of them would change its
-// meaning, else JSON without white space.
+// meaning, else JSON without white space and needless escapes.
 func (r *reader) readNested(asJSON bool) (span, kinds) {
 	start := r.pos
 	if r.skip(); r.err != nil {
@@ -86,15 +87,48 @@ func (r *reader) readNested(asJSON bool) (span, kinds) {
 	raw := r.rec[start:r.pos]
 	list, k := r.appendList(r.buf[:0], raw)
 	if k == kindJSON || k == kindList && asJSON {
-		compact := bytes.NewBuffer(r.buf[:0])
-		_ = json.Compact(compact, raw) // fails for invalid JSON only
-		list = compact.Bytes()
+		list = r.appendCompact(r.buf[:0], raw)
 		if _, ok := text.ParseArray(list); ok {
 			k = kindArray
 		}
 	}
 	r.buf = list
 	return span{start, start + copy(raw, list)}, k
+}
+
+// appendCompact appends JSON without white space between its tokens. Characters that JSON need not
+// escape are written as they are, so that search finds what their escapes mean.
+func (r *reader) appendCompact(out, raw []byte) []byte {
+	for inText := false; len(raw) > 0; {
+		c, size := raw[0], 1
+		switch {
+		case inText && c == '\\':
+			size = escapeSize(raw)
+			from := len(out)
+			out = r.unescape(out, raw[:size])
+			if c := out[from]; c < ' ' || c == '"' || c == '\\' {
+				out = append(out[:from], raw[:size]...)
+			}
+		case !inText && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
+		default:
+			inText = inText != (c == '"')
+			out = append(out, c)
+		}
+		raw = raw[size:]
+	}
+	return out
+}
+
+// escapeSize returns the length of the escape at the start of valid JSON. A surrogate pair is one
+// escape.
+func escapeSize(b []byte) int {
+	switch {
+	case b[1] != 'u':
+		return 2
+	case utf16.IsSurrogate(hexRune(b[2:])):
+		return 12
+	}
+	return 6
 }
 
 // appendList appends the elements of an array with commas between them. The kind is kindJSON if raw

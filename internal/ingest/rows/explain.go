@@ -9,7 +9,8 @@ import (
 )
 
 // Explanation collects the readings of a table that a format has compared: which delimiter, which
-// header, and whether the last rows are footnotes. Formats that declare their columns add none.
+// header, whether the last rows are footnotes, and what the records of a document are. Formats that
+// declare their columns add none.
 type Explanation struct {
 	Readings []ScoredReading // the one that is used first, the others by their scores
 }
@@ -39,6 +40,7 @@ const (
 	DecisionDelimiter Decision = "delimiter"
 	DecisionHeader    Decision = "header"
 	DecisionFootnotes Decision = "footnotes"
+	DecisionRecords   Decision = "records" // whether a document is a record or has tables
 )
 
 // SumTerms returns the score of terms.

@@ -129,7 +129,7 @@ func UnusualFiles() []UnusualFile {
 		{"JSON called CSV", "a.csv", `[{"a":"x, y"}]`, [][]string{{"a"}, {"x, y"}}, "the content is json, not csv"},
 		{"a header in brackets", "a.csv", "[a],{b}\n1,2\n", [][]string{{"[a]", "{b}"}, {"1", "2"}}, ""},
 		{"unknown extension, JSON", "a.dat", `{"a":1}`, [][]string{{"a"}, {"1"}}, ""},
-		{"members beside the records", "a.json", `{"count":1,"data":[{"a":1}]}`, [][]string{{"a"}, {"1"}}, `the records are in "data"; other members are not published: count`},
+		{"members beside the records", "a.json", `{"count":1,"data":[{"a":1}]}`, [][]string{{"a"}, {"1"}}, `the records are in "data"; other members are not part of this dataset: count`},
 		{"no records", "a.json", "[]", [][]string{nil}, ""},
 	}
 }
