@@ -2,6 +2,7 @@ package listtest
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +47,8 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 			return strings.HasPrefix(parseValue(f, part).time.Format(time.DateOnly), operand)
 		case op == query.OpPrefix && f.Type == herb.TypeDateTime:
 			return hasISOPrefix(parseValue(f, part).time, operand)
+		case op == query.OpPrefix && f.Type == herb.TypeNumber:
+			return strings.HasPrefix(wholePart(parseValue(f, part).number), operand)
 		case op == query.OpPrefix:
 			all, prefix := weights(part), weights(operand)
 			return len(all) >= len(prefix) && slices.Equal(all[:len(prefix)], prefix)
@@ -67,6 +70,15 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 		}
 		panic(fmt.Sprintf("listtest: unknown operator %q", op))
 	})
+}
+
+// wholePart returns the digits of a number before the decimal point, with its sign.
+func wholePart(n *big.Rat) string {
+	digits := new(big.Int).Quo(new(big.Int).Abs(n.Num()), n.Denom()).String()
+	if n.Sign() < 0 {
+		return "-" + digits
+	}
+	return digits
 }
 
 // hasISOPrefix reports whether a datetime can be written so that its text in ISO 8601 begins with a

@@ -135,6 +135,9 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 	case query.OpContains:
 		value = g.part(value)
 	case query.OpPrefix:
+		if whole, _, ok := strings.Cut(value, "."); ok && f.Type == herb.TypeNumber {
+			value = whole
+		}
 		value = value[:g.IntN(len(value)+1)]
 		for !utf8.ValidString(value) {
 			value = value[:len(value)-1]

@@ -148,6 +148,11 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 		return o, herb.Invalidf("%s[%s] needs a value; use %s[empty]=true to find empty values", f.Name, op, f.Name)
 	case !op.appliesTo(f.Type):
 		return o, herb.Invalidf("%s[%s] does not apply: %q is a %s field; use gte and lt for a range", f.Name, op, f.Name, f.Type)
+	case op == OpPrefix && f.Type == herb.TypeNumber:
+		if !text.IsNumberPrefix(value) {
+			return o, herb.Invalidf("%s is a number field and numbers cannot begin with %q; give their first digits, such as %s[%s]=12", f.Name, clip(value), f.Name, op)
+		}
+		return o, nil
 	case op == OpPrefix:
 		o.Key = text.PrefixKey(f.Type, value)
 		return o, nil

@@ -107,7 +107,7 @@ func TestParse_invalid(t *testing.T) {
 		{"marker that does not occur", "price=NA", `price is a number field and "NA"` + numberRule},
 		{"not a date", "date=yesterday", `date is a date field and "yesterday"` + dateRule},
 		{"no such day", "date[gte]=2023-02-29", `date is a date field and "2023-02-29"` + dateRule},
-		{"prefix of a number", "price[prefix]=1", `price[prefix] does not apply: "price" is a number field; use gte and lt for a range`},
+		{"prefix of a number that is not digits", "price[prefix]=1.5", `price is a number field and numbers cannot begin with "1.5"; give their first digits, such as price[prefix]=12`},
 		{"greater than nothing", "price[gt]=", `price[gt] needs a value; use price[empty]=true to find empty values`},
 		{"contained in a number", "price[contains]=1", `price[contains] does not apply: "price" is a number field; use gte and lt for a range`},
 		{"contained in a date", "date[contains]=1", `date[contains] does not apply: "date" is a date field; use gte and lt for a range`},
