@@ -11,14 +11,16 @@ import (
 
 // numbers recognizes columns of numbers.
 type numbers struct {
-	styles   []kind.Separators // separators with which all values so far are numbers
-	count    int
-	exponent bool // some number has an exponent; not updated after marked is set
-	marked   bool // some number has more than digits and an exponent, so that 1e5 is not a code
-	short    bool // some integer has at most three digits and no separator
-	notBit   bool // some number is neither 0 nor 1
-	affix    string
-	affixed  int
+	styles       []kind.Separators // separators with which all values so far are numbers
+	count        int
+	exponent     bool // some number has an exponent; not updated after marked is set
+	marked       bool // some number has more than digits and an exponent, so that 1e5 is not a code
+	short        bool // some integer has at most three digits and no separator
+	notBit       bool // some number is neither 0 nor 1
+	notDigits    bool // some number is not just digits
+	fewest, most int  // digits of a number, as far as all are just digits
+	affix        string
+	affixed      int
 }
 
 // observe adds a number. It returns false, and changes nothing, if v is not a number in the
@@ -37,9 +39,15 @@ func (n *numbers) add(v []byte, plain bool) bool {
 	n.notBit = n.notBit || len(v) != 1 || v[0] > '1'
 	if plain && bytes.IndexByte(v, '.') < 0 { // the same in every style
 		n.marked = true
+		n.notDigits = n.notDigits || v[0] == '-'
+		if n.count == 1 {
+			n.fewest = len(v)
+		}
+		n.fewest, n.most = min(n.fewest, len(v)), max(n.most, len(v))
 		n.short = n.short || len(v) <= 3
 		return true
 	}
+	n.notDigits = true
 	if !plain && (!isDigit(v[0]) || !isDigit(v[len(v)-1])) {
 		var ok bool
 		if v, ok = n.cutAffix(v); !ok {

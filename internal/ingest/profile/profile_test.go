@@ -235,6 +235,44 @@ func TestInfer_searchable(t *testing.T) {
 	}
 }
 
+// TestInfer_codes checks which columns of digits are codes, and which numbers are searched.
+func TestInfer_codes(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, column, values string
+		file, want           herb.Type
+		searchable           bool
+	}{
+		{"ZIP codes", "ZIP", "94110|10001", "", herb.TypeText, true},
+		{"a name of two words", "zip_code", "94110|10001", "", herb.TypeText, true},
+		{"a name in camel case", "billingZipCode", "94110|10001", "", herb.TypeText, true},
+		{"accents", "Código", "1101|1102", "", herb.TypeText, true},
+		{"beside missing values", "PLZ", "10115|80331|-|NA", "", herb.TypeText, true},
+		{"phone numbers of several lengths", "Telefon", "4930123456|49891234567", "", herb.TypeText, true},
+		{"FIPS codes of several lengths", "FIPS", "1001|10001", "", herb.TypeText, true},
+		{"codes of equal lengths", "country code", "276|840", "", herb.TypeText, true},
+		{"codes of several lengths", "code", "1276|840", "", herb.TypeNumber, false},
+		{"long codes of several lengths", "code", "12760|8400", "", herb.TypeNumber, true},
+		{"small numbers", "code", "1|2|3", "", herb.TypeNumber, false},
+		{"a small number among codes", "zip", "94110|1", "", herb.TypeNumber, false},
+		{"a fraction", "zip", "94110|10001.5", "", herb.TypeNumber, false},
+		{"a negative number", "account", "-94110|10001", "", herb.TypeNumber, false},
+		{"quantities", "population", "94110|10001", "", herb.TypeNumber, false},
+		{"a word that contains another", "zipper_length", "94110|10001", "", herb.TypeNumber, false},
+		{"as declared by the file", "zip", "94110|10001", herb.TypeNumber, herb.TypeNumber, true},
+		{"identifiers", "object_id", "10045321|9904532", "", herb.TypeNumber, true},
+		{"numbers of rows", "id", "1|2|3", "", herb.TypeNumber, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := profileOf(t, tt.values, tt.column, tt.file, profile.Schema{})
+			if err != nil || r.Type != tt.want || r.Searchable != tt.searchable || r.Report.Near != nil {
+				t.Errorf("%s, searchable %t, near %v (%s), %v", r.Type, r.Searchable, r.Report.Near, r.Report.Evidence, err)
+			}
+		})
+	}
+}
+
 func TestInfer_fileTypes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -39,7 +39,7 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	}
 	slices.Sort(n.Missing)
 	n.JSON = t == herb.TypeList && c.isArrays()
-	field = herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs()}
+	field = herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs() || t == herb.TypeNumber && c.isIdentifier(name)}
 	reason, between := c.evidence(t, n, why, missing, f.profiler.rows), ": "
 	if origin != "" {
 		reason, between = origin+": "+reason, ", "
@@ -51,7 +51,7 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	if t == herb.TypeText {
 		report.Lengths = c.lengths.report(c.shortest, c.longest)
 	}
-	if t == herb.TypeText && declared == "" {
+	if t == herb.TypeText && declared == "" && why == "" {
 		report.Near = c.near(fileType)
 	}
 	return field, report, nil
@@ -137,7 +137,9 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 	switch {
 	case c.number.holds() && isOpen && len(c.infinities) == 0:
 		t = herb.TypeNumber
-		n, why = c.numbers.notation()
+		if n, why = c.numbers.notation(); fileType == "" && c.isCodes(name) {
+			why = "its name and its digits are those of codes, which are not calculated with; declare the type number if they are quantities"
+		}
 	case c.time.holds():
 		t = herb.TypeDate
 		if c.times.hasClock() {
