@@ -109,7 +109,7 @@ func TestDocument_dataset(t *testing.T) {
 	}
 	wantOdd := []string{ // a b&c is filtered with _filter
 		"page", "per_page", "order", "search", "_fields", "version", "api_key", "If-None-Match", "X-Request-Id", "filter",
-		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[empty]",
+		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[prefix]", "page[empty]",
 	}
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/data")); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
