@@ -61,7 +61,7 @@ function place() {
 
 // show changes the part that is shown. What the user has chosen goes to the URL.
 function show(next, chosen = true) {
-  const w = Math.min(Math.max(next.w, 0.002), world.w);
+  const w = Math.min(Math.max(next.w, 10 * Number(map.dataset.leastSide)), world.w);
   const h = (next.h * w) / next.w;
   const limit = (v, size, from, length) => Math.min(Math.max(v, from - size / 2), from + length - size / 2);
   view = { x: limit(next.x, w, world.x, world.w), y: limit(next.y, h, world.y, world.h), w, h };
@@ -75,11 +75,16 @@ function show(next, chosen = true) {
   timer = setTimeout(loadCells, cells ? 150 : 0);
 }
 
-// visibleBounds returns the degrees at the edges of the canvas, in as many digits as a pixel needs.
+// degrees returns positions on the map in degrees, in as many digits as a pixel needs.
+function degrees(positions) {
+  const digits = Math.min(6, Math.max(1, Math.ceil(Math.log10(place().k * 10))));
+  return positions.map((v) => Number((v / 10).toFixed(digits)));
+}
+
+// visibleBounds returns the degrees at the edges of the canvas.
 function visibleBounds() {
   const { k, dx, dy, width, height } = place();
-  const digits = Math.min(6, Math.max(1, Math.ceil(Math.log10(k * 10))));
-  return [-dx / k, (dy - height) / k, (width - dx) / k, dy / k].map((v) => Number((v / 10).toFixed(digits)));
+  return degrees([-dx / k, (dy - height) / k, (width - dx) / k, dy / k]);
 }
 
 // settle shows the page of the part that the user has chosen, so that the URL and all links have it.
@@ -111,7 +116,7 @@ function draw() {
   svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
   const [coarse, fine] = map.dataset.coast.split(" ");
   for (const land of svg.querySelectorAll(".land")) {
-    const coast = (at.width / at.k < 1000 ? fine : coarse) + "#land";
+    const coast = (at.width / at.k < 10 * Number(map.dataset.fineBelow) ? fine : coarse) + "#land";
     if (land.getAttribute("href") !== coast) land.setAttribute("href", coast);
   }
   map.classList.toggle("drawn", Boolean(points || cells));
@@ -205,10 +210,8 @@ function showCall(cut) {
 function select({ x0, y0, x1, y1 }) {
   if (!map.dataset.range) return; // geometries have no ranges
   const { k, dx, dy } = place();
-  const digits = Math.min(6, Math.max(1, Math.ceil(Math.log10(k * 10))));
-  const degrees = (v) => String(Number((v / 10).toFixed(digits)));
   const ends = [(Math.min(x0, x1) - dx) / k, (Math.max(x0, x1) - dx) / k, (dy - Math.max(y0, y1)) / k, (dy - Math.min(y0, y1)) / k];
-  visit(fill(map.dataset.range, ...ends.map(degrees)));
+  visit(fill(map.dataset.range, ...degrees(ends).map(String)));
 }
 
 // openAt opens the row at a pixel, or enlarges the cell there.

@@ -108,12 +108,19 @@ func NewMapRequest(d *columns.Dataset, p columns.Pair, latitude, longitude query
 	return q
 }
 
-// worldWidth and worldHeight are the size of the world in degrees, and leastSide is the smallest
-// part of it that a map shows.
+// Sizes in degrees.
 const (
 	worldWidth, worldHeight = 360, 180
-	leastSide               = 0.0002
+	leastSide               = 0.0002 // of a part that a map shows
+	fineBelow               = 100    // width of a part that has the detailed coast
 )
+
+// LeastSide returns the smallest side of a part of the world that a map shows, in degrees.
+func (m *Map) LeastSide() float64 { return leastSide }
+
+// FineBelow returns the width of a part of the world below which it has the detailed coast, in
+// degrees.
+func (m *Map) FineBelow() float64 { return fineBelow }
 
 // withinWorld moves and shrinks bounds such that their center is on the map, and enlarges those
 // that are too small.
@@ -192,7 +199,7 @@ func cellTransform(q *query.GridRequest) string {
 
 // IsFine reports whether a part of the world is small enough for the detailed coast, which is
 // loaded for such parts only.
-func IsFine(b query.Bounds) bool { const widest = 100; return b.MaxX-b.MinX < widest }
+func IsFine(b query.Bounds) bool { return b.MaxX-b.MinX < fineBelow }
 
 func formatNumbers(separator string, numbers ...float64) string {
 	formatted := make([]string, len(numbers))
