@@ -238,13 +238,15 @@ const (
 	TypeNumber   Type = "number"   // decimal numbers of any precision
 	TypeDate     Type = "date"     // days of the calendar
 	TypeDateTime Type = "datetime" // instants; a time without a zone is in UTC
+	TypeTime     Type = "time"     // times of day, without a zone
+	TypeDuration Type = "duration" // lengths of time, which may be negative
 	TypeBoolean  Type = "boolean"  // false sorts before true
 	TypeList     Type = "list"     // elements in one string, separated by commas or in a JSON array
 )
 
 // Types returns all types.
 func Types() []Type {
-	return []Type{TypeText, TypeNumber, TypeDate, TypeDateTime, TypeBoolean, TypeList}
+	return []Type{TypeText, TypeNumber, TypeDate, TypeDateTime, TypeTime, TypeDuration, TypeBoolean, TypeList}
 }
 
 // IsScalar reports whether the values of a type have a canonical form by which they compare, and
@@ -259,7 +261,7 @@ type Notation struct {
 	Group      string   `json:"group,omitempty"`   // thousands separator; a space includes no-break spaces, an apostrophe includes ’
 	Affix      string   `json:"affix,omitempty"`   // currency sign or percent sign before or after a number
 	Padded     bool     `json:"padded,omitempty"`  // numbers may have leading zeros
-	DateFormat string   `json:"layout,omitempty"`  // of dates and datetimes, in strptime directives such as %d/%m/%Y; alternatives are separated by |
+	DateFormat string   `json:"layout,omitempty"`  // of dates, datetimes and times, in strptime directives such as %d/%m/%Y; alternatives are separated by |; %M:%S for durations
 	True       []string `json:"true,omitempty"`    // words for true; with False, replaces the standard words
 	False      []string `json:"false,omitempty"`
 	JSON       bool     `json:"json,omitempty"`    // lists are JSON arrays

@@ -161,6 +161,8 @@ func (o *Oracle) label(b query.By, value string, zone *time.Location) label {
 	switch {
 	case b.Width != "":
 		return bucketLabel(f, p.number, b.Width)
+	case b.Grain != "" && f.Type == herb.TypeTime:
+		return clockLabel(b.Grain, p.number)
 	case b.Grain != "":
 		t := p.time
 		if zone != nil && f.Type == herb.TypeDateTime && isZoned(value) {
@@ -188,7 +190,11 @@ func bucketLabel(f herb.Field, number *big.Rat, width string) label {
 	q := new(big.Rat).Quo(number, w)
 	floor := new(big.Int).Div(q.Num(), q.Denom())
 	lower := new(big.Rat).Mul(new(big.Rat).SetInt(floor), w)
-	return label{text: text.Localize(&f, plain(lower)), place: parsedValue{number: lower}}
+	l := label{text: text.Localize(&f, plain(lower)), place: parsedValue{number: lower}}
+	if f.Type == herb.TypeDuration {
+		l.text = writeClock(lower)
+	}
+	return l
 }
 
 // plain returns a decimal number in plain notation, without zeros at the end of its fraction.
@@ -253,6 +259,8 @@ func nextLabel(l label, b query.By, f herb.Field, zone *time.Location) label {
 	case b.Width != "":
 		w, _ := new(big.Rat).SetString(b.Width)
 		return bucketLabel(f, new(big.Rat).Add(l.place.number, w), b.Width)
+	case f.Type == herb.TypeTime:
+		return nextClockLabel(b.Grain, l.place.number)
 	case b.Grain == query.GrainHour && zone != nil:
 		return grainLabel(b.Grain, t.Add(time.Hour).In(zone))
 	case b.Grain == query.GrainHour:
@@ -291,7 +299,10 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 			value = o.written[m.Field]()[p.identity()]
 		}
 		values = append(values, counted{query.ValueCount{Value: value}, p})
-		if f.Type == herb.TypeNumber {
+		switch f.Type {
+		case herb.TypeDuration:
+			all = append(all, p.number)
+		case herb.TypeNumber:
 			all = append(all, p.number)
 			canonical, _ := text.Canonical(&f, value)
 			_, fraction, _ := strings.Cut(canonical, ".")
@@ -300,7 +311,10 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 	}
 	slices.SortStableFunc(values, func(a, b counted) int { return cmp.Or(a.place.compare(b.place), strings.Compare(a.Value, b.Value)) })
 	at := func(i int) string { // a value that occurs
-		if f.Type == herb.TypeNumber {
+		switch f.Type {
+		case herb.TypeDuration:
+			return writeClock(values[i].place.number)
+		case herb.TypeNumber:
 			plain, _ := text.Canonical(&f, values[i].Value)
 			return plain
 		}
@@ -311,16 +325,25 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 		return strconv.Itoa(filled)
 	case m.Kind == query.MeasureDistinct:
 		return strconv.Itoa(len(distinct))
+	case m.Kind == query.MeasureSum && f.Type == herb.TypeDuration:
+		return writeClock(addAll(all))
 	case m.Kind == query.MeasureSum:
 		return positiveZero(addAll(all).FloatString(decimals))
 	case filled == 0:
 		return ""
+	case m.Kind == query.MeasureMean && f.Type == herb.TypeDuration:
+		mean, _ := new(big.Rat).SetString(meanOf(all))
+		return writeClock(mean)
 	case m.Kind == query.MeasureMean:
 		return meanOf(all)
 	case m.Kind == query.MeasureMedian:
 		a, b := values[(filled-1)/2].place.number, values[filled/2].place.number
 		sum := new(big.Rat).Add(a, b)
-		return plain(sum.Mul(sum, big.NewRat(1, 2)))
+		sum.Mul(sum, big.NewRat(1, 2))
+		if f.Type == herb.TypeDuration {
+			return writeClock(sum)
+		}
+		return plain(sum)
 	case m.Kind == query.MeasurePercentile:
 		rank := 1
 		for 100*rank < m.Percent*filled {

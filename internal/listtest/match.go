@@ -49,6 +49,8 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 			return hasISOPrefix(parseValue(f, part).time, operand)
 		case op == query.OpPrefix && f.Type == herb.TypeNumber:
 			return strings.HasPrefix(wholePart(parseValue(f, part).number), operand)
+		case op == query.OpPrefix && f.Type == herb.TypeTime:
+			return hasTimePrefix(parseValue(f, part).number, operand)
 		case op == query.OpPrefix:
 			all, prefix := weights(part), weights(operand)
 			return len(all) >= len(prefix) && slices.Equal(all[:len(prefix)], prefix)

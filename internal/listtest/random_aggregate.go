@@ -41,7 +41,7 @@ func (g *generator) aggregate(fields []herb.Field, listing string) string {
 		params.Add(query.ParamHaving, pick(g, []string{"count[gte]=2", "count[lt]=3", "count=1", "count[ne]=1", measure() + "[empty]=false"}))
 	}
 	if by := params[query.ParamBy]; len(by) == 1 && g.chance(50) &&
-		slices.ContainsFunc([]string{":year", ":quarter"}, func(grain string) bool { return strings.HasSuffix(by[0], grain) }) {
+		slices.ContainsFunc([]string{":year", ":quarter", ":minute"}, func(grain string) bool { return strings.HasSuffix(by[0], grain) }) {
 		params.Set(query.ParamFill, "zero") // of other intervals, there may be millions
 	}
 	if g.chance(30) {
@@ -67,6 +67,8 @@ func (g *generator) by(f herb.Field) string {
 		herb.TypeNumber:   {":10", ":0.5", ":3", ":1000", ":0.07"},
 		herb.TypeDate:     {":year", ":quarter", ":month", ":week", ":day"},
 		herb.TypeDateTime: {":year", ":quarter", ":month", ":week", ":day", ":hour"},
+		herb.TypeTime:     {":hour", ":minute"},
+		herb.TypeDuration: {":600", ":0.5", ":86400"},
 	}[f.Type]
 	return f.Name + pick(g, append([]string{""}, intervals...))
 }
@@ -74,9 +76,9 @@ func (g *generator) by(f herb.Field) string {
 func (g *generator) measure(f herb.Field) string {
 	kinds := []string{"filled", "distinct"}
 	switch f.Type {
-	case herb.TypeNumber:
+	case herb.TypeNumber, herb.TypeDuration:
 		kinds = append(kinds, "sum", "mean", "median", "p0", "p25", "p90", "p100", "min", "max")
-	case herb.TypeText, herb.TypeDate, herb.TypeDateTime:
+	case herb.TypeText, herb.TypeDate, herb.TypeDateTime, herb.TypeTime:
 		kinds = append(kinds, "min", "max")
 	}
 	if g.chance(10) {

@@ -173,6 +173,10 @@ func (g *generator) value(f herb.Field) string {
 		return g.writeDate(f.Notation.DateFormat, g.date(), 0)
 	case herb.TypeDateTime:
 		return g.datetime(f.Notation)
+	case herb.TypeTime:
+		return g.clock()
+	case herb.TypeDuration:
+		return g.duration()
 	case herb.TypeBoolean:
 		return g.boolean(f.Notation)
 	case herb.TypeList:

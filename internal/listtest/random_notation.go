@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // notation returns a notation for the values of a type, mostly the standard one.
@@ -24,12 +25,14 @@ func (g *generator) notation(t herb.Type) (n herb.Notation) {
 			n.DateFormat = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y", "%m/%d/%Y|%m/%d/%y"})
 		case herb.TypeDateTime:
 			n.DateFormat = pick(g, []string{"%d.%m.%Y %H:%M", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %H:%M|%m/%d/%y %H:%M"})
+		case herb.TypeDuration:
+			n.DateFormat = text.MinutesSeconds
 		case herb.TypeBoolean:
 			n.True, n.False = []string{"1", "ja"}, []string{"0", "nein"}
 		}
 	}
 	if g.chance(50) { // some markers are also values
-		n.Missing = pick(g, [][]string{{"NA"}, {"--", "N/A", "NA"}, {"?"}, {"-1", "0", "2024-03-01", "F"}, {"100", "1900-01-01", "nein"}})
+		n.Missing = pick(g, [][]string{{"NA"}, {"--", "N/A", "NA"}, {"?"}, {"-1", "0", "2024-03-01", "F"}, {"100", "1900-01-01", "nein"}, {"0:00", "12:00 AM"}})
 	}
 	return n
 }

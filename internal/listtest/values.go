@@ -16,7 +16,7 @@ import (
 // canonical form and the sort keys of scalar types, so that it checks them.
 type parsedValue struct {
 	missing int      // 0 if not missing, or 1 + the position among missing values
-	number  *big.Rat // nil if not a number; 0 or 1 if a boolean
+	number  *big.Rat // nil if not a number; 0 or 1 if a boolean; HHMMSS if a time of day; seconds if a duration
 	time    time.Time
 	text    string
 }
@@ -46,6 +46,10 @@ func parseValue(f herb.Field, value string) (p parsedValue) {
 		p.number, ok = parseNumber(f.Notation, value)
 	case herb.TypeDate, herb.TypeDateTime:
 		p.time, ok = parseTime(f.Notation, strings.TrimSpace(value))
+	case herb.TypeTime:
+		p.number, ok = parseTimeOfDay(strings.TrimSpace(value))
+	case herb.TypeDuration:
+		p.number, ok = parseDuration(f.Notation, strings.TrimSpace(value))
 	case herb.TypeBoolean:
 		p.number, ok = parseBoolean(f.Notation, strings.TrimSpace(value))
 	default:

@@ -50,8 +50,8 @@ type AggregateRequest struct {
 type By struct {
 	Name  string // as in the request
 	Field int    // position
-	Grain Grain  // of dates and datetimes; empty for none
-	Width string // of the intervals of numbers, in plain decimal notation; empty for none
+	Grain Grain  // of dates, datetimes and times; empty for none
+	Width string // of the intervals of numbers, or of durations in seconds, in plain decimal notation; empty for none
 }
 
 // HasIntervals reports whether groups are intervals of values.

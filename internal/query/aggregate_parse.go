@@ -117,9 +117,13 @@ func (b *By) setInterval(f herb.Field, interval string) error {
 			return herb.Invalidf("unknown grain %q of the %s field %q%s valid grains: %s", clip(interval), f.Type, f.Name,
 				text.Suggestion(clip(interval), grainNames(grains)), strings.Join(grainNames(grains), ", "))
 		}
-	case f.Type == herb.TypeNumber:
+	case f.Type == herb.TypeNumber || f.Type == herb.TypeDuration:
 		d, ok := parseDecimal(&herb.Field{Type: herb.TypeNumber}, interval)
 		if !ok || d.unscaled.Sign() <= 0 {
+			if f.Type == herb.TypeDuration {
+				return herb.Invalidf("the width %q of the buckets of %q is not a positive number of seconds; write it in plain decimal notation, such as %s:600 for ten minutes",
+					clip(interval), f.Name, f.Name)
+			}
 			return herb.Invalidf("the width %q of the buckets of %q is not a positive number; write it in plain decimal notation, such as %s:10 or %s:0.5",
 				clip(interval), f.Name, f.Name, f.Name)
 		}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"iter"
 	"math"
 	"math/big"
 	"slices"
@@ -20,12 +21,12 @@ import (
 // or 5 times a power of ten, and at least one unit of the last significant decimal place of the
 // minimum or the maximum. For dates it is a day, a week starting on Monday, a month, a quarter, or
 // 1, 2 or 5 times a power of ten years; for datetimes also 1, 5, 15 or 30 minutes, or 1, 3, 6 or 12
-// hours.
+// hours; for times of day also 1, 5, 15 or 30 seconds. For durations, see durationSteps.
 func Buckets(f herb.Field, minimum, maximum string, maxBuckets int) []Bucket {
 	switch {
 	case maxBuckets == 0:
 		return nil
-	case f.Type == herb.TypeNumber:
+	case f.Type == herb.TypeNumber || f.Type == herb.TypeDuration:
 		return newBuckets(&f, numberEdges(&f, minimum, maximum, maxBuckets))
 	}
 	return newBuckets(&f, timeEdges(&f, minimum, maximum, maxBuckets))
@@ -50,22 +51,68 @@ func numberEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges 
 		return nil
 	}
 	limit := big.NewInt(int64(maxBuckets))
-	// Every step below the power of ten of this width needs too many buckets, so the search starts
-	// there.
+	// Every step that is less than this width needs too many buckets, so the search starts there.
 	width := new(big.Int).Sub(to, from)
-	power := powerOfTen(len(width.Div(width, limit).String()) - 1)
-	for ; ; power.Mul(power, big.NewInt(10)) {
-		for _, factor := range []int64{1, 2, 5} {
-			step := new(big.Int).Mul(power, big.NewInt(factor))
-			first, last := new(big.Int).Div(from, step), new(big.Int).Div(to, step) // rounded toward negative infinity
-			count := new(big.Int).Sub(last, first)
-			if count.Cmp(limit) >= 0 {
-				continue
+	width.Div(width, limit)
+	steps := decimalSteps(width)
+	if f.Type == herb.TypeDuration {
+		steps = durationSteps(width, powerOfTen(places))
+	}
+	for step := range steps {
+		first, last := new(big.Int).Div(from, step), new(big.Int).Div(to, step) // rounded toward negative infinity
+		count := new(big.Int).Sub(last, first)
+		if count.Cmp(limit) >= 0 {
+			continue
+		}
+		for edge := first.Mul(first, step); len(edges) < int(count.Int64())+2; edge.Add(edge, step) {
+			edges = append(edges, decimal{edge, places}.String())
+		}
+		break
+	}
+	return edges
+}
+
+// decimalSteps returns 1, 2 and 5 times the powers of ten in ascending order, from one that is not
+// above a width.
+func decimalSteps(width *big.Int) iter.Seq[*big.Int] {
+	return func(yield func(*big.Int) bool) {
+		for power := powerOfTen(len(width.String()) - 1); ; power.Mul(power, big.NewInt(10)) {
+			for _, factor := range []int64{1, 2, 5} {
+				if !yield(new(big.Int).Mul(power, big.NewInt(factor))) {
+					return
+				}
 			}
-			for edge := first.Mul(first, step); len(edges) < int(count.Int64())+2; edge.Add(edge, step) {
-				edges = append(edges, decimal{edge, places}.String())
+		}
+	}
+}
+
+// durationSteps returns steps of durations in ascending order: 1, 2 and 5 times the powers of ten
+// below a second; 1, 2, 5, 10, 15 and 30 seconds and minutes; 1, 2, 3, 6 and 12 hours; 1, 2 and 5
+// times the powers of ten days. The first is not above a width. The width and a second are given in
+// the same unit, which divides a second by a power of ten.
+func durationSteps(width, second *big.Int) iter.Seq[*big.Int] {
+	return func(yield func(*big.Int) bool) {
+		for step := range decimalSteps(width) {
+			if step.Cmp(second) >= 0 {
+				break
 			}
-			return edges
+			if !yield(step) {
+				return
+			}
+		}
+		const minute, hour = 60, 60 * 60
+		for _, seconds := range []int64{
+			1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour,
+		} {
+			if !yield(new(big.Int).Mul(second, big.NewInt(seconds))) {
+				return
+			}
+		}
+		day := new(big.Int).Mul(second, big.NewInt(24*hour))
+		for days := range decimalSteps(new(big.Int).Div(width, day)) {
+			if !yield(days.Mul(days, day)) {
+				return
+			}
 		}
 	}
 }
@@ -136,20 +183,34 @@ func byMonths(n int) timeStep {
 	}
 }
 
-// timeEdges returns the edges between two times as written. Those of dates are dates.
+// lastSecond is the last second of a day that package time knows. The last bucket of times of day
+// includes leap seconds and text.EndOfDay.
+const lastSecond = "23:59:59"
+
+// timeEdges returns the edges between two times as written. Those of dates are dates, those of times
+// of day are times of day.
 func timeEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []string) {
 	format := time.RFC3339Nano
-	if f.Type == herb.TypeDate {
-		format = time.DateOnly
-	}
 	low, _ := text.Canonical(f, minimum) // invalid values have an empty canonical form, which is no time
 	high, _ := text.Canonical(f, maximum)
+	switch f.Type {
+	case herb.TypeDate:
+		format = time.DateOnly
+	case herb.TypeTime:
+		format = time.TimeOnly
+		low, high = min(low, lastSecond), min(high, lastSecond)
+	}
 	from, err := time.Parse(format, low)
 	to, err2 := time.Parse(format, high)
 	if err != nil || err2 != nil || from.After(to) {
 		return nil
 	}
 	var steps []timeStep
+	if format == time.TimeOnly {
+		for _, seconds := range []time.Duration{1, 5, 15, 30} {
+			steps = append(steps, byDuration(seconds*time.Second))
+		}
+	}
 	if format != time.DateOnly {
 		for _, minutes := range []time.Duration{1, 5, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60} {
 			steps = append(steps, byDuration(minutes*time.Minute))
@@ -176,6 +237,8 @@ func timeEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []
 // are clamped to the first or the last valid one.
 func formatEdge(format string, t time.Time) string {
 	switch {
+	case format == time.TimeOnly && t.Day() > 1:
+		return text.EndOfDay
 	case t.Year() < 0:
 		t = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	case t.Year() > 9999:

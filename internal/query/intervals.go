@@ -1,8 +1,10 @@
 package query
 
 import (
+	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 	"time"
 
 	"herbarium/internal/herb"
@@ -20,10 +22,11 @@ const (
 	GrainWeek    Grain = "week"
 	GrainDay     Grain = "day"
 	GrainHour    Grain = "hour"
+	GrainMinute  Grain = "minute"
 )
 
-// Grains returns the grains of a type, the longest first. Types other than dates and datetimes have
-// none.
+// Grains returns the grains of a type, the longest first. Types other than dates, datetimes and times
+// have none.
 func Grains(t herb.Type) []Grain {
 	dates := []Grain{GrainYear, GrainQuarter, GrainMonth, GrainWeek, GrainDay}
 	switch t {
@@ -31,6 +34,8 @@ func Grains(t herb.Type) []Grain {
 		return dates
 	case herb.TypeDateTime:
 		return append(dates, GrainHour)
+	case herb.TypeTime:
+		return []Grain{GrainHour, GrainMinute}
 	default:
 		return nil
 	}
@@ -107,8 +112,11 @@ type Interval struct {
 
 // Interval returns the interval that contains a value of the field, given in canonical form.
 func (b By) Interval(t herb.Type, canonical string) Interval {
-	if t == herb.TypeNumber {
+	switch t {
+	case herb.TypeNumber, herb.TypeDuration:
 		return b.bucket(canonical)
+	case herb.TypeTime:
+		return b.Grain.timeOfDay(canonical)
 	}
 	format := timeFormat(t)
 	at, err := time.Parse(format, canonical)
@@ -126,7 +134,10 @@ func (b By) Interval(t herb.Type, canonical string) Interval {
 // LeastCount returns a lower bound of the number of intervals from one to another, given the values
 // at which they start in canonical form. It takes the same time for any number of intervals.
 func (b By) LeastCount(t herb.Type, from, to string) int {
-	if t == herb.TypeNumber {
+	switch t {
+	case herb.TypeTime:
+		return 0 // a day has few
+	case herb.TypeNumber, herb.TypeDuration:
 		plain := &herb.Field{Type: herb.TypeNumber}
 		const most = 2*MaxEdgeDigits + 1 // the start of an interval has a digit more than its values, and the decimals of the width
 		first, okFirst := parseDigits(plain, from, most)
@@ -149,6 +160,27 @@ func (b By) LeastCount(t herb.Type, from, to string) int {
 	}
 	longest := map[Grain]int64{GrainYear: 366 * 24, GrainQuarter: 92 * 24, GrainMonth: 31 * 24, GrainWeek: 7 * 24, GrainDay: 24}[b.Grain]
 	return int((last.Unix()-first.Unix())/3600/max(longest, 1)) + 1
+}
+
+// timeOfDay returns the interval of a time of day in canonical form. The end of the day is an interval
+// of its own.
+func (g Grain) timeOfDay(canonical string) Interval {
+	if len(canonical) < len(time.TimeOnly) {
+		return Interval{} // no canonical form
+	}
+	const dayMinutes = 24 * 60
+	hour, _ := strconv.Atoi(canonical[:2])
+	start, length := hour*60, 60
+	if g == GrainMinute {
+		minute, _ := strconv.Atoi(canonical[3:5])
+		start, length = start+minute, 1
+	}
+	label := func(minutes int) string { return fmt.Sprintf("%02d:%02d", minutes/60, minutes%60) }
+	interval := Interval{Label: label(start), From: label(start) + ":00"}
+	if next := start + length; next <= dayMinutes {
+		interval.Next = label(next) + ":00"
+	}
+	return interval
 }
 
 // timeFormat returns the format of the canonical form of dates or datetimes.

@@ -45,7 +45,7 @@ func (k MeasureKind) AppliesTo(f *herb.Field) bool {
 	case MeasureMin, MeasureMax:
 		return f.Type != herb.TypeList && f.Type != herb.TypeBoolean
 	default:
-		return f.Type == herb.TypeNumber
+		return f.Type == herb.TypeNumber || f.Type == herb.TypeDuration
 	}
 }
 
@@ -54,16 +54,18 @@ func (k MeasureKind) needsAddition() bool {
 	return k == MeasureSum || k == MeasureMean || k == MeasureMedian
 }
 
-// ResultType returns the type of the values of a measure of a field.
+// ResultType returns the type of the values of a measure of a field. Sums, means and medians of
+// durations are durations.
 func (k MeasureKind) ResultType(field herb.Type) herb.Type {
-	if k.IsComputed() {
-		return herb.TypeNumber
+	if !k.IsComputed() || field == herb.TypeDuration && k.needsAddition() {
+		return field
 	}
-	return field
+	return herb.TypeNumber
 }
 
-// IsComputed reports whether a measure is a computed number, rather than one of the values of the
-// field. Numbers are in plain decimal notation in either case, whatever the notation of the field.
+// IsComputed reports whether a measure is computed, rather than one of the values of the field. In
+// either case numbers are in plain decimal notation and durations are H:MM:SS, whatever the notation
+// of the field.
 func (k MeasureKind) IsComputed() bool {
 	return k != MeasureMin && k != MeasureMax && k != MeasurePercentile
 }

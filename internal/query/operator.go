@@ -70,7 +70,7 @@ func FieldOps(f herb.Field) []Op {
 func (o Op) appliesTo(t herb.Type) bool {
 	switch o {
 	case OpPrefix:
-		return t != herb.TypeBoolean
+		return t != herb.TypeBoolean && t != herb.TypeDuration
 	case OpContains:
 		return !t.IsScalar()
 	}

@@ -22,7 +22,8 @@ const (
 
 // Canonical returns the canonical form of a value as written in the notation of its field: a number
 // in plain decimal notation, a date as YYYY-MM-DD, a datetime as a UTC instant in the format of
-// CanonicalDateTime, a boolean as true or false. Text and lists are their own canonical form. Only
+// CanonicalDateTime, a time of day as HH:MM:SS, a duration as its seconds in plain decimal notation,
+// a boolean as true or false. Text and lists are their own canonical form. Only
 // valid values have one.
 func Canonical(f *herb.Field, value string) (string, Status) {
 	b, status := AppendCanonical(make([]byte, 0, 64), f, []byte(value))
@@ -46,11 +47,11 @@ func AppendCanonical(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
 	return dst, Invalid
 }
 
-// AppendPublished is AppendCanonical for a value that is not in a segment yet: a number of more
-// than MaxDigits is invalid.
+// AppendPublished is AppendCanonical for a value that is not in a segment yet: a number, a time or a
+// duration of more than MaxDigits is invalid.
 func AppendPublished(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
 	canonical, status := AppendCanonical(dst, f, value)
-	if status == Valid && f.Type == herb.TypeNumber && DigitCount(canonical[len(dst):]) > MaxDigits {
+	if status == Valid && len(canonical)-len(dst) > MaxDigits && f.Type.IsScalar() && DigitCount(canonical[len(dst):]) > MaxDigits {
 		return dst, Invalid
 	}
 	return canonical, status
@@ -62,6 +63,10 @@ func appendScalar(dst []byte, t herb.Type, n *herb.Notation, value []byte) ([]by
 		return AppendDecimal(dst, n, value)
 	case herb.TypeBoolean:
 		return appendBoolean(dst, n, value)
+	case herb.TypeTime:
+		return appendTime(dst, n.DateFormat, TrimBlanks(value))
+	case herb.TypeDuration:
+		return appendDuration(dst, n.DateFormat, TrimBlanks(value))
 	}
 	m, ok := parseMoment(n.DateFormat, TrimBlanks(value))
 	switch {
@@ -111,10 +116,13 @@ func Bound(f *herb.Field, value string) (string, Status) {
 }
 
 // Localize rewrites a canonical value so that Operand reads it as the same value: the numbers of a
-// field with a decimal comma have a comma.
+// field with a decimal comma have a comma, durations are H:MM:SS.
 func Localize(f *herb.Field, canonical string) string {
 	if d := f.Notation.Decimal; d != "" && f.Type == herb.TypeNumber {
 		return strings.Replace(canonical, ".", d, 1)
+	}
+	if f.Type == herb.TypeDuration {
+		return formatDuration(canonical)
 	}
 	return canonical
 }
@@ -169,6 +177,10 @@ func Example(t herb.Type) string {
 		return "YYYY-MM-DD, such as 2024-02-29"
 	case herb.TypeDateTime:
 		return "in ISO 8601, such as 2024-02-29T13:30:00Z or 2024-02-29"
+	case herb.TypeTime:
+		return "HH:MM:SS, such as 09:05:00, 9:05 or 9:05 pm"
+	case herb.TypeDuration:
+		return "H:MM:SS, such as 1:20:00, 25:10:00, 1h 20m or PT1H20M"
 	default:
 		return "true or false"
 	}

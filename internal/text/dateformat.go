@@ -41,6 +41,18 @@ func checkDateFormat(t herb.Type, format string) error {
 	}
 	date := (seen['Y'] || seen['y']) && (seen['m'] || seen['b']) && seen['d']
 	clock := (seen['H'] || seen['I'] && seen['p']) && seen['M']
+	switch t {
+	case herb.TypeTime:
+		if !clock || date || seen['z'] || seen['Z'] || seen['d'] {
+			return herb.Invalidf("time format %q does not describe a time of day; write it as in %%H:%%M:%%S or %%I:%%M %%p", format)
+		}
+		return nil
+	case herb.TypeDuration:
+		if format != MinutesSeconds {
+			return herb.Invalidf("duration format %q is not supported; use %s for minutes and seconds, or no format", format, MinutesSeconds)
+		}
+		return nil
+	}
 	if !date || t == herb.TypeDateTime && !clock || t == herb.TypeDate && (seen['H'] || seen['I']) {
 		return herb.Invalidf("date format %q does not describe a %s; write it as in %%d/%%m/%%Y or %%Y-%%m-%%d %%H:%%M", format, t)
 	}
@@ -57,13 +69,14 @@ func MatchesDateFormat(format string, v []byte) bool {
 // year.
 func parseDateFormat(format string, v []byte) (m moment, ok bool) {
 	for alternative, rest, more := strings.Cut(format, DateFormatSeparator); ; alternative, rest, more = strings.Cut(rest, DateFormatSeparator) {
-		if m, ok = parseAlternative(alternative, v); ok || !more {
+		if m, ok = parseAlternative(alternative, v, moment{}); ok || !more {
 			return m, ok
 		}
 	}
 }
 
-func parseAlternative(format string, v []byte) (m moment, ok bool) {
+// parseAlternative parses a value in a format without alternatives. m has what the format leaves out.
+func parseAlternative(format string, v []byte, m moment) (_ moment, ok bool) {
 	pm := -1 // 0 for AM, 1 for PM
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {

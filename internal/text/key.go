@@ -13,13 +13,15 @@ import (
 // for the type. Callers must handle missing values separately: they sort last in both directions.
 func Key(t herb.Type, value string) (key string, ok bool) {
 	switch t {
-	case herb.TypeNumber:
+	case herb.TypeNumber, herb.TypeDuration:
 		b, ok := appendNumberKey(make([]byte, 0, 64), []byte(value))
 		return string(b), ok
 	case herb.TypeDate:
 		return value, IsDate(value)
 	case herb.TypeDateTime:
 		return value, isCanonicalDateTime(value)
+	case herb.TypeTime:
+		return value, isCanonicalTime(value)
 	case herb.TypeBoolean:
 		return value, value == "false" || value == "true"
 	default:
@@ -36,6 +38,8 @@ func PrefixKey(t herb.Type, prefix string) string {
 		return prefix
 	case herb.TypeDateTime:
 		return dateTimePrefix(prefix)
+	case herb.TypeTime:
+		return timePrefix(prefix)
 	default:
 		return PrimaryKey(prefix)
 	}
@@ -53,18 +57,22 @@ func AppendSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) 
 // AppendScalarSortKey is AppendSortKey for a scalar type. The value may be on the stack of the
 // caller, because it does not escape.
 func AppendScalarSortKey(dst []byte, t herb.Type, value []byte) (key []byte, ok bool) {
-	if t == herb.TypeNumber {
+	if t == herb.TypeNumber || t == herb.TypeDuration {
 		key, ok = appendNumberKey(dst, value)
 		return append(key, 0), ok // sorts before any digit: 1 before 15
 	}
 	scalar, ok := Key(t, string(value))
-	return append(dst, scalar...), ok
+	dst = append(dst, scalar...)
+	if t == herb.TypeTime { // of any length
+		dst = append(dst, 0)
+	}
+	return dst, ok
 }
 
 // FieldKey returns the sort key of a value as written in the notation of its field. status is Valid
 // if it has one.
 func FieldKey(f *herb.Field, value string) (key string, status Status) {
-	if value != "" && f.Notation.Decimal+f.Notation.DateFormat == "" {
+	if value != "" && f.Notation.Decimal+f.Notation.DateFormat == "" && f.Type != herb.TypeDuration { // whose canonical form is never written
 		if key, ok := Key(f.Type, value); ok { // most values are in canonical form
 			return key, Valid
 		}

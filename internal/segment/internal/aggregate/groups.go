@@ -241,7 +241,11 @@ func (a *aggregation) isMissing(g group, by int) bool {
 
 // value returns the value of a measure of a group.
 func (a *aggregation) value(measure, id int) string {
-	value := a.compute(a.request.Measures[measure], id)
+	m := a.request.Measures[measure]
+	value := a.compute(m, id)
+	if value != "" && m.Field >= 0 && m.Kind.ResultType(a.input.Fields[m.Field].Type) == herb.TypeDuration {
+		value = text.Localize(&a.input.Fields[m.Field], value)
+	}
 	a.steps.Add(valueSteps + len(value))
 	return value
 }
@@ -249,6 +253,7 @@ func (a *aggregation) value(measure, id int) string {
 // valueSteps is the number of steps to compute a short value.
 const valueSteps = 16
 
+// compute computes a measure of a group. Durations are in canonical form.
 func (a *aggregation) compute(m query.Measure, id int) string {
 	if m.Kind == query.MeasureCount {
 		return a.count(id)
@@ -290,11 +295,12 @@ func (a *aggregation) compute(m query.Measure, id int) string {
 	}
 }
 
-// valueOf returns the value with a code: a number in plain decimal notation, as all measures of
-// numbers are, and others as written.
+// valueOf returns the value with a code: a number or a duration in canonical form, and others as
+// written.
 func (acc *accumulator) valueOf(code uint32) string {
 	value := acc.dictionary.Value(code)
-	if acc.dictionary.Field.Type == herb.TypeNumber {
+	switch acc.dictionary.Field.Type {
+	case herb.TypeNumber, herb.TypeDuration:
 		value, _ = text.Canonical(acc.dictionary.Field, value) // valid in a segment
 	}
 	return value

@@ -14,7 +14,7 @@ import (
 	"herbarium/internal/text"
 )
 
-// numbers are some values of a number field.
+// numbers are some values of a number field, or the seconds of a duration field.
 type numbers struct {
 	steps      *guard.Steps
 	dictionary *column.Dictionary
@@ -58,9 +58,9 @@ func newNumbers(st *guard.Steps, d *column.Dictionary, codes []uint32) *numbers 
 // take too long to add.
 func (n *numbers) decode(value []byte) (digits []byte, decimals int) {
 	f := n.dictionary.Field
-	var ok bool
-	if n.canonical, ok = text.AppendDecimal(n.canonical[:0], &f.Notation, value); !ok {
-		guard.Corrupt("field %q has the value %q, which is not a number", f.Name, value)
+	var status text.Status
+	if n.canonical, status = text.AppendCanonical(n.canonical[:0], f, value); status != text.Valid {
+		guard.Corrupt("field %q has the value %q, which is not a %s", f.Name, value, f.Type)
 	}
 	if text.DigitCount(n.canonical) > text.MaxDigits {
 		guard.Fail(errTooLong(f))
