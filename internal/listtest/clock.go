@@ -13,8 +13,8 @@ import (
 // timeOfDay matches a time of day, or a prefix of one without am and pm.
 var timeOfDay = regexp.MustCompile(`^(?i)([0-9]{1,2})(?::([0-9]{2}))?(?::([0-9]{2}(?:[.,][0-9]+)?))?[  ]*([ap]\.?m\.?)?$`)
 
-// parseTimeOfDay parses a time of day as the number HHMMSS with its fraction, which orders times and
-// distinguishes 23:59:60 from 24:00:00.
+// parseTimeOfDay parses a time of day as the number HHMMSS with its fraction, which orders times
+// and distinguishes 23:59:60 from 24:00:00.
 func parseTimeOfDay(s string) (*big.Rat, bool) {
 	m := timeOfDay.FindStringSubmatch(s)
 	if m == nil || m[2] == "" && m[4] == "" {

@@ -187,8 +187,8 @@ func byMonths(n int) timeStep {
 // includes leap seconds and text.EndOfDay.
 const lastSecond = "23:59:59"
 
-// timeEdges returns the edges between two times as written. Those of dates are dates, those of times
-// of day are times of day.
+// timeEdges returns the edges between two times as written. Those of dates are dates, those of
+// times of day are times of day.
 func timeEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []string) {
 	format := time.RFC3339Nano
 	low, _ := text.Canonical(f, minimum) // invalid values have an empty canonical form, which is no time

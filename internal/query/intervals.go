@@ -25,8 +25,8 @@ const (
 	GrainMinute  Grain = "minute"
 )
 
-// Grains returns the grains of a type, the longest first. Types other than dates, datetimes and times
-// have none.
+// Grains returns the grains of a type, the longest first. Types other than dates, datetimes and
+// times have none.
 func Grains(t herb.Type) []Grain {
 	dates := []Grain{GrainYear, GrainQuarter, GrainMonth, GrainWeek, GrainDay}
 	switch t {
@@ -162,8 +162,8 @@ func (b By) LeastCount(t herb.Type, from, to string) int {
 	return int((last.Unix()-first.Unix())/3600/max(longest, 1)) + 1
 }
 
-// timeOfDay returns the interval of a time of day in canonical form. The end of the day is an interval
-// of its own.
+// timeOfDay returns the interval of a time of day in canonical form. The end of the day is an
+// interval of its own.
 func (g Grain) timeOfDay(canonical string) Interval {
 	if len(canonical) < len(time.TimeOnly) {
 		return Interval{} // no canonical form

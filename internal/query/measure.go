@@ -64,8 +64,8 @@ func (k MeasureKind) ResultType(field herb.Type) herb.Type {
 }
 
 // IsComputed reports whether a measure is computed, rather than one of the values of the field. In
-// either case numbers are in plain decimal notation and durations are H:MM:SS, whatever the notation
-// of the field.
+// either case numbers are in plain decimal notation and durations are H:MM:SS, whatever the
+// notation of the field.
 func (k MeasureKind) IsComputed() bool {
 	return k != MeasureMin && k != MeasureMax && k != MeasurePercentile
 }

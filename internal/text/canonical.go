@@ -22,9 +22,9 @@ const (
 
 // Canonical returns the canonical form of a value as written in the notation of its field: a number
 // in plain decimal notation, a date as YYYY-MM-DD, a datetime as a UTC instant in the format of
-// CanonicalDateTime, a time of day as HH:MM:SS, a duration as its seconds in plain decimal notation,
-// a boolean as true or false. Text and lists are their own canonical form. Only
-// valid values have one.
+// CanonicalDateTime, a time of day as HH:MM:SS, a duration as its seconds in plain decimal
+// notation, a boolean as true or false. Text and lists are their own canonical form. Only valid
+// values have one.
 func Canonical(f *herb.Field, value string) (string, Status) {
 	b, status := AppendCanonical(make([]byte, 0, 64), f, []byte(value))
 	return string(b), status
@@ -47,8 +47,8 @@ func AppendCanonical(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
 	return dst, Invalid
 }
 
-// AppendPublished is AppendCanonical for a value that is not in a segment yet: a number, a time or a
-// duration of more than MaxDigits is invalid.
+// AppendPublished is AppendCanonical for a value that is not in a segment yet: a number, a time or
+// a duration of more than MaxDigits is invalid.
 func AppendPublished(dst []byte, f *herb.Field, value []byte) ([]byte, Status) {
 	canonical, status := AppendCanonical(dst, f, value)
 	if status == Valid && len(canonical)-len(dst) > MaxDigits && f.Type.IsScalar() && DigitCount(canonical[len(dst):]) > MaxDigits {

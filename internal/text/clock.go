@@ -140,8 +140,8 @@ func cutFraction(v []byte) (fraction, rest []byte, ok bool) {
 	return v[1 : 1+n], v[1+n:], n > 0
 }
 
-// maxDurationBytes bounds the length of a written duration, because computing with many digits takes
-// long. A sum of durations has at most twice MaxDigits.
+// maxDurationBytes bounds the length of a written duration, because computing with many digits
+// takes long. A sum of durations has at most twice MaxDigits.
 const maxDurationBytes = 4 * MaxDigits
 
 // appendDuration appends the canonical form of a duration: its seconds in plain decimal notation
@@ -180,8 +180,8 @@ type secondsSum struct {
 // in units of 604,800 seconds, and the sum of all parts does.
 const maxSmallDigits = 12
 
-// add adds a number of units of some seconds, divided by 10^shift. No part is added after one with a
-// fraction or a shift.
+// add adds a number of units of some seconds, divided by 10^shift. No part is added after one with
+// a fraction or a shift.
 func (s *secondsSum) add(whole, fraction []byte, unit uint64, shift int) {
 	s.added = true
 	scale := len(fraction) + shift

@@ -75,7 +75,8 @@ func parseDateFormat(format string, v []byte) (m moment, ok bool) {
 	}
 }
 
-// parseAlternative parses a value in a format without alternatives. m has what the format leaves out.
+// parseAlternative parses a value in a format without alternatives. m has what the format leaves
+// out.
 func parseAlternative(format string, v []byte, m moment) (_ moment, ok bool) {
 	pm := -1 // 0 for AM, 1 for PM
 	for i := 0; i < len(format); i++ {

@@ -134,6 +134,8 @@ func describeField(f herb.Field) string {
 		herb.TypeNumber:   "A number, as written in the source.",
 		herb.TypeDate:     "A date, as written in the source.",
 		herb.TypeDateTime: "A date and time, as written in the source. Without a zone it is in UTC.",
+		herb.TypeTime:     "A time of day, as written in the source.",
+		herb.TypeDuration: "A length of time, as written in the source.",
 		herb.TypeBoolean:  "True or false, as written in the source.",
 		herb.TypeList:     "A list of comma-separated elements.",
 	}[f.Type]
