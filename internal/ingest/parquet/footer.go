@@ -24,6 +24,12 @@ type fileMetadata struct {
 	Schema    []meta.SchemaElement `thrift:"2,required"`
 	NumRows   int64                `thrift:"3,required"`
 	RowGroups []rowGroup           `thrift:"4,required"`
+	KeyValues []keyValue           `thrift:"5,optional"`
+}
+
+type keyValue struct {
+	Key   string `thrift:"1,required"`
+	Value string `thrift:"2,optional"`
 }
 
 type rowGroup struct {

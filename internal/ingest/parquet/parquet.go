@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/geometry"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -46,7 +47,8 @@ type reader struct {
 	*schema
 	in *io.SectionReader
 
-	jsonLists map[string]bool // columns whose lists are written as JSON
+	jsonLists  map[string]bool // columns whose lists are written as JSON
+	geometries []*geometryColumn
 
 	groups  []rowGroup
 	zstd    *zstd.Decoder
@@ -73,6 +75,7 @@ func newReader(in *io.SectionReader, o rows.Options, b *rows.Budget) (rows.Rows,
 	if err := footer.check(len(r.leaves)); err != nil {
 		return nil, err
 	}
+	r.declareGeometries(footer)
 	for range r.columns {
 		r.spilled = append(r.spilled, bufio.NewReaderSize(nil, min(readBuffers/len(r.columns), 32<<10)))
 	}
@@ -80,7 +83,7 @@ func newReader(in *io.SectionReader, o rows.Options, b *rows.Budget) (rows.Rows,
 		return nil, err
 	}
 	if r.spill, err = b.TempFile(); err == nil {
-		err = r.detectText()
+		err = r.detectBytes()
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -88,54 +91,63 @@ func newReader(in *io.SectionReader, o rows.Options, b *rows.Budget) (rows.Rows,
 	return r, nil
 }
 
-// detectText decides for each leaf of bytes without an annotation whether it holds text, which
-// requires a pass over its values.
-func (r *reader) detectText() error {
+// detectBytes decides for each leaf of bytes without an annotation whether it holds text or
+// geometries, which requires a pass over its values.
+func (r *reader) detectBytes() error {
 	for i, n := range r.leaves {
 		if n.leaf.render != nil {
 			continue
 		}
-		isText, err := r.holdsText(i)
-		if err != nil {
+		isText, isGeometry, err := r.inspectBytes(i)
+		switch {
+		case err != nil:
 			return r.budget.Locate(err, "column %q", rows.Clip(n.name))
-		}
-		if n.leaf.render = appendBase64; isText {
+		case isText:
 			n.leaf.render = appendUTF8
+		case isGeometry:
+			r.setGeometry(n)
+		default:
+			n.leaf.render = appendBase64
 		}
 	}
 	return nil
 }
 
-// holdsText reports whether all values of a leaf are UTF-8 without control characters other than
-// line ends and tabs.
-func (r *reader) holdsText(leaf int) (bool, error) {
+// inspectBytes reports whether all values of a leaf are UTF-8 without control characters other than
+// line ends and tabs, or all geometries.
+func (r *reader) inspectBytes(leaf int) (isText, isGeometry bool, err error) {
 	budget := r.budget.Trial()
 	isControl := func(c rune) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7F }
+	isText, isGeometry = true, true
+	var wkt []byte
 	for g, group := range r.groups {
 		if group.NumRows == 0 {
 			continue
 		}
 		c := r.newCursor(g, leaf)
 		for ; c.err == nil; c.advance() {
-			if !utf8.Valid(c.data) || bytes.ContainsFunc(c.data, isControl) {
-				return false, nil
+			isText = isText && utf8.Valid(c.data) && !bytes.ContainsFunc(c.data, isControl)
+			if isGeometry && len(c.data) > 0 {
+				wkt, isGeometry = geometry.AppendWKT(wkt[:0], c.data)
+			}
+			if !isText && !isGeometry {
+				return false, false, nil
 			}
 			if err := budget.Cell(0); err != nil { // a few bytes can claim any number of values
-				return false, err
+				return false, false, err
 			}
 		}
 		if c.err != io.EOF {
-			return false, c.err
+			return false, false, c.err
 		}
 	}
-	return true, nil
+	return isText, isGeometry, nil
 }
 
 func (r *reader) Columns() []rows.Column  { return r.listed }
 func (r *reader) Options() rows.Options   { return rows.Options{JSONLists: r.jsonLists} }
 func (r *reader) Layout() herb.Layout     { return herb.Layout{} }
 func (r *reader) Position() rows.Position { return rows.Position{Row: int(r.row)} }
-func (r *reader) Notes() []string         { return nil }
 
 func (r *reader) Next() ([][]byte, error) {
 	for r.left == 0 {

@@ -167,6 +167,8 @@ type leafType struct {
 	width    int       // of a value in bytes; 0 for booleans and byte arrays
 	declared herb.Type // type of a column; empty for bytes without an annotation
 	render   appendFunc
+
+	isGeometry bool // declared by the schema
 }
 
 // appendFunc appends a value that is not null as text. It is nil for bytes that may be text or
@@ -212,8 +214,10 @@ func (l *leafType) annotate(annotation any) {
 	switch t := annotation.(type) {
 	case *meta.StringType, *meta.EnumType, *meta.JsonType:
 		set(isBytes, herb.TypeText, appendUTF8)
-	case *meta.BsonType, *meta.GeometryType, *meta.GeographyType:
+	case *meta.BsonType:
 		set(isBytes, herb.TypeText, appendBase64)
+	case *meta.GeometryType, *meta.GeographyType:
+		l.isGeometry = isBytes
 	case *meta.UUIDType:
 		set(isFixed(16), herb.TypeText, appendUUID)
 	case *meta.Float16Type:

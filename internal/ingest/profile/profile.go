@@ -135,6 +135,7 @@ type column struct {
 	arrays             int          // values that are JSON arrays of plain values
 	hasTextArray       bool         // some of these arrays has a text
 	json               bool         // some value is JSON text
+	pairs              bool         // some value is a set of pairs, as PostgreSQL writes the type hstore: "a"=>"1", "b"=>"2"
 	signs              []namedValue // different signs for missing values
 	infinities         []namedValue
 	notURL             bool // some value is not a URL
@@ -264,6 +265,7 @@ func (c *column) observeScalar(v []byte, where func() string) {
 func (c *column) observeList(v []byte, budget *int) {
 	isJSON := v[0] == '[' || v[0] == '{'
 	c.json = c.json || isJSON
+	c.pairs = c.pairs || bytes.Contains(v, []byte(`"=>`))
 	if isJSON && c.arrays == c.filled-c.blank-c.missing-1 {
 		if hasText, ok := text.IsTextArray(v); ok {
 			c.arrays++

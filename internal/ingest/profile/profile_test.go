@@ -298,6 +298,7 @@ func TestInfer_fileTypes(t *testing.T) {
 		{"arrays", "c", "1,2", herb.TypeList, herb.TypeList, herb.Notation{}},
 		{"name of a list", "Tags", "solo", "", herb.TypeList, herb.Notation{}},
 		{"JSON under the name of a list", "tags", `["a"]`, "", herb.TypeList, herb.Notation{JSON: true}},
+		{"hstore under the name of a list", "tags", `"highway"=>"residential", "name"=>"A"`, "", herb.TypeText, herb.Notation{}},
 		{"objects under the name of a list", "tags", `{"a":1}`, "", herb.TypeText, herb.Notation{}},
 		{"JSON arrays of numbers in lists", "c", "[1,2]", herb.TypeList, herb.TypeList, herb.Notation{JSON: true}},
 		{"signs in numbers", "c", "1|n/a", herb.TypeNumber, herb.TypeNumber, herb.Notation{Missing: []string{"n/a"}}},

@@ -154,7 +154,7 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 		return herb.TypeText, herb.Notation{}, why
 	case t != "":
 		return t, n, ""
-	case c.isArrays() && c.hasTextArray, !c.json && (isListName(name) && c.filled > 0 || !c.isURLs() && c.list.holds()):
+	case c.isArrays() && c.hasTextArray, !c.json && !c.pairs && (isListName(name) && c.filled > 0 || !c.isURLs() && c.list.holds()):
 		return herb.TypeList, n, ""
 	default:
 		return herb.TypeText, n, ""

@@ -8,12 +8,14 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/geometry"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -21,7 +23,7 @@ import (
 func Format() rows.Format {
 	return rows.Format{
 		Name:       "sqlite",
-		Extensions: []string{".db", ".sqlite", ".sqlite3"},
+		Extensions: []string{".db", ".sqlite", ".sqlite3", ".gpkg"},
 		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
 		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
 			db, err := openDatabase(ctx, f, b)
@@ -45,16 +47,18 @@ func Format() rows.Format {
 }
 
 // listTables lists the tables by name, without those that SQLite uses internally or to store
-// virtual tables. It does not use pragma_table_list, which expands all views. SQLite has checked
-// that the schema describes every object by its kind and name.
+// virtual tables, and without those that describe the others of a GeoPackage. It does not use
+// pragma_table_list, which expands all views. SQLite has checked that the schema describes every
+// object by its kind and name.
 func (d *database) listTables() error {
 	found, err := d.query(`WITH objects AS (
 			SELECT name, iif(type = 'table' AND ifnull(rootpage, 0) = 0, 'virtual table', type) AS kind
 			FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\')
 		SELECT name, kind FROM objects
-		WHERE kind <> 'table' OR name NOT IN (SELECT name || '_' || value FROM objects, json_each(
+		WHERE NOT (name LIKE 'gpkg\_%' ESCAPE '\' AND EXISTS (SELECT 1 FROM objects WHERE name = 'gpkg_contents'))
+			AND (kind <> 'table' OR name NOT IN (SELECT name || '_' || value FROM objects, json_each(
 				'["config", "content", "data", "docsize", "idx", "node", "parent", "rowid", "segdir", "segments", "stat"]')
-			WHERE kind = 'virtual table')
+			WHERE kind = 'virtual table'))
 		ORDER BY name`)
 	if err != nil {
 		return err
@@ -164,7 +168,7 @@ func (r *reader) readColumns() error {
 			WHEN type LIKE '%CHAR%' OR type LIKE '%CLOB%' OR type LIKE '%TEXT%' THEN 'text'
 			WHEN type LIKE '%BLOB%' THEN ''
 			WHEN type LIKE '%REAL%' OR type LIKE '%FLOA%' OR type LIKE '%DOUB%' OR type LIKE '%NUM%' OR type LIKE '%DEC%' THEN 'number'
-			ELSE '' END, hidden = 2
+			ELSE '' END, type, hidden = 2
 		FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, r.table)
 	if err != nil {
 		return err
@@ -172,12 +176,13 @@ func (r *reader) readColumns() error {
 	defer found.Close()
 	var computed []string
 	for found.Next() {
-		var name string
+		var name, declared string
 		var c column
 		isComputed := false
-		if err := found.Scan(&name, &c.affinity, &isComputed); err != nil {
+		if err := found.Scan(&name, &c.affinity, &declared, &isComputed); err != nil {
 			return err
 		}
+		c.isGeometry = isGeometry(name, declared)
 		if isComputed {
 			computed = append(computed, name)
 			continue
@@ -188,6 +193,14 @@ func (r *reader) readColumns() error {
 		r.notes = append(r.notes, "not published, because it is computed when it is read: "+rows.JoinNames(computed)+"; declare the column as STORED")
 	}
 	return r.guard(found.Err)
+}
+
+// isGeometry reports whether the declared type or the name of a column says that it is a geometry.
+func isGeometry(name, declared string) bool {
+	names := []string{"geom", "geometry", "the_geom", "wkb", "wkb_geometry"}
+	kinds := []string{"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection"}
+	kind, _, _ := strings.Cut(strings.ToLower(declared), " ") // such as POINT Z
+	return slices.Contains(kinds, kind) || slices.Contains(names, strings.ToLower(name))
 }
 
 // Next implements rows.Rows. The types of columns are known after the last row.
@@ -230,7 +243,16 @@ func (r *reader) Layout() herb.Layout   { return herb.Layout{} }
 
 func (r *reader) Position() rows.Position { return rows.Position{Table: r.table, Row: r.row} }
 
-func (r *reader) Notes() []string { return r.notes }
+func (r *reader) Notes() []string {
+	notes := slices.Clip(r.notes)
+	for i, c := range r.stored {
+		if c.binaries > 0 && (c.isGeometry || c.geometries > 0) {
+			notes = append(notes, fmt.Sprintf("column %q: %s not a geometry as WKB and listed as base64",
+				rows.Clip(r.columns[i].Name), herb.Plural(c.binaries, "value is", "values are")))
+		}
+	}
+	return notes
+}
 
 func (r *reader) Close() error { return r.rows.Close() }
 
@@ -239,6 +261,10 @@ type column struct {
 	affinity herb.Type // what its declared type says about its values: text, numbers or nothing
 	isText   bool      // some value is not a number
 	isOther  bool      // some value is not text that looks like a date
+
+	isGeometry bool // its declared type is a geometry
+	geometries int  // values that were listed as well-known text
+	binaries   int  // values that were listed as base64
 }
 
 func (c *column) appendValue(b []byte, v any) ([]byte, error) {
@@ -259,9 +285,26 @@ func (c *column) appendValue(b []byte, v any) ([]byte, error) {
 		return append(b, v...), nil
 	case []byte:
 		c.isText, c.isOther = true, true
-		return base64.StdEncoding.AppendEncode(b, v), nil
+		return c.appendBytes(b, v), nil
 	}
 	return b, fmt.Errorf("the driver returned a %T", v)
+}
+
+// appendBytes appends a geometry of a GeoPackage, or one as WKB in a column that is declared as a
+// geometry, as well-known text, and other bytes in base64.
+func (c *column) appendBytes(b, v []byte) []byte {
+	wkt, ok := geometry.AppendGeoPackage(b, v)
+	if !ok && c.isGeometry {
+		wkt, ok = geometry.AppendWKT(b, v)
+	}
+	switch {
+	case ok:
+		c.geometries++
+		return wkt
+	case len(v) > 0:
+		c.binaries++
+	}
+	return base64.StdEncoding.AppendEncode(b, v)
 }
 
 // declaredType returns the type of a column once all values have been read. SQLite enforces no

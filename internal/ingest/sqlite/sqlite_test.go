@@ -85,6 +85,18 @@ func TestReader(t *testing.T) {
 				{"5", "x", "", "", "2"},
 			},
 		}, {
+			"geometries", []string{
+				`CREATE TABLE t (id INT, shape BLOB, at POINT, geom BLOB, data BLOB)`,
+				`CREATE TABLE gpkg_contents (table_name TEXT)`, `CREATE TABLE gpkg_geometry_columns (table_name TEXT)`,
+				`INSERT INTO t VALUES (1, x'47500001E61000000101000000000000000000F03F0000000000000040', x'0101000000000000000000F03F0000000000000040',
+				 x'0101000000000000000000F03F0000000000000040', x'0101000000000000000000F03F0000000000000040'), (2, x'4750', x'01', NULL, x'4750')`,
+			}, "",
+			[][]string{
+				{"id", "shape", "at", "geom", "data"},
+				{"1", "POINT (1 2)", "POINT (1 2)", "POINT (1 2)", "AQEAAAAAAAAAAADwPwAAAAAAAABA"},
+				{"2", "R1A=", "AQ==", "", "R1A="},
+			},
+		}, {
 			"in the order of rowid, not of an index", []string{
 				`CREATE TABLE t (rowid TEXT)`, `INSERT INTO t (_rowid_, rowid) VALUES (3, 'c'), (1, 'z'), (2, 'a')`, `CREATE INDEX i ON t (rowid)`,
 			}, "T",
@@ -132,6 +144,16 @@ func TestReader(t *testing.T) {
 func missingModule(name string) []string {
 	return []string{`PRAGMA writable_schema = ON`, fmt.Sprintf(
 		`INSERT INTO sqlite_schema VALUES ('table', '%[1]s', '%[1]s', 0, 'CREATE VIRTUAL TABLE %[1]s USING unheard_of(x)')`, name)}
+}
+
+func TestReader_GeometryNotes(t *testing.T) {
+	t.Parallel()
+	path := createDatabase(t, "a.gpkg", `CREATE TABLE t (geom BLOB, at POINT, data BLOB)`, `INSERT INTO t VALUES (x'4750', NULL, x'01')`)
+	got, err := rowstest.Read(t.Context(), Format(), diskFile(path), rows.Options{}, rows.Limits{})
+	want := `column "geom": 1 value is not a geometry as WKB and listed as base64`
+	if err != nil || len(got.Notes) != 1 || got.Notes[0] != want {
+		t.Errorf("got notes %q and error %v", got.Notes, err)
+	}
 }
 
 func TestReader_DeclaredTypes(t *testing.T) {
