@@ -75,6 +75,14 @@ func (f *File) selectEntry(files []*zip.File) (*zip.File, error) {
 		return files[i], nil
 	case len(tables) == 1:
 		return tables[0], nil
+	case len(tables) == 0 && slices.ContainsFunc(files, isArchive):
+		names = nil
+		for _, e := range files {
+			if isArchive(e) {
+				names = append(names, entryName(e))
+			}
+		}
+		return nil, errArchives(names)
 	case len(tables) == 0:
 		return nil, herb.Invalidf("the zip archive contains no table; publish a file with records")
 	case len(tables) > maxTables:
@@ -82,6 +90,16 @@ func (f *File) selectEntry(files []*zip.File) (*zip.File, error) {
 	}
 	return nil, herb.Wrap(herb.CodeInvalid, &SeveralTables{names}, "the zip archive contains %d tables%s; name one of them, such as FILE#%s",
 		len(tables), list, rows.Clip(names[0]))
+}
+
+// isArchive reports whether an entry is an archive by its name.
+func isArchive(e *zip.File) bool {
+	return slices.Contains([]string{".zip", ".tar", ".tgz", ".7z", ".rar"}, strings.ToLower(path.Ext(e.Name))) || strings.HasSuffix(e.Name, ".tar.gz")
+}
+
+// errArchives returns the error for a zip archive that contains archives instead of tables.
+func errArchives(names []string) error {
+	return herb.Invalidf("the zip archive contains other archives (%s), which are not read; unpack it and publish them", rows.JoinNames(names))
 }
 
 // tableEntries returns the entries that may be tables: the only entry, else those with the

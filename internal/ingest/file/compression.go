@@ -150,6 +150,9 @@ func IsGeneric(formats []rows.Format, path string) bool {
 // first format.
 func (f *File) Detect(name string) (format rows.Format, note string, err error) {
 	if err := rejectForeign(f.head); err != nil {
+		if f.entry != nil {
+			err = herb.At(rows.Clip(f.entry.Name)+" in the zip archive", err)
+		}
 		return rows.Format{}, "", err
 	}
 	declared, known := ByName(f.opts.Formats, name)
@@ -165,7 +168,18 @@ func (f *File) Detect(name string) (format rows.Format, note string, err error) 
 	if !known {
 		declared = f.opts.Formats[0]
 	}
+	if f.kind != "" && compressionOf(f.head) == "zip" && declared.Matches == nil {
+		return rows.Format{}, "", f.nestedArchive()
+	}
 	return declared, "", nil
+}
+
+// nestedArchive returns the error for a zip archive in an archive or a compressed file.
+func (f *File) nestedArchive() error {
+	if f.entry != nil {
+		return errArchives([]string{f.entry.Name})
+	}
+	return herb.Invalidf("the file is a zip archive that is compressed with %s; unpack it once", f.kind)
 }
 
 // rejectForeign rejects content that often has the name of a table, by the name of its format.

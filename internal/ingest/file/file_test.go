@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -172,6 +173,7 @@ func TestFile_rejected(t *testing.T) {
 		{"two texts", rowstest.Zip(t, "a.txt=1", "b.txt=2", "c.xml=3"), "contains 2 tables (a.txt, b.txt)"},
 		{"a small text", rowstest.Zip(t, "a.txt=1", "b.shp=222"), "contains no table"},
 		{"no table", rowstest.Zip(t, "a.xml=1", "b.xml=2"), "contains no table"},
+		{"archives", rowstest.Zip(t, "a.zip=1", "b.7z=2", "c.xml=3"), "contains other archives (a.zip, b.7z), which are not read; unpack it and publish them"},
 		{"OpenDocument", rowstest.Zip(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml=x"), "an OpenDocument"},
 		{"cut zip", zipped[:len(zipped)-10], "zip archive is damaged"},
 		{"very many dictionaries", strings.Repeat(compress(t, "xz", "a"), 200), "too many blocks or streams"},
@@ -340,6 +342,27 @@ func TestFile_failures(t *testing.T) {
 	}
 	if _, err := file.Open(t.Context(), "nofile", file.Options{}); herb.CodeOf(err) != herb.CodeNotFound {
 		t.Errorf("no file: got %v", err)
+	}
+}
+
+// TestFile_nestedArchive checks that archives in archives have messages of their own.
+func TestFile_nestedArchive(t *testing.T) {
+	t.Parallel()
+	inner := rowstest.Zip(t, "a.csv=1")
+	for _, c := range []struct{ name, stored, want string }{
+		{"zip in zip", rowstest.Zip(t, "inner.zip="+inner), "the zip archive contains other archives (inner.zip), which are not read; unpack it and publish them"},
+		{"zip with the name of a table", rowstest.Zip(t, "a.csv="+inner), "the zip archive contains other archives (a.csv), which are not read; unpack it and publish them"},
+		{"zip in gzip", compress(t, "gz", inner), "the file is a zip archive that is compressed with gzip; unpack it once"},
+		{"tar in zip", rowstest.Zip(t, "t.tar="+strings.Repeat("\x00", 257)+"ustar"), "t.tar in the zip archive: the file is a tar archive; unpack it and publish the tables in it"},
+	} {
+		f, err := file.Open(t.Context(), "x", file.Options{Content: section(c.stored), Formats: []rows.Format{{Name: "csv", Extensions: []string{".csv"}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err = f.Detect("csv"); fmt.Sprint(err) != c.want || herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("%s: got error %v", c.name, err)
+		}
+		f.Close()
 	}
 }
 
