@@ -28,6 +28,8 @@ type reading struct {
 	quotedNames  int  // records after the first whose first value is in quotes
 	protects     bool // quotes enclose a delimiter or a line end
 	broken       bool // a quote is not closed properly
+	failed       bool // the sample ends with a record that is broken or incomplete
+	titles       int  // number of records up to the last that is a line with wrong quotes
 	spacedQuotes bool // blanks are between a delimiter and the opening quote of a value
 
 	// For an explanation.
@@ -60,16 +62,44 @@ func (s sample) read(d dialect) reading {
 	return r
 }
 
-// split splits the sample into records and locates the header.
+// split splits the sample into records and locates the header. Quotes that are not closed properly
+// are no evidence against the dialect if they are in lines above the table.
 func (s sample) split(d dialect) reading {
+	r := s.splitLines(d, 0)
+	isFound := len(r.records) == maxTitles || s.options.Skip > 0 || len(s.options.HeaderRows) > 0 || s.options.Header == rows.HeaderNone
+	if !r.failed || isFound || d.Delimiter == 0 || d.blanks || d.double {
+		return r
+	}
+	if below := s.splitLines(d, maxTitles); below.isBelowTitles() {
+		return below
+	}
+	return r
+}
+
+// maxTitles is the number of records above a table in which quotes may be wrong.
+const maxTitles = 30
+
+// splitLines is like split. Of the first records, the given number of titles may be lines that
+// cannot be split.
+func (s sample) splitLines(d dialect, titles int) reading {
 	r := reading{dialect: d}
 	c := &scanner{text: charset.Sample(s.text), next: s.line}
 	c.setDialect(d)
 	for len(r.records) < sampleRecords {
 		err := c.readRecord()
 		rest := c.text.Bytes()
+		if err != nil && len(rest) > 0 && len(r.records) < titles {
+			line, _, _ := cutLine(rest)
+			if c.skipLine("") != nil {
+				break
+			}
+			r.records = append(r.records, layout.Row{Line: c.record.Line, End: c.record.Line, Cells: [][]byte{bytes.Clone(line)}})
+			r.titles, c.openEnded = len(r.records), false
+			continue
+		}
 		if err != nil {
-			r.broken = len(rest) > 0 && (s.all || !c.openEnded)
+			r.failed = len(rest) > 0
+			r.broken = r.failed && (s.all || !c.openEnded)
 			break
 		}
 		if len(r.records) > 0 && !s.all && c.size == len(rest) {
@@ -124,7 +154,7 @@ func (r *reading) locateHeader(s sample) {
 		in.AtTop = false
 		r.layout = layout.Choose(in, o)
 		r.examined, r.detected = in, r.layout
-		if r.measure(r.layout.First); r.layout.First == 0 || !r.exceeds && 10*r.fitting >= 8*r.total {
+		if r.measure(r.layout.First); r.layout.First == 0 || r.fits() {
 			return
 		}
 		in.AtTop = true
@@ -158,15 +188,13 @@ func (r *reading) add(c *scanner) {
 // measure compares the records with the header at an index.
 func (r *reading) measure(start int) {
 	table := r.records[start:]
-	others := table[1:]
-	if start > 0 {
-		others = layout.WithoutNotes(others)
-	}
-	r.header, r.total = len(table[0].Cells), len(others)
-	width := r.header
+	others, width := table[1:], len(table[0].Cells)
+	r.header = width
 	if start > 0 {
 		width = table[0].Width() // the header may end with a delimiter
+		others = withoutNotes(others, width)
 	}
+	r.total = len(others)
 	r.fitting, r.exceeds, r.even = 0, false, true
 	for _, rec := range others {
 		r.even = r.even && len(rec.Cells) == len(others[0].Cells)
@@ -176,6 +204,31 @@ func (r *reading) measure(start int) {
 			r.fitting++
 		}
 	}
+}
+
+// isBelowTitles reports whether the table is below all lines with wrong quotes and wider than the
+// records above it.
+func (r *reading) isBelowTitles() bool {
+	isWide := func(rec layout.Row) bool { return len(rec.Cells) >= r.header }
+	return !r.broken && r.layout.HasHeader() && r.layout.First >= r.titles && r.total > 0 && r.fits() &&
+		!slices.ContainsFunc(r.records[:r.layout.First], isWide)
+}
+
+// fits reports whether most records have as many values as the header, and none has more.
+func (r *reading) fits() bool { return !r.exceeds && 10*r.fitting >= 8*r.total }
+
+// withoutNotes returns the records below titles and a header without what follows the table: from
+// a blank line on, less than half of the records, all of them narrower than the header.
+func withoutNotes(others []layout.Row, width int) []layout.Row {
+	others = layout.WithoutNotes(others)
+	end := len(others)
+	for end > 0 && len(others[end-1].Cells) < width {
+		end--
+	}
+	if end < len(others) && others[end].Gap && 2*end > len(others) {
+		return others[:end]
+	}
+	return others
 }
 
 // commonWidth returns the most common number of values of a record.
@@ -193,8 +246,9 @@ func (r *reading) commonWidth() (best int) {
 
 // hasRowNames reports whether the header has exactly one value fewer than the records because, as R
 // writes tables, the first column has no name. Values that were split at a comma must not be taken
-// for it, so the row names must be quoted or consecutive numbers, or be above nothing but numbers
-// with decimal points, or at least be unique in text with several columns and another delimiter.
+// for it, so the row names must be quoted or consecutive numbers, or be left of nothing but numbers
+// with decimal points and at most one column of text, or at least be unique in text with several
+// columns and another delimiter.
 func (r *reading) hasRowNames() bool {
 	width := r.header + 1
 	if r.total < 2 || !r.even || len(r.records[1].Cells) != width {
@@ -220,5 +274,25 @@ func (r *reading) hasRowNames() bool {
 		}
 		numbers = numbers && kind.Of(rec.Cells[0]) == kind.Text
 	}
-	return last && (r.quotedNames == r.total || sequence || r.header > 1 && (r.dialect.Delimiter != ',' || numbers && points))
+	return last && (r.quotedNames == r.total || sequence || r.header > 1 && (r.dialect.Delimiter != ',' || numbers && points || r.hasDecimals()))
+}
+
+// hasDecimals reports whether all columns but the first one, which has no numbers, and a column of
+// text have numbers with decimal points, at least two of them: no value was split at a comma.
+func (r *reading) hasDecimals() bool {
+	texts, decimals := 0, 0
+	for c := range r.header + 1 {
+		k, _ := layout.ColumnKind(r.records[1:], c)
+		hasPoint := func(rec layout.Row) bool { return bytes.IndexByte(rec.Cells[c], '.') >= 0 }
+		switch {
+		case c == 0 && k == kind.Number:
+			return false
+		case c == 0:
+		case k == kind.Text:
+			texts++
+		case k == kind.Number && slices.ContainsFunc(r.records[1:], hasPoint):
+			decimals++
+		}
+	}
+	return texts < 2 && decimals > 1 && texts+decimals == r.header
 }

@@ -55,7 +55,8 @@ func newFootnoteDetector(sample []Row, columns int) *footnoteDetector {
 			f.longest[labelPattern.Match(text)] = max(f.longest[labelPattern.Match(text)], len(text))
 		}
 	}
-	if i := slices.IndexFunc(records, f.isNarrow); i >= 0 && !slices.ContainsFunc(records[:i+1], func(r Row) bool { return r.Gap }) {
+	isNarrow := func(r Row) bool { return r.Filled() > 1 && f.isNarrow(r) }
+	if i := slices.IndexFunc(sample, isNarrow); i >= 0 && !slices.ContainsFunc(sample[:i+1], func(r Row) bool { return r.Gap }) {
 		f.width = 0
 	}
 	f.spaced = f.first > 0 || slices.ContainsFunc(records, Row.isSpaced)
