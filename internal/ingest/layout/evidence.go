@@ -40,6 +40,7 @@ const (
 
 	// Costs.
 	maybeList    = 0.55 // of the first complete row of a file that promises no table: it is often a value of a list
+	listed       = 0.55 // of a word, host or identifier above a column of such: it is one of a list
 	repeated     = 0.8  // of names that occur twice, by their share
 	maxRepeated  = 0.4  // of all of them
 	leftOut      = 0.6  // of a row above the header, by the square of its share of the width
@@ -148,6 +149,8 @@ func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 	if e.isFirstComplete(first, width) {
 		if l.add("first complete row", firstRow); !e.Tabular {
 			l.add("the file does not promise a table", -maybeList)
+		} else if e.isListed(names, below) {
+			l.add("it is one of a list", -listed)
 		}
 	}
 	l.add("names that occur twice", -repetition(names, l.Names))
