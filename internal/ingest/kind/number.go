@@ -13,15 +13,17 @@ import (
 // Separators are how the digits of a number are separated.
 type Separators struct{ Group, Decimal string }
 
-// The separators between which a comma before three digits does not decide.
+// The separators between which a comma or a point before three digits does not decide.
 var (
+	Plain        = Separators{}             // 1234.5
+	GroupPoint   = Separators{".", ","}     // 1.234,5
 	DecimalComma = Separators{Decimal: ","} // 1234,5
 	GroupComma   = Separators{Group: ","}   // 1,234.5
 )
 
 // AllSeparators returns the separators that are inferred, those that are preferred first.
 func AllSeparators() []Separators {
-	return []Separators{{}, DecimalComma, {Group: " "}, GroupComma, {".", ","}, {" ", ","}, {Group: "'"}}
+	return []Separators{Plain, DecimalComma, {Group: " "}, GroupComma, GroupPoint, {" ", ","}, {Group: "'"}}
 }
 
 // Fit reports whether a value is a number with these separators.

@@ -17,20 +17,20 @@ func (c *candidate) isAlmost() bool {
 
 // near returns the type and the notation that nearly all values of a text column have, or nil. The
 // values that do not have it are counted later, when the segment is built.
-func (c *column) near(fileType herb.Type) *herb.NearType {
+func (c *column) near(fileType herb.Type, shown *conventions) *herb.NearType {
 	var n herb.NearType
 	why := ""
 	isOpen := fileType != herb.TypeText // see infer
 	switch {
 	case isOpen && c.number.isAlmost():
 		n.Type = herb.TypeNumber
-		n.Notation, why = c.numbers.notation()
+		n.Notation, why = c.numbers.notation(shown)
 	case c.time.isAlmost():
 		n.Type = herb.TypeDate
 		if c.times.hasClock() {
 			n.Type = herb.TypeDateTime
 		}
-		n.Notation.DateFormat, why = c.times.format()
+		n.Notation.DateFormat, why = c.times.format(shown)
 	case isOpen && c.word.isAlmost() && c.booleans.hold():
 		n.Type = herb.TypeBoolean
 	}

@@ -2,6 +2,8 @@ package profile
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"slices"
 
 	"herbarium/internal/herb"
@@ -16,6 +18,7 @@ type numbers struct {
 	exponent     bool // some number has an exponent; not updated after marked is set
 	marked       bool // some number has more than digits and an exponent, so that 1e5 is not a code
 	short        bool // some integer has at most three digits and no separator
+	ungrouped    bool // some integer has more than four digits and no separator
 	notBit       bool // some number is neither 0 nor 1
 	notDigits    bool // some number is not just digits
 	fewest, most int  // digits of a number, as far as all are just digits
@@ -44,7 +47,7 @@ func (n *numbers) add(v []byte, plain bool) bool {
 			n.fewest = len(v)
 		}
 		n.fewest, n.most = min(n.fewest, len(v)), max(n.most, len(v))
-		n.short = n.short || len(v) <= 3
+		n.addInteger(bytes.TrimPrefix(v, []byte{'-'}))
 		return true
 	}
 	n.notDigits = true
@@ -52,6 +55,9 @@ func (n *numbers) add(v []byte, plain bool) bool {
 		var ok bool
 		if v, ok = n.cutAffix(v); !ok {
 			return false
+		}
+		if kind.IsPlainNumber(v) && bytes.IndexByte(v, '.') < 0 {
+			n.addInteger(v)
 		}
 	}
 	if !n.marked {
@@ -62,6 +68,12 @@ func (n *numbers) add(v []byte, plain bool) bool {
 		return !(plain && s.Decimal == "") && !s.Fit(v)
 	})
 	return len(n.styles) > 0
+}
+
+// addInteger adds an integer without a separator and a sign.
+func (n *numbers) addInteger(digits []byte) {
+	n.short = n.short || len(digits) <= 3
+	n.ungrouped = n.ungrouped || len(digits) > 4 // some write 1234 beside 12.345
 }
 
 // without returns the items that are not to be deleted. It does not change the items.
@@ -86,9 +98,19 @@ func (n *numbers) cutAffix(v []byte) (number []byte, ok bool) {
 	return number, n.affix == string(affix)
 }
 
-// notation returns the only notation in which all values are numbers. why is not empty if there is
-// none.
-func (n *numbers) notation() (notation herb.Notation, why string) {
+// decimal returns the decimal separator that all possible notations have, or "" if they differ.
+func (n *numbers) decimal() string {
+	decimal := cmp.Or(n.styles[0].Decimal, ".")
+	isOther := func(s kind.Separators) bool { return cmp.Or(s.Decimal, ".") != decimal }
+	if slices.ContainsFunc(n.styles, isOther) {
+		return ""
+	}
+	return decimal
+}
+
+// notation returns the only notation in which all values are numbers. Of two, it is the one that
+// other columns show. why is not empty if there is none.
+func (n *numbers) notation(shown *conventions) (notation herb.Notation, why string) {
 	switch {
 	case n.affixed > 0 && n.affixed < n.count:
 		return notation, "some numbers have the sign " + n.affix + " and some have none"
@@ -96,17 +118,36 @@ func (n *numbers) notation() (notation herb.Notation, why string) {
 		return notation, "codes such as 1e5 are not numbers"
 	}
 	s := n.styles[0]
-	if s == kind.DecimalComma && slices.Contains(n.styles, kind.GroupComma) {
+	switch {
+	case s == kind.DecimalComma && slices.Contains(n.styles, kind.GroupComma):
 		// The currency may show that a comma before three digits separates thousands.
-		if !n.short && !text.IsLeadingCurrency(n.affix) {
-			return notation, "a comma may separate thousands or decimals"
+		isLeading := text.IsLeadingCurrency(n.affix)
+		switch {
+		case shown.decimal == "," && !isLeading:
+		case shown.decimal == "." || n.short || isLeading:
+			s = kind.GroupComma
+		default:
+			return notation, ambiguous("comma", ",", ".")
 		}
-		s = kind.GroupComma
+	case s == kind.Plain && !shown.isTyped && n.decimal() == "" && !slices.Contains(n.styles, kind.DecimalComma): // some value has a point
+		switch {
+		case shown.decimal == ",":
+			s = kind.GroupPoint
+		case shown.decimal == "" && n.short && !n.ungrouped:
+			return notation, ambiguous("point", ".", ",")
+		}
 	}
 	return herb.Notation{Group: s.Group, Decimal: s.Decimal, Affix: n.affix}, ""
 }
 
 // isPlain reports whether all values are in plain decimal notation.
 func (n *numbers) isPlain() bool {
-	return n.affixed == 0 && slices.Contains(n.styles, kind.Separators{})
+	return n.affixed == 0 && slices.Contains(n.styles, kind.Plain)
+}
+
+// ambiguous says that a separator may have two meanings, and how to declare each. other is the
+// decimal separator if it separates thousands.
+func ambiguous(noun, separator, other string) string {
+	return fmt.Sprintf("a %s may separate thousands or decimals; declare the type number with groupChar %q and decimalChar %q if it separates thousands, with decimalChar %q if decimals",
+		noun, separator, other, separator)
 }

@@ -21,7 +21,7 @@ type result struct {
 // profileOf profiles a column of values separated by "|".
 func profileOf(t *testing.T, values, name string, fileType herb.Type, schema profile.Schema) (r result, err error) {
 	t.Helper()
-	s := profile.New()
+	s := profile.New(profile.Options{})
 	f, err := s.Field(0, schema)
 	if err != nil {
 		return r, err
@@ -85,6 +85,11 @@ func TestInfer(t *testing.T) {
 		{"points between thousands", "1.234,50|999,00", herb.TypeNumber, herb.Notation{Group: ".", Decimal: ","}, ""},
 		{"points only", "1.234.567|1.234", herb.TypeNumber, herb.Notation{Group: ".", Decimal: ","}, ""},
 		{"point is decimal", "1.234|2.345", herb.TypeNumber, herb.Notation{}, ""},
+		{"point with two meanings", "1.485|78.746|160", herb.TypeText, herb.Notation{}, `a point may separate thousands or decimals; declare the type number with groupChar "." and decimalChar "," if it separates thousands, with decimalChar "." if decimals`},
+		{"point with two meanings beside a sign", "€ 1.485|€ 160", herb.TypeText, herb.Notation{}, "a point may separate"},
+		{"three decimals beside integers", "0.485|78.746|160", herb.TypeNumber, herb.Notation{}, ""},
+		{"four digits before a point", "1485.125|78.746|160", herb.TypeNumber, herb.Notation{}, ""},
+		{"long integers beside three decimals", "1.485|78.746|160|12345", herb.TypeNumber, herb.Notation{}, ""},
 		{"blanks between thousands", "1 234|5 678 901", herb.TypeNumber, herb.Notation{Group: " "}, ""},
 		{"no-break spaces and decimal comma", "1\u00a0234,5|2", herb.TypeNumber, herb.Notation{Group: " ", Decimal: ","}, ""},
 		{"apostrophes", "1'234.5|2", herb.TypeNumber, herb.Notation{Group: "'"}, ""},
@@ -132,6 +137,8 @@ func TestInfer(t *testing.T) {
 		{"month first", "1/2/2024|12/31/2024|NA", herb.TypeDate, herb.Notation{DateFormat: "%m/%d/%Y", Missing: []string{"NA"}}, ""},
 		{"ambiguous dates", "1/2/2024|3/4/2024", herb.TypeText, herb.Notation{}, "ambiguous"},
 		{"contradictory dates", "31/12/2024|12/31/2024", herb.TypeText, herb.Notation{}, ""},
+		{"days first with points", "1.11.2021|3.4.2021", herb.TypeDate, format("%d.%m.%Y"), ""},
+		{"months first with points", "1.11.2021|3.14.2021", herb.TypeDate, format("%m.%d.%Y"), ""},
 		{"dates with points", "31.12.2024|1.1.2025", herb.TypeDate, format("%d.%m.%Y"), ""},
 		{"year first", "2024/2/9|2024/12/31", herb.TypeDate, format("%Y/%m/%d"), ""},
 		{"missing zeros", "2024-2-9|2024-12-31", herb.TypeDate, format("%Y-%m-%d"), ""},
@@ -215,6 +222,63 @@ func TestInfer(t *testing.T) {
 				if _, status := text.Canonical(&f, v); status == text.Invalid {
 					t.Errorf("%q has no canonical form", v)
 				}
+			}
+		})
+	}
+}
+
+// TestInfer_conventions checks that columns which show a notation decide about an ambiguous column,
+// the last one.
+func TestInfer_conventions(t *testing.T) {
+	t.Parallel()
+	groupPoint, groupComma := herb.Notation{Group: ".", Decimal: ","}, herb.Notation{Group: ","}
+	const points, commas = "1.485|78.746|160", "1,485|78,746|12,125"
+	const slashes, dashes = "1/2/2024|3/4/2024|5/6/2024", "1-2-2024|3-4-2024|5-6-2024"
+	for _, tt := range []struct {
+		name     string
+		columns  []string
+		isTyped  bool
+		want     herb.Type
+		notation herb.Notation
+	}{
+		{"no evidence", []string{"a|b|c", "1|2|3", points}, false, herb.TypeText, herb.Notation{}},
+		{"decimal commas", []string{"12,5|3|4", points}, false, herb.TypeNumber, groupPoint},
+		{"decimal commas and no integer", []string{"12,5|3|4", "1.485|78.746|2.125"}, false, herb.TypeNumber, groupPoint},
+		{"thousands and decimal commas", []string{"1.234,5|3|4", points}, false, herb.TypeNumber, groupPoint},
+		{"decimal points", []string{"1.5|3|4", points}, false, herb.TypeNumber, herb.Notation{}},
+		{"zeros before points", []string{"0.125|3|4", points}, false, herb.TypeNumber, herb.Notation{}},
+		{"contradictory columns", []string{"1.5|3|4", "12,5|3|4", points}, false, herb.TypeText, herb.Notation{}},
+		{"two ambiguous columns", []string{points, points}, false, herb.TypeText, herb.Notation{}},
+		{"cells that are numbers", []string{"12,5|3|4", points}, true, herb.TypeNumber, herb.Notation{}},
+		{"text beside cells that are numbers", []string{"1.5|3|4", commas}, true, herb.TypeText, herb.Notation{}},
+		{"commas beside decimal commas", []string{"12,5|3|4", commas}, false, herb.TypeNumber, herb.Notation{Decimal: ","}},
+		{"commas and an integer beside decimal commas", []string{"12,5|3|4", "1,485|2|3,125"}, false, herb.TypeNumber, herb.Notation{Decimal: ","}},
+		{"commas beside decimal points", []string{"1.5|3|4", commas}, false, herb.TypeNumber, groupComma},
+		{"dollars beside decimal commas", []string{"12,5|3|4", "$1,485|$2,125|$3,500"}, false, herb.TypeNumber, herb.Notation{Group: ",", Affix: "$"}},
+		{"day first", []string{"31/12/2024|1/1/2024|2/1/2024", slashes}, false, herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y"}},
+		{"day first with times", []string{"31/12/2024|1/1/2024|2/1/2024", "1/2/2024 10:00|3/4/2024 11:00|5/6/2024 12:00"}, false,
+			herb.TypeDateTime, herb.Notation{DateFormat: "%d/%m/%Y %H:%M"}},
+		{"month first", []string{"12/31/2024|1/1/2024|2/1/2024", slashes}, false, herb.TypeDate, herb.Notation{DateFormat: "%m/%d/%Y"}},
+		{"both orders", []string{"12/31/2024|1/1/2024|2/1/2024", "31/12/2024|1/1/2024|2/1/2024", slashes}, false, herb.TypeText, herb.Notation{}},
+		{"another separator", []string{"31/12/2024|1/1/2024|2/1/2024", dashes}, false, herb.TypeText, herb.Notation{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := profile.New(profile.Options{IsTyped: tt.isTyped})
+			for row := range 3 {
+				var cells [][]byte
+				for _, column := range tt.columns {
+					cells = append(cells, []byte(strings.Split(column, "|")[row]))
+				}
+				p.Observe(cells, func() string { return fmt.Sprint("row ", row+1) })
+			}
+			f, err := p.Field(len(tt.columns)-1, profile.Schema{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, report, err := f.Result("c", "")
+			if diff := cmp.Diff(tt.notation, got.Notation, cmpopts.EquateEmpty()); err != nil || got.Type != tt.want || diff != "" {
+				t.Errorf("%s (%s), %v; want %s, notation (-want +got):\n%s", got.Type, report.Evidence, err, tt.want, diff)
 			}
 		})
 	}
@@ -521,7 +585,7 @@ func TestResult_distribution(t *testing.T) {
 }
 
 func TestProfiler_allocations(t *testing.T) {
-	s := profile.New()
+	s := profile.New(profile.Options{})
 	row := [][]byte{
 		[]byte("1234.5"), []byte("£1,234.50"), []byte("2024-02-29"), []byte("31/12/2024"), []byte("2024-02-29T10:00:00Z"), []byte("yes"),
 		[]byte("Rosa canina, a shrub"), []byte("NA"), []byte("1.5e3"), []byte("https://a.example/x"), []byte("red,green"),
@@ -539,7 +603,7 @@ func BenchmarkObserve(b *testing.B) {
 		{"datetime", "2024-02-29T10:00:00Z"}, {"boolean", "true"}, {"text", "Rosa canina, a shrub of the hedges"}, {"marker", "NA"},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			s, where := profile.New(), func() string { return "" }
+			s, where := profile.New(profile.Options{}), func() string { return "" }
 			cells := [][]byte{[]byte(bench.value)}
 			for b.Loop() {
 				s.Observe(cells, where)

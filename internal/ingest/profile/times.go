@@ -112,8 +112,8 @@ func (t *times) addClock(clock []byte) (ok bool) {
 func (t *times) hasClock() bool { return t.zoned+t.unzoned+t.compact+len(t.clocks) > 0 }
 
 // format returns the date format of all values, empty for the standard notation. If there is more
-// than one, why says so.
-func (t *times) format() (format, why string) {
+// than one and other columns do not decide, why says so.
+func (t *times) format(shown *conventions) (format, why string) {
 	zoned := 0
 	for _, clock := range t.clocks {
 		if strings.HasSuffix(clock, "%z") {
@@ -129,19 +129,22 @@ func (t *times) format() (format, why string) {
 		return kind.CompactFormat, ""
 	case t.hasClock() && t.dates > 0:
 		return "", "some dates have a time of day and some have none"
-	case len(t.formats) > 1:
-		return "", "dates are ambiguous: day/month/year or month/day/year"
+	}
+	date, ok := t.dateFormat(shown)
+	switch {
+	case !ok:
+		return "", "dates are ambiguous: day/month/year or month/day/year; declare the format %d/%m/%Y or %m/%d/%Y with the separator of the values"
 	case t.centuryAmbiguous:
 		return "", "years of two digits from 30 to 68 are ambiguous"
 	}
-	var dates, all []string
+	var written, all []string
 	if t.long > 0 {
-		dates = append(dates, t.formats[0].Long)
+		written = append(written, date.Long)
 	}
 	if t.short > 0 {
-		dates = append(dates, t.formats[0].Short)
+		written = append(written, date.Short)
 	}
-	for _, date := range dates {
+	for _, date := range written {
 		if len(t.clocks) == 0 {
 			all = append(all, date)
 		}
@@ -150,4 +153,14 @@ func (t *times) format() (format, why string) {
 		}
 	}
 	return strings.Join(all, text.DateFormatSeparator), ""
+}
+
+// dateFormat returns the format of the dates, without times of day. Of several, it is the one that
+// other columns show. Dates with points begin with the day unless a value rules it out. ok is false
+// if neither decides.
+func (t *times) dateFormat(shown *conventions) (format kind.DateFormat, ok bool) {
+	if len(t.formats) == 1 || strings.HasPrefix(t.formats[0].Long, "%d.") {
+		return t.formats[0], true
+	}
+	return shown.dateFormat(t.formats)
 }

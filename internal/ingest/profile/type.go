@@ -17,7 +17,7 @@ import (
 // the value.
 func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, report herb.ColumnReport, err error) {
 	c, declared := f.column, f.declared.Type
-	t, n, why := c.infer(name, fileType)
+	t, n, why := c.infer(name, fileType, f.profiler.conventions())
 	origin := ""
 	isEmpty := c.filled == c.blank+c.missing // no value has a notation
 	switch isFitting := len(f.misfits) == 0 && (!f.isAny || isEmpty); {
@@ -52,7 +52,7 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 		report.Lengths = c.lengths.report(c.shortest, c.longest)
 	}
 	if t == herb.TypeText && declared == "" && why == "" {
-		report.Near = c.near(fileType)
+		report.Near = c.near(fileType, f.profiler.conventions())
 	}
 	return field, report, nil
 }
@@ -129,7 +129,7 @@ func (c *column) candidate(t herb.Type) *candidate {
 
 // infer returns the type of the column and its notation. why says why it is text although its
 // values resemble another type.
-func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Notation, why string) {
+func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t herb.Type, n herb.Notation, why string) {
 	if n, ok := c.fits(fileType); ok {
 		return fileType, n, ""
 	}
@@ -137,7 +137,7 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 	switch {
 	case c.number.holds() && isOpen && len(c.infinities) == 0:
 		t = herb.TypeNumber
-		if n, why = c.numbers.notation(); fileType == "" && c.isCodes(name) {
+		if n, why = c.numbers.notation(shown); fileType == "" && c.isCodes(name) {
 			why = "its name and its digits are those of codes, which are not calculated with; declare the type number if they are quantities"
 		}
 	case c.time.holds():
@@ -145,7 +145,7 @@ func (c *column) infer(name string, fileType herb.Type) (t herb.Type, n herb.Not
 		if c.times.hasClock() {
 			t = herb.TypeDateTime
 		}
-		n.DateFormat, why = c.times.format()
+		n.DateFormat, why = c.times.format(shown)
 	case c.word.holds() && isOpen && c.booleans.hold():
 		t = herb.TypeBoolean
 	}

@@ -42,6 +42,9 @@ type Format struct {
 	// Keyed reports that every row names its own cells, as in JSON. The columns of several files
 	// are then united by name; otherwise they must be equal.
 	Keyed bool
+	// Typed reports that cells may be numbers by themselves, as in JSON and workbooks, so that a
+	// point in a number is a decimal point.
+	Typed bool
 }
 
 // Rows yields the rows of one table. It is used by one goroutine.

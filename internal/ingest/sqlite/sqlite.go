@@ -23,6 +23,7 @@ import (
 func Format() rows.Format {
 	return rows.Format{
 		Name:       "sqlite",
+		Typed:      true,
 		Extensions: []string{".db", ".sqlite", ".sqlite3", ".gpkg"},
 		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
 		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {

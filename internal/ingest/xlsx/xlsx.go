@@ -30,6 +30,7 @@ import (
 func Format() rows.Format {
 	return rows.Format{
 		Name:       "xlsx",
+		Typed:      true,
 		Extensions: []string{".xlsx", ".xlsm"},
 		Matches:    isWorkbook,
 		Open: func(_ context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {

@@ -1,0 +1,46 @@
+package profile
+
+import (
+	"slices"
+
+	"herbarium/internal/ingest/kind"
+)
+
+// conventions are the notations of a table that some column shows beyond doubt. They decide between
+// the possible notations of ambiguous columns.
+type conventions struct {
+	decimal string            // decimal separator, a point or a comma; empty: unknown or contradictory
+	dates   []kind.DateFormat // of the columns of dates with only one possible format
+	isTyped bool              // see Options
+}
+
+// conventions returns the conventions of the table, after the last row.
+func (p *Profiler) conventions() *conventions {
+	if p.found != nil {
+		return p.found
+	}
+	p.found = &conventions{isTyped: p.opts.IsTyped}
+	var decimals []string
+	for _, c := range p.columns {
+		if decimal := c.numbers.decimal(); c.number.holds() && decimal != "" && !slices.Contains(decimals, decimal) {
+			decimals = append(decimals, decimal)
+		}
+		if f := c.times.formats; c.time.holds() && len(f) == 1 && !slices.Contains(p.found.dates, f[0]) {
+			p.found.dates = append(p.found.dates, f[0])
+		}
+	}
+	if len(decimals) == 1 && !p.opts.IsTyped { // numbers say nothing about text beside them
+		p.found.decimal = decimals[0]
+	}
+	return p.found
+}
+
+// dateFormat returns the only one of several formats that some column shows. ok is false if no
+// column or several decide.
+func (c *conventions) dateFormat(formats []kind.DateFormat) (format kind.DateFormat, ok bool) {
+	shown := without(formats, func(f kind.DateFormat) bool { return !slices.Contains(c.dates, f) })
+	if len(shown) != 1 {
+		return format, false
+	}
+	return shown[0], true
+}
