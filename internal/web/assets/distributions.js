@@ -9,13 +9,14 @@ import { showTip } from "./popup.js";
 
 // missingDistributions returns the distributions in view, or nearly so, that are neither loaded nor requested.
 function missingDistributions() {
-  const area = grid()?.getBoundingClientRect();
-  if (!area) return [];
+  const table = grid() && $("table", grid()); // no rows, no table
+  if (!table) return [];
+  const area = grid().getBoundingClientRect();
   const near = (picture) => {
     const r = picture.getBoundingClientRect();
     return r.width && r.right > area.left - area.width / 2 && r.left < area.right + area.width / 2;
   };
-  return $$("thead .distribution:not([data-loaded], [data-requested])", grid()).filter(near).slice(0, $("table", grid()).dataset.maxDistributions);
+  return $$("thead .distribution:not([data-loaded], [data-requested])", grid()).filter(near).slice(0, Number(table.dataset.maxDistributions));
 }
 
 async function loadDistributions() {

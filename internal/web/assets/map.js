@@ -175,9 +175,9 @@ async function loadPoints(url) {
   const text = await load(url, "text");
   if (text === null) return;
   const rows = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-  const degrees = (s) => (s.trim() === "" ? NaN : Number(s.replace(",", ".")));
+  const number = (s) => (s.trim() === "" ? NaN : Number(s.replace(",", ".")));
   // position returns a coordinate of a row: a number, or a number of a point as well-known text.
-  const position = (row, field, axis) => (x === y ? degrees(row[x].match(/point\s*[zm]*\s*\(([^)]*)/i)?.[1].trim().split(/\s+/)[axis] ?? "") : degrees(row[field]));
+  const position = (row, field, axis) => (x === y ? number(row[x].match(/point\s*[zm]*\s*\(([^)]*)/i)?.[1].trim().split(/\s+/)[axis] ?? "") : number(row[field]));
   points = { xs: rows.map((r) => 10 * position(r, x, 0)), ys: rows.map((r) => -10 * position(r, y, 1)), rows };
   draw();
 }
