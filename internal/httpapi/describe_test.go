@@ -137,7 +137,7 @@ func TestDescriptor(t *testing.T) {
 	}
 	want := field{
 		Name: "price", Type: "number", Title: "Price", Description: "In euros", Filterable: true, Sortable: true,
-		Operators: []string{"eq", "ne", "gt", "gte", "lt", "lte", "in", "empty"},
+		Operators: []string{"eq", "ne", "gt", "gte", "lt", "lte", "in", "prefix", "empty"},
 	}
 	if diff := cmp.Diff(want, got.Fields[8]); diff != "" || got.Records != 60 || got.Version != "v1" || len(got.Fields) != 11 {
 		t.Errorf("price (-want +got):\n%s\n%+v", diff, got)
