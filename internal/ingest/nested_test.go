@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
@@ -18,10 +17,7 @@ func TestInspect_nestedEscapes(t *testing.T) {
 	t.Parallel()
 	const file = `[{"id":1,"places":[{"city":"Z\u00fcrich"}],"list":["Z\u00fcrich, See"]},{"id":2,"places":[{"city":"Bern"}],"list":["x"]}]`
 	table := inspect(t, ingest.Source{Path: writeFile(t, t.TempDir(), "a.json", file)})
-	var records []herb.Record
-	for _, r := range recordsOf(t, table) {
-		records = append(records, r)
-	}
+	records := recordsOf(t, table)
 	fields, path := table.Dataset.Fields, filepath.Join(t.TempDir(), "segment")
 	if _, err := segment.Create(t.Context(), path, fields, table.Records(t.Context()), segment.Options{}); err != nil {
 		t.Fatal(err)

@@ -150,6 +150,12 @@ func TestPublish_odd(t *testing.T) {
 			n := newNode(t, nodeOptions{})
 			id := n.create(filepath.Base(path), string(content))
 			r := n.review(id)
+			if strings.HasPrefix(filepath.Base(path), "no-records.") {
+				if !strings.Contains(r.Error, "has no records, so nothing names its fields") {
+					t.Errorf("got error %q", r.Error)
+				}
+				return
+			}
 			if r.Error != "" {
 				t.Fatal(r.Error)
 			}
