@@ -301,11 +301,12 @@ func checkType(n node, d profile.Schema) {
 	}
 }
 
-// readFormat reads the format of a field, which says how dates and datetimes are written, and
-// nothing else about how values compare.
+// readFormat reads the format of a field, which says how dates, datetimes, times and durations are
+// written, and nothing else about how values compare.
 func readFormat(s *source.Source, n node, name string, d *profile.Schema) {
 	t, format := profile.Type(d.Type), d.Format
-	if t == herb.TypeDate || t == herb.TypeDateTime {
+	switch t {
+	case herb.TypeDate, herb.TypeDateTime, herb.TypeTime, herb.TypeDuration:
 		return
 	}
 	d.Format = ""
@@ -314,7 +315,7 @@ func readFormat(s *source.Source, n node, name string, d *profile.Schema) {
 	case t == herb.TypeNumber && format == "currency": // an early edition
 		d.NotBare = true
 	case t != herb.TypeText:
-		n.fail("is %q, which does not apply to the type %s; set the type date or datetime, or remove the format",
+		n.fail("is %q, which does not apply to the type %s; set the type date, datetime, time or duration, or remove the format",
 			rows.Clip(format), cmp.Or(d.Type, "any"))
 	case !slices.Contains([]string{"email", "uri", "url", "uuid", "binary", "array", "object", "topojson", "any"}, format):
 		s.Notes = append(s.Notes, fmt.Sprintf("field %q: the format %q has no effect on values that compare as text", rows.Clip(name), rows.Clip(format)))

@@ -9,7 +9,7 @@ package kind
 import "herbarium/internal/text"
 
 // Kind is a kind of values, or a set of several kinds.
-type Kind uint8
+type Kind uint16
 
 // The kinds of values.
 const (
@@ -19,8 +19,13 @@ const (
 	Date
 	Datetime
 	Boolean
-	Other   // anything else that is not text, such as errors, times of day and arrays
+	Other   // anything else that is not text, such as errors and arrays
 	Missing // no value, or a marker of one
+
+	// Of does not return these kinds, and the layout of a table does not distinguish them from
+	// Other. Cells of workbooks declare them.
+	Time // time of day
+	Duration
 )
 
 // maxTyped is the length of the longest value that Of does not take for text.

@@ -64,8 +64,10 @@ func (r Row) kind(i int) kind.Kind {
 			return kind.Number
 		case kind.Date, kind.Datetime:
 			return kind.Date
-		case kind.Boolean, kind.Other:
+		case kind.Boolean:
 			return k
+		case kind.Time, kind.Duration, kind.Other:
+			return kind.Other
 		}
 	}
 	return kind.Of(r.cell(i))

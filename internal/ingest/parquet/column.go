@@ -319,14 +319,15 @@ func appendInt96(b, data []byte) ([]byte, error) {
 	return t.AppendFormat(rows.AppendDate(b, t), "T15:04:05.000000000"), nil
 }
 
-// appendTime returns a function that appends times with all the digits of their unit, or nil if the
-// unit is unknown.
+// appendTime returns a function that appends timestamps or times of day with all the digits of
+// their unit, or nil if the unit is unknown. Times of day have no zone: Arrow marks all of them as
+// UTC.
 func appendTime(unit meta.TimeUnit, isUTC, hasDate bool) appendFunc {
 	if unit.Value == nil {
 		return nil
 	}
 	format := "15:04:05." + strings.Repeat("000", int(unit.Value.FieldID())) // milliseconds, microseconds, nanoseconds
-	if isUTC {
+	if isUTC && hasDate {
 		format += "Z"
 	}
 	duration := int64(unit.Value.Duration())

@@ -230,7 +230,7 @@ func (l *leafType) annotate(annotation any) {
 		set(l.stored == meta.Int32, herb.TypeDate, appendDate)
 	case *meta.TimeType:
 		_, isMillis := t.Unit.Value.(*meta.MilliSeconds)
-		set(l.stored == meta.Int64 || l.stored == meta.Int32 && isMillis, herb.TypeText, appendTime(t.Unit, t.IsAdjustedToUTC, false))
+		set(l.stored == meta.Int64 || l.stored == meta.Int32 && isMillis, herb.TypeTime, appendTime(t.Unit, t.IsAdjustedToUTC, false))
 	case *meta.TimestampType:
 		set(l.stored == meta.Int64, herb.TypeDateTime, appendTime(t.Unit, t.IsAdjustedToUTC, true))
 	case *meta.IntType:

@@ -17,7 +17,7 @@ func (c *candidate) isAlmost() bool {
 
 // near returns the type and the notation that nearly all values of a text column have, or nil. The
 // values that do not have it are counted later, when the segment is built.
-func (c *column) near(fileType herb.Type, shown *conventions) *herb.NearType {
+func (c *column) near(name string, fileType herb.Type, shown *conventions) *herb.NearType {
 	var n herb.NearType
 	why := ""
 	isOpen := fileType != herb.TypeText // see infer
@@ -31,6 +31,8 @@ func (c *column) near(fileType herb.Type, shown *conventions) *herb.NearType {
 			n.Type = herb.TypeDateTime
 		}
 		n.Notation.DateFormat, why = c.times.format(shown)
+	case c.clock.isAlmost():
+		n.Type, n.Notation.DateFormat, why = c.clocks.result(name)
 	case isOpen && c.word.isAlmost() && c.booleans.hold():
 		n.Type = herb.TypeBoolean
 	}

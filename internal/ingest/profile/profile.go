@@ -137,8 +137,10 @@ type column struct {
 	shortest, longest  int // characters of a non-empty value
 	lengths            lengths
 	number, time, word candidate
+	clock              candidate // of times of day and durations
 	numbers            numbers
 	times              times
+	clocks             clocks
 	booleans           booleans
 	list               elements
 	arrays             int          // values that are JSON arrays of plain values
@@ -250,6 +252,16 @@ func (c *column) observeScalar(v []byte, where func() string) {
 		n.typed++
 	default:
 		n.close(v, !isTime && !isPadded && kind.IsNumber(v), where)
+	}
+	switch k := &c.clock; {
+	case k.closed:
+		k.addClosed(v, c.clocks.observe(v), where)
+	case isWord:
+		k.addWord(v, where)
+	case c.clocks.observe(v):
+		k.typed++
+	default:
+		k.close(v, false, where)
 	}
 	pair := 0
 	if len(v) <= len("false") {

@@ -444,7 +444,6 @@ func TestDeclared(t *testing.T) {
 		{"a word of both values", "x", profile.Schema{Type: "boolean", TrueValues: []string{"x"}, FalseValues: []string{"y", "x"}}, "", herb.Notation{}, "falseValues"},
 		{"not a boolean", "oui", profile.Schema{Type: "boolean"}, "", herb.Notation{}, `"oui" (row 1)`},
 		{"list", "a;b", profile.Schema{Type: "list", Delimiter: ";"}, "", herb.Notation{}, "delimiter"},
-		{"time is text", "10:00", profile.Schema{Type: "time"}, herb.TypeText, herb.Notation{}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

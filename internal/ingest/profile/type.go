@@ -52,7 +52,7 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 		report.Lengths = c.lengths.report(c.shortest, c.longest)
 	}
 	if t == herb.TypeText && declared == "" && why == "" {
-		report.Near = c.near(fileType, f.profiler.conventions())
+		report.Near = c.near(name, fileType, f.profiler.conventions())
 	}
 	return field, report, nil
 }
@@ -123,6 +123,8 @@ func (c *column) candidate(t herb.Type) *candidate {
 		return &c.number
 	case herb.TypeBoolean:
 		return &c.word
+	case herb.TypeTime, herb.TypeDuration:
+		return &c.clock
 	}
 	return &c.time
 }
@@ -146,6 +148,8 @@ func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t h
 			t = herb.TypeDateTime
 		}
 		n.DateFormat, why = c.times.format(shown)
+	case c.clock.holds():
+		t, n.DateFormat, why = c.clocks.result(name)
 	case c.word.holds() && isOpen && c.booleans.hold():
 		t = herb.TypeBoolean
 	}
@@ -171,6 +175,8 @@ func (c *column) fits(fileType herb.Type) (n herb.Notation, ok bool) {
 		ok = holds(&c.time) && !c.times.notISO && !c.times.hasClock()
 	case herb.TypeDateTime:
 		ok = holds(&c.time) && !c.times.notISO
+	case herb.TypeTime, herb.TypeDuration:
+		ok = holds(&c.clock) && c.clocks.fits(fileType)
 	case herb.TypeBoolean:
 		ok = holds(&c.word)
 		if !ok && c.number.holds() && !c.numbers.notBit {
@@ -236,6 +242,10 @@ func (c *column) reason(t herb.Type, n herb.Notation, why string) string {
 		return c.number.reason("number")
 	case c.time.isNear(0):
 		return c.time.reason("date")
+	case c.clocks.reason(values) != "":
+		return c.clocks.reason(values)
+	case c.clock.isNear(0):
+		return c.clock.reason("time or duration")
 	case c.word.isNear(0) && c.word.other == 0 && c.word.another == "":
 		return "only one of two words for true and false occurs"
 	case c.word.isNear(0) && c.booleans.hold(): // F and M are no booleans
@@ -279,7 +289,7 @@ func (c *column) notes(t herb.Type) []string {
 // it: their cells are empty.
 type Schema struct {
 	Type                    string // of Table Schema, of any edition; empty: not declared
-	Format                  string // of dates and datetimes
+	Format                  string // of dates, datetimes, times and durations
 	DecimalChar, GroupChar  string
 	NotBare                 bool   // bareNumber is false: numbers have a currency or percent sign
 	Delimiter               string // of lists
@@ -294,6 +304,8 @@ func (s Schema) parse() (t herb.Type, n herb.Notation, isAny bool, err error) {
 		n, err = s.number()
 	case herb.TypeDate, herb.TypeDateTime:
 		isAny = s.Format == "any"
+		n.DateFormat, err = s.dateFormat(t)
+	case herb.TypeTime, herb.TypeDuration: // the standard notation includes any other that is inferred
 		n.DateFormat, err = s.dateFormat(t)
 	case herb.TypeBoolean:
 		n.True, n.False, err = s.words()
@@ -347,6 +359,10 @@ func Type(written string) herb.Type {
 		return herb.TypeDate
 	case "datetime", "timestamp":
 		return herb.TypeDateTime
+	case "time":
+		return herb.TypeTime
+	case "duration":
+		return herb.TypeDuration
 	case "boolean", "bool":
 		return herb.TypeBoolean
 	case "list", "array":
@@ -371,8 +387,8 @@ func (s Schema) number() (herb.Notation, error) {
 	return n, nil
 }
 
-// dateFormat returns the format of dates or datetimes: strptime directives, or letters such as
-// YYYY-MM-DD.
+// dateFormat returns the format of dates, datetimes, times or durations: strptime directives, or
+// letters such as YYYY-MM-DD.
 func (s Schema) dateFormat(t herb.Type) (string, error) {
 	format := strings.TrimPrefix(s.Format, "fmt:")
 	if !strings.Contains(format, "%") {
@@ -389,7 +405,9 @@ func (s Schema) dateFormat(t herb.Type) (string, error) {
 	}
 	parsed, err := text.ParseDateFormat(t, format)
 	if err != nil {
-		return "", herb.InvalidAdvice(fmt.Sprintf("format %q is not supported for a %s", clip(s.Format), t), "use strptime directives such as %d/%m/%Y")
+		example := map[herb.Type]string{herb.TypeTime: "%H:%M:%S", herb.TypeDuration: text.MinutesSeconds}[t]
+		return "", herb.InvalidAdvice(fmt.Sprintf("format %q is not supported for a %s", clip(s.Format), t),
+			"use strptime directives such as "+cmp.Or(example, "%d/%m/%Y"))
 	}
 	return parsed, nil
 }

@@ -247,15 +247,19 @@ func (s style) appendNumber(b, raw []byte, date1904 bool) ([]byte, kind.Kind) {
 func isDigits(b []byte) bool { return len(b) > 0 && len(bytes.Trim(b, "0123456789")) == 0 }
 
 // appendTimestamp appends a number of days as a date, a timestamp or, if the format shows only
-// that, a time of day. The kind is 0 if spreadsheet programs cannot show the number either.
+// that, a time of day or a duration. The kind is 0 if spreadsheet programs cannot show the number
+// either.
 func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, kind.Kind) {
 	const dayMillis = 24 * 60 * 60 * 1000
 	if !(days >= 0 && days < 2_958_466) {
 		return b, 0
 	}
 	millis := int64(math.Round(days * dayMillis))
-	if !s.date && (s.elapsed || millis < dayMillis) {
-		return appendMillis(b, millis), kind.Other
+	switch {
+	case !s.date && s.elapsed:
+		return appendMillis(b, millis), kind.Duration
+	case !s.date && millis < dayMillis:
+		return appendMillis(b, millis), kind.Time
 	}
 	day, clock, k := int(millis/dayMillis), millis%dayMillis, kind.Date
 	if s.time || clock != 0 {

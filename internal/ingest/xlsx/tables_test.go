@@ -43,7 +43,7 @@ func sheetXML(lines ...[]string) string {
 
 // dateStyles makes 1 a date, 2 a timestamp, 3 a code of five digits and 4 a time of day.
 var dateStyles = map[string]string{"xl/styles.xml": `<styleSheet><numFmts><numFmt numFmtId="165" formatCode="00000"/></numFmts>` +
-	`<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="22"/><xf numFmtId="165"/><xf numFmtId="20"/></cellXfs></styleSheet>`}
+	`<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="22"/><xf numFmtId="165"/><xf numFmtId="20"/><xf numFmtId="46"/></cellXfs></styleSheet>`}
 
 func TestDetectHeader(t *testing.T) {
 	t.Parallel()
@@ -213,7 +213,10 @@ func TestReader_DeclaredTypes(t *testing.T) {
 		{"timestamps", `<c s="2"><v>45351</v></c>`, `<c s="2"><v>45352.5</v></c>`, "datetime"},
 		{"a date and a timestamp", `<c s="1"><v>45351</v></c>`, `<c s="2"><v>45352</v></c>`, ""},
 		{"a date that did not exist", `<c s="1"><v>60</v></c>`, `<c s="1"><v>61</v></c>`, ""},
-		{"times of day", `<c s="4"><v>0.5</v></c>`, `<c s="4"><v>0.25</v></c>`, ""},
+		{"times of day", `<c s="4"><v>0.5</v></c>`, `<c s="4"><v>0.25</v></c>`, herb.TypeTime},
+		{"hours in brackets", `<c s="5"><v>0.5</v></c>`, `<c s="5"><v>1.25</v></c>`, herb.TypeDuration},
+		{"times of day and hours in brackets", `<c s="4"><v>0.5</v></c>`, `<c s="5"><v>1.25</v></c>`, herb.TypeDuration},
+		{"a time of day and text", `<c s="4"><v>0.5</v></c>`, text, ""},
 		{"codes", `<c s="3"><v>94110</v></c>`, `<c s="3"><v>42</v></c>`, herb.TypeText},
 		{"booleans", `<c t="b"><v>1</v></c>`, `<c t="b"><v>0</v></c>`, "boolean"},
 	} {

@@ -191,6 +191,7 @@ func columnType(kinds kind.Kind) herb.Type {
 	return map[kind.Kind]herb.Type{
 		kind.Number: herb.TypeNumber, kind.Code: herb.TypeText, kind.Boolean: herb.TypeBoolean,
 		kind.Date: herb.TypeDate, kind.Datetime: herb.TypeDateTime,
+		kind.Time: herb.TypeTime, kind.Duration: herb.TypeDuration, kind.Time | kind.Duration: herb.TypeDuration,
 	}[kinds&^kind.Missing]
 }
 

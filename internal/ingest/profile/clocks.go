@@ -1,0 +1,159 @@
+package profile
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// clocks recognizes columns of times of day and durations.
+type clocks struct {
+	count     int // values
+	halves    int // times with am or pm
+	twoParts  int // such as 6:00, which is hours and minutes or minutes and seconds
+	fractions int // such as 4:05.3, which is minutes and seconds
+	amounts   int // amounts with units, ISO 8601, or days before a clock
+
+	isBeyond    bool   // some clock of three parts is not a time of day, such as 25:10:00
+	isProven    bool   // some amount has several units, or a unit of several letters
+	firstTwo    string // first value of two parts, or the first that is not a time of day
+	isTwoBeyond bool   // firstTwo is not a time of day
+
+	zoned, calendar           int // times of day with a zone; durations with years or months, which are not observed
+	firstZoned, firstCalendar string
+}
+
+// maxClock is the length of the longest value that is inferred to be a time or a duration.
+const maxClock = 64
+
+// observe adds a time of day or a duration. It returns false if v is neither.
+func (c *clocks) observe(v []byte) bool {
+	if !mayBeClock(v) {
+		return false
+	}
+	isTime := canonicalStatus(herb.TypeTime, herb.Notation{}, string(v)) == text.Valid
+	isDuration := canonicalStatus(herb.TypeDuration, herb.Notation{}, string(v)) == text.Valid
+	colons := bytes.Count(v, []byte{':'})
+	isPlain := len(bytes.Trim(v, "+-0123456789:.,")) == 0
+	switch {
+	case isTime && !isPlain:
+		c.halves++
+	case isDuration && colons == 1 && isPlain:
+		if c.twoParts++; c.twoParts == 1 || !isTime && !c.isTwoBeyond {
+			c.firstTwo, c.isTwoBeyond = string(v), !isTime
+		}
+	case isDuration && colons == 2 && isPlain, isTime: // also 23:59:60
+		c.isBeyond = c.isBeyond || !isTime || bytes.HasPrefix(v, []byte("24"))
+	case isDuration:
+		c.amounts++
+		c.isProven = c.isProven || isProof(v)
+	case isPlain && canonicalStatus(herb.TypeDuration, herb.Notation{DateFormat: text.MinutesSeconds}, string(v)) == text.Valid:
+		c.fractions++
+	default:
+		c.observeOther(v)
+		return false
+	}
+	c.count++
+	return true
+}
+
+// mayBeClock reports whether a value begins as times and durations do. It takes little time for
+// numbers, dates and texts.
+func mayBeClock(v []byte) bool {
+	if len(v) < len("9h") || len(v) > maxClock {
+		return false
+	}
+	v = bytes.TrimLeft(v, "+-")
+	if len(v) > 1 && v[0] == 'P' && (isDigit(v[1]) || v[1] == 'T') {
+		return true
+	}
+	n := 0
+	for n < len(v) && isDigit(v[n]) {
+		n++
+	}
+	return 0 < n && n < len(v) && strings.IndexByte(": .,apwdhmsAPWDHMS", v[n]) >= 0
+}
+
+// isProof reports whether a duration with units cannot be anything else: 5 m may be meters.
+func isProof(v []byte) bool {
+	units := bytes.FieldsFunc(v, func(r rune) bool { return !('a' <= r|0x20 && r|0x20 <= 'z') })
+	return len(units) > 1 || v[0] == 'P' || bytes.HasPrefix(v, []byte("-P")) || len(units) == 1 && len(units[0]) > 1
+}
+
+// observeOther counts values that are not read for a reason that the report names.
+func (c *clocks) observeOther(v []byte) {
+	if clock, ok := bytes.CutSuffix(v, []byte("Z")); ok || bytes.ContainsAny(v, "+-") {
+		if !ok {
+			clock = v[:max(bytes.LastIndexAny(v, "+-"), 0)]
+		}
+		if canonicalStatus(herb.TypeTime, herb.Notation{}, string(clock)) == text.Valid {
+			if c.zoned++; c.zoned == 1 {
+				c.firstZoned = string(v)
+			}
+			return
+		}
+	}
+	if date, _, _ := bytes.Cut(v, []byte{'T'}); v[0] == 'P' && bytes.ContainsAny(date, "YM") && len(bytes.Trim(v, "PYMWDTHS.,0123456789")) == 0 {
+		if c.calendar++; c.calendar == 1 {
+			c.firstCalendar = string(v)
+		}
+	}
+}
+
+// result returns the type of all values and its format. why says why the values have more than one
+// reading. name is the name of the column.
+func (c *clocks) result(name string) (t herb.Type, format, why string) {
+	const declare = "declare the type duration, with the format " + text.MinutesSeconds + " for minutes and seconds, or the type time"
+	name = strings.ToLower(name)
+	isMinutes := !strings.Contains(name, "hh:mm") && nameContains(name, "mm:ss", "m:ss", "mm_ss", "min:sec", "min_sec")
+	isHours := !isMinutes && nameContains(name, "hh:mm", "h:mm", "hh_mm")
+	isLength := nameContains(name, "duration", "runtime", "run time", "run_time", "running time", "elapsed", "length", "laptime", "lap time", "lap_time",
+		"dauer", "laufzeit", "durée", "duree", "duración", "duracion", "duração", "duracao", "durata")
+	isMixed := c.twoParts > 0 && c.twoParts < c.count
+	switch {
+	case c.halves == c.count:
+		return herb.TypeTime, "", ""
+	case c.halves > 0:
+		return "", "", "some times have am or pm and some have none"
+	case c.fractions > 0, c.twoParts > 0 && isMinutes:
+		return herb.TypeDuration, text.MinutesSeconds, ""
+	case c.amounts == c.count && !c.isProven:
+		return "", "", "units of one letter may not be units of time; declare the type duration if they are"
+	case c.twoParts > 0 && isHours && (isMixed || c.isTwoBeyond || isLength):
+		return herb.TypeDuration, "", ""
+	case c.isTwoBeyond, isMixed, c.twoParts > 0 && isLength:
+		first, second, _ := strings.Cut(c.firstTwo, ":")
+		return "", "", fmt.Sprintf("%q is %s hours and %s minutes or %s minutes and %s seconds; %s", c.firstTwo, first, second, first, second, declare)
+	case c.amounts > 0, c.isBeyond, isLength:
+		return herb.TypeDuration, "", ""
+	}
+	return herb.TypeTime, "", ""
+}
+
+func nameContains(name string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+}
+
+// fits reports whether all values are of a type in its standard notation.
+func (c *clocks) fits(t herb.Type) bool {
+	if t == herb.TypeTime {
+		return !c.isBeyond && !c.isTwoBeyond && c.amounts+c.fractions == 0
+	}
+	return c.halves+c.fractions == 0
+}
+
+// reason says why most values of a text column are times or durations that are not read, or returns
+// "". values is the number of values of the column.
+func (c *clocks) reason(values int) string {
+	switch {
+	case c.zoned > 0 && 2*(c.zoned+c.count) >= values:
+		return fmt.Sprintf("times of day with a zone, such as %q, are kept as text: without a date they have no order", c.firstZoned)
+	case c.calendar > 0 && 2*(c.calendar+c.count) >= values:
+		return fmt.Sprintf("durations with years or months, such as %q, are kept as text: they have no fixed length", c.firstCalendar)
+	}
+	return ""
+}
