@@ -268,7 +268,7 @@ func TestOpen_Layout(t *testing.T) {
 		{"two of three names recur", "a.csv", "a,b,c\na,x,y\nz,b,w\n", table{{"column_1", "column_2", "column_3"}, {"a", "b", "c"}, {"a", "x", "y"}, {"z", "b", "w"}}, "no header"},
 		{"footnote longer than names", "a.csv", "country,n\n\"Micronesia, Federated States of\",1\nChad,2\n\n\"International Monetary Fund, World Economic Outlook Database, 2016\"\n",
 			table{{"country", "n"}, {"Micronesia, Federated States of", "1"}, {"Chad", "2"}}, "5 (footnote: "},
-		{"hashtags below the header, few records", "a.csv", "Org,Number\n#org,#targeted+f\nA,300\nB,100\n", table{{"Org", "Number"}, {"#org", "#targeted+f"}, {"A", "300"}, {"B", "100"}}, ""},
+		{"hashtags below the header, few records", "a.csv", "Org,Number\n#org,#targeted+f\nA,300\nB,100\n", table{{"Org", "Number"}, {"A", "300"}, {"B", "100"}}, "HXL tags"},
 		{"hashtags as names", "a.csv", "#adm1+name, #adm1+code\nCoast, C1\nPlains, C2\n", table{{"#adm1+name", "#adm1+code"}, {"Coast", " C1"}, {"Plains", " C2"}}, ""},
 		{"titles above an aligned table", "a.dat", "An experiment on milk\nof fifty cows.\n\nlevel fat\n 0  3.5\n 1  12\n", table{{"level", "fat"}, {"0", "3.5"}, {"1", "12"}}, "(above the table: "},
 		{"blank line in an aligned table", "a.dat", "Sunspots\n---\nYear Jan\n---\n1749 58.0\n\n1750 73.3\n1751 70.0\n", table{{"column_1"}, {"Sunspots"}, {"---"}, {"Year Jan"}, {"---"}, {"1749 58.0"}, {"1750 73.3"}, {"1751 70.0"}}, "no header"},

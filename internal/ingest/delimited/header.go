@@ -185,9 +185,7 @@ func (r *reader) readHeader(best reading, above []layout.Row) error {
 	l.First, l.End = len(above), len(above)+len(header)
 	in.Sample, in.Layout = best.sample(), l
 	r.table = tabular.New(in)
-	for _, name := range r.table.Names {
-		r.header = append(r.header, rows.Column{Name: name})
-	}
+	r.header = r.table.Columns()
 	if best.rowNames {
 		r.note("the header has one name fewer than there are columns; the first column is called %q", r.table.Names[0])
 	}

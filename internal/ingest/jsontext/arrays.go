@@ -58,7 +58,7 @@ func (r *reader) readArray() (isRecord bool) {
 // for arrays and objects alike (reader.set).
 func (r *reader) startArrays() {
 	r.left = herb.Layout{Unit: "array"}
-	names := r.options.ItemKeys
+	names, tags := r.options.ItemKeys, []string(nil)
 	if names == nil {
 		sampled, texts := r.sampleArrays(sampleBytes)
 		if len(sampled) < 2 {
@@ -72,11 +72,18 @@ func (r *reader) startArrays() {
 		for i := range sampled[:in.Layout.First] {
 			sampled[i].Cells = texts[i : i+1]
 		}
-		r.header, names = in.Layout, tabular.New(in).Names
+		table := tabular.New(in)
+		r.header, names, tags = in.Layout, table.Names, table.Tags
+		if tags != nil {
+			r.left.LeaveOut(sampled[r.header.End].Line, "HXL tags", sampled[r.header.End].Text())
+			r.header.End++
+		}
 	}
 	r.named = names != nil
-	for _, name := range names {
-		r.addColumn(&member{}, name)
+	for i, name := range names {
+		if r.addColumn(&member{}, name); i < len(tags) {
+			r.columns[i].Description = tags[i]
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 type Body struct {
 	report    *herb.Layout      // collects the rows that are left out
 	header    []Row             // rows of the header that no record is equal to
+	hasTags   bool              // the next row has HXL tags
 	footnotes *footnoteDetector // nil: none are recognized
 	records   int               // number of rows so far that cannot be footnotes
 	held      []Row             // rows that may be footnotes, until a record or the end follows
@@ -38,6 +39,7 @@ func NewBody(s Sample, l Layout, columns int, isGiven bool, report *herb.Layout)
 	if !l.HasHeader() || len(s.Rows) < l.End {
 		return b
 	}
+	b.hasTags = l.Tags(s) != nil
 	header, sample := s.Rows[l.First:l.End], WithoutNotes(s.Rows[l.End:])
 	if len(header) == 1 || l.Names != nil {
 		b.header = uniqueRows(header, sample)
@@ -60,6 +62,9 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 			b.finish()
 		case err != nil:
 			return Row{}, err
+		case b.hasTags && row.HasTags():
+			b.hasTags = false
+			b.leaveOut(row, "HXL tags")
 		case row.Blank && (b.footnotes == nil || b.records < minRecords):
 			b.leaveOut(row, "no value")
 		case slices.ContainsFunc(b.header, row.equals):

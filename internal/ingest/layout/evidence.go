@@ -131,6 +131,9 @@ func (e *evidence) firstRecord() int {
 // candidate scores the rows from first to end as the header. ok is false if they cannot be one.
 func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 	l = Layout{First: first, End: end}
+	if !e.mayName(first, end) {
+		return l, false
+	}
 	names := e.Rows[end-1]
 	if end-first > 1 {
 		var bonus float64
@@ -162,12 +165,12 @@ func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 	return l, true
 }
 
-// below returns the indexes of the rows that names are compared with: without footnotes and
-// repetitions of the header.
+// below returns the indexes of the rows that names are compared with: without HXL tags,
+// footnotes and repetitions of the header.
 func (e *evidence) below(end int, header Row) (below []int) {
 	last := max(e.last, min(end+minRecords, len(e.Rows)))
 	for i := end; i < last && len(below) < maxBelow; i++ {
-		if e.filled[i] > 0 && !e.Rows[i].equals(header) {
+		if e.filled[i] > 0 && !e.Rows[i].equals(header) && (i > end || !e.Rows[i].HasTags()) {
 			below = append(below, i)
 		}
 	}

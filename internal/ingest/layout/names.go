@@ -205,11 +205,14 @@ func signs(text []byte, runs bool) string {
 }
 
 // sequenceKinds returns the kinds of values, other than text, that name the columns in a row:
-// years, at least three dates in ascending order, numbers that are consecutive, or at least five
-// ascending ones. Most rows below have no such sequence.
+// years, at least three dates in ascending order, numbers that are consecutive, at least five
+// ascending ones, or the ends of ranges such as ages. Most rows below have no such sequence.
 func (e *evidence) sequenceKinds(row Row, below []int) (kinds kind.Kind) {
 	if isSequence(dates(row)) && !e.mostBelow(below, func(r Row) bool { return isSequence(dates(r)) }) {
 		kinds |= kind.Date
+	}
+	if endsRanges(row) && !e.mostBelow(below, endsRanges) {
+		return kinds | kind.Number
 	}
 	names := numbers(row)
 	isAlike := func(r Row) bool { return areYears(numbers(r)) }
@@ -226,6 +229,28 @@ func (e *evidence) sequenceKinds(row Row, below []int) (kinds kind.Kind) {
 		kinds |= kind.Number
 	}
 	return kinds
+}
+
+// rangePattern matches a range of numbers, such as "10-19", and openRange its end, such as "80+".
+var (
+	rangePattern = regexp.MustCompile(`^\d+ ?[-–] ?\d+$`)
+	openRange    = regexp.MustCompile(`^\d+ ?\+$`)
+)
+
+// endsRanges reports whether a row has ranges of numbers, and no number but their ends.
+func endsRanges(r Row) bool {
+	ranges, ends := 0, 0
+	for c := range r.Cells[:min(len(r.Cells), maxColumns)] {
+		switch cell := r.cell(c); {
+		case rangePattern.Match(cell):
+			ranges++
+		case r.kind(c) == kind.Number && !openRange.Match(cell):
+			return false
+		case r.kind(c) == kind.Number:
+			ends++
+		}
+	}
+	return ranges > 0 && ends > 0
 }
 
 // hasRowLabel reports whether the first value of a row is a text, as labels of rows are.

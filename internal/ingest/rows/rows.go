@@ -100,6 +100,8 @@ func (p Position) String() string {
 type Column struct {
 	Name string    // as the file writes it; empty: the file has no name for it
 	Type herb.Type // declared by the file; empty: inferred from the values
+	// Description is what a row below the header says about the column, such as an HXL tag.
+	Description string
 
 	// Lists and Arrays report that some arrays were written with commas between their elements, and
 	// some as JSON because an element has a comma. Such a column is read again with

@@ -38,6 +38,8 @@ type Input struct {
 type Table struct {
 	// Names are the names of the columns. Rows may add columns without a name.
 	Names []string
+	// Tags are the HXL tags of the columns, nil if there are none.
+	Tags []string
 	// Header lists the rows that name the columns, from 1; empty: none does.
 	Header []int
 
@@ -60,6 +62,10 @@ func New(in Input) *Table {
 		report.Doubt = l.Reason(report.Unit, t.firstRecord())
 	}
 	t.nameColumns()
+	t.Tags = l.Tags(in.Sample)
+	if in.RowNames && t.Tags != nil && len(t.Tags) < len(t.Names) {
+		t.Tags = slices.Insert(t.Tags, 0, "")
+	}
 	columns := len(t.Names)
 	if in.Extends {
 		for _, row := range in.Sample.Rows[l.End:] {
@@ -109,6 +115,18 @@ func unusedName(base string, names []string) string {
 		name = base + "_" + strconv.Itoa(n)
 	}
 	return name
+}
+
+// Columns returns the columns of the header. HXL tags describe them.
+func (t *Table) Columns() (columns []rows.Column) {
+	for i, name := range t.Names {
+		c := rows.Column{Name: name}
+		if i < len(t.Tags) {
+			c.Description = t.Tags[i]
+		}
+		columns = append(columns, c)
+	}
+	return columns
 }
 
 // HasTitles reports whether rows above the header were left out.

@@ -97,3 +97,20 @@ func TestTable(t *testing.T) {
 		})
 	}
 }
+
+func TestTable_Columns(t *testing.T) {
+	t.Parallel()
+	row := func(line int, cells ...string) (r layout.Row) {
+		r.Line = line
+		for _, c := range cells {
+			r.Cells = append(r.Cells, []byte(c))
+		}
+		return r
+	}
+	in := tabular.Input{Report: &herb.Layout{Unit: "line"}, Layout: layout.Layout{End: 1}}
+	in.Sample.Rows = []layout.Row{row(1, "area", "note", "n"), row(2, "#adm1+name", "", "#affected"), row(3, "North", "a", "5")}
+	want := []rows.Column{{Name: "area", Description: "#adm1+name"}, {Name: "note"}, {Name: "n", Description: "#affected"}}
+	if diff := cmp.Diff(want, tabular.New(in).Columns()); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
+	}
+}

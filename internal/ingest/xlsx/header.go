@@ -34,9 +34,7 @@ func (r *reader) readHeader() error {
 		r.pending = sampled[in.Layout.End:]
 	}
 	r.table = tabular.New(in)
-	for _, name := range r.table.Names {
-		r.columns = append(r.columns, rows.Column{Name: name})
-	}
+	r.columns = r.table.Columns()
 	r.kinds = make([]kind.Kind, len(r.columns))
 	return r.book.err
 }
