@@ -10,7 +10,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
-	"herbarium/internal/ingest/geometry"
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
@@ -238,7 +237,7 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 			return nil, errors.Join(err, r.Close())
 		}
 	}
-	return rows.Limit(geometry.DecodeHexadecimal(r), budget), nil
+	return rows.Limit(r, budget), nil
 }
 
 func (p *pass) note(i int, s string) {

@@ -3,13 +3,9 @@ package geometry
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
-	"io"
 	"math"
 	"strings"
 	"testing"
-
-	"herbarium/internal/ingest/rows"
 )
 
 // wkb writes values as WKB: bytes as they are, integers as counts or kinds, floats as coordinates.
@@ -107,47 +103,6 @@ func TestAppendGeoPackage(t *testing.T) {
 		if got, ok := AppendGeoPackage(nil, []byte(in)); string(got) != want || ok != (want != "") {
 			t.Errorf("%q: got %q, %t; want %q", in, got, ok, want)
 		}
-	}
-}
-
-// constantRows yields two rows.
-type constantRows struct {
-	rows.Rows
-	cells [][]byte
-	left  int
-}
-
-func (c *constantRows) Next() ([][]byte, error) {
-	if c.left--; c.left < 0 {
-		return nil, io.EOF
-	}
-	return c.cells, nil
-}
-func (c *constantRows) Notes() []string { return []string{"first"} }
-func (c *constantRows) Columns() []rows.Column {
-	return []rows.Column{{Name: "id"}, {Name: "geom"}, {Name: "hash"}}
-}
-
-func TestDecodeHexadecimal(t *testing.T) {
-	t.Parallel()
-	encoded := strings.ToUpper(hex.EncodeToString(little(0x20000001, 4326, 1.5, 2.0)))
-	hash := "01" + strings.Repeat("a7", 31)
-	source := &constantRows{cells: [][]byte{[]byte("01"), []byte(encoded), []byte(hash)}, left: 2}
-	r := DecodeHexadecimal(source)
-	for range 2 {
-		got, err := r.Next()
-		if s := string(bytes.Join(got, []byte("|"))); err != nil || s != "01|SRID=4326;POINT (1.5 2)|"+hash {
-			t.Errorf("got %s and error %v", s, err)
-		}
-	}
-	if string(source.cells[1]) != encoded {
-		t.Error("the cells of the format have changed")
-	}
-	if _, err := r.Next(); err != io.EOF {
-		t.Errorf("got error %v", err)
-	}
-	if got := strings.Join(r.Notes(), "\n"); got != "first\ncolumn \"geom\": hexadecimal geometries (WKB) are listed as well-known text: 2" {
-		t.Errorf("got notes %q", got)
 	}
 }
 
