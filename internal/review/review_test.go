@@ -109,9 +109,9 @@ func TestReview(t *testing.T) {
 func TestReview_exceptions(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
-	content := "price;day\non request;01.02.2026\n"
+	content := "price;day\non request;01/02/2026\n"
 	for i := range 9 {
-		content += fmt.Sprintf("%d,50;0%d.02.2026\n", i, i+2)
+		content += fmt.Sprintf("%d,50;%02d/02/2026\n", i, i+2)
 	}
 	id := n.create("few.csv", content)
 	r := n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{0: {Type: herb.TypeNumber}}})
