@@ -75,6 +75,7 @@ func TestWrite_dates(t *testing.T) {
 	day := herb.Field{Name: "d", Type: herb.TypeDate, Notation: herb.Notation{Missing: []string{"NA"}}}
 	european := herb.Field{Name: "d", Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d/%m/%Y"}}
 	at := herb.Field{Name: "d", Type: herb.TypeDateTime}
+	clock, length := herb.Field{Name: "d", Type: herb.TypeTime}, herb.Field{Name: "d", Type: herb.TypeDuration}
 	for _, tt := range []struct {
 		field       herb.Field
 		value, want string
@@ -99,6 +100,19 @@ func TestWrite_dates(t *testing.T) {
 		{at, "2024-02-29T13:30:00.0000005", inline("2024-02-29T13:30:00.0000005")},
 		{at, "2024-02-29T14:30:00+01:00", inline("2024-02-29T14:30:00+01:00")}, // a cell has no zone
 		{at, "1900-02-28T00:00Z", inline("1900-02-28T00:00Z")},
+		{clock, "6:00", number(4, "0.25")},
+		{clock, "9:00 PM", number(4, "0.875")},
+		{clock, "12:00:00.5", number(5, "0.500005787037037")},
+		{clock, "23:59:60", inline("23:59:60")},
+		{clock, "24:00", inline("24:00")},
+		{clock, "12:00:00.0005", inline("12:00:00.0005")},
+		{length, "36:00:00", number(6, "1.5")},
+		{length, "1h 30m", number(6, "0.0625")},
+		{length, "PT0.5S", number(7, "0.000005787037037037037")},
+		{length, "9999:00:00", number(6, "416.625")},
+		{length, "10000:00:00", inline("10000:00:00")},
+		{length, "-1:00:00", inline("-1:00:00")},
+		{length, "1000000000000000000:00:00", inline("1000000000000000000:00:00")},
 		{herb.Field{Name: "d", Type: herb.TypeText}, "2024-02-29", inline("2024-02-29")},
 	} {
 		fields := []herb.Field{tt.field}

@@ -55,8 +55,14 @@ func (q *Question) groupLabel(b query.By, label string) string {
 		return "empty"
 	}
 	if b.Width != "" {
+		if f := &q.fields[b.Field]; f.Type == herb.TypeDuration {
+			return label + " – " + text.Localize(f, labelInterval(f, b, label).Next)
+		}
 		next := b.Interval(herb.TypeNumber, label).Next
 		return format.GroupNumber(&herb.Field{}, label) + " – " + format.GroupNumber(&herb.Field{}, next)
+	}
+	if q.fields[b.Field].Type == herb.TypeTime && b.Grain != "" {
+		return label
 	}
 	t, ok := parseLabel(b.Grain, label, q.req.Zone)
 	if b.Grain == "" || !ok {
@@ -77,6 +83,29 @@ func (q *Question) groupLabel(b query.By, label string) string {
 	return label
 }
 
+// labelInterval returns the interval of times of day or durations with a label.
+func labelInterval(f *herb.Field, b query.By, label string) query.Interval {
+	canonical, _ := text.Canonical(&herb.Field{Type: f.Type}, label) // a label of the API
+	return b.Interval(f.Type, canonical)
+}
+
+// newClockGroup returns the position of an interval of times of day or durations on the axis, in
+// seconds.
+func newClockGroup(f *herb.Field, b query.By, label string) (g plot.Group, ok bool) {
+	seconds := &herb.Field{Type: herb.TypeDuration}
+	interval := labelInterval(f, b, label)
+	from, next := text.Localize(f, interval.From), text.Localize(f, cmp.Or(interval.Next, interval.From))
+	g.At, g.Next, ok = columns.ParseRange(seconds, from, next)
+	g.Label = label
+	const hour = 60 * 60
+	for _, step := range []float64{hour, 3 * hour, 12 * hour} {
+		if math.Mod(g.At, step) == 0 {
+			g.Importance++
+		}
+	}
+	return g, ok
+}
+
 // newGroup returns the position of a group on the axis. ok is false for the group of missing values
 // of a field with intervals, which has none.
 func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
@@ -86,6 +115,8 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 		return g, true
 	case label == "":
 		return g, false
+	case q.fields[b.Field].Type == herb.TypeTime || q.fields[b.Field].Type == herb.TypeDuration:
+		return newClockGroup(&q.fields[b.Field], b, label)
 	case b.Width != "":
 		width, _ := strconv.ParseFloat(b.Width, 64) // validated before
 		lower, err := strconv.ParseFloat(label, 64)
@@ -173,6 +204,9 @@ func filterGroup(s *state.State, ps query.Params, q *Question, b query.By, label
 	switch {
 	case label == "" && (f.Type.IsScalar() || len(f.Notation.Missing) > 0):
 		return ps.With(query.Param{Name: query.FilterParam(f.Name, query.OpEmpty), Value: "true"})
+	case b.HasIntervals() && label != "" && (f.Type == herb.TypeTime || f.Type == herb.TypeDuration):
+		interval := labelInterval(f, b, label)
+		return filterRange(s, ps, b.Field, text.Localize(f, interval.From), text.Localize(f, interval.Next))
 	case b.Width != "" && label != "":
 		interval := b.Interval(herb.TypeNumber, label)
 		return filterRange(s, ps, b.Field, text.Localize(f, interval.From), text.Localize(f, interval.Next))

@@ -248,7 +248,7 @@ func byOf(d *columns.Dataset, field int) query.By {
 	switch {
 	case len(query.Grains(f.Type)) > 0:
 		return withGrain(d, field, defaultGrain(&f, c))
-	case f.Type == herb.TypeNumber && d.Meanings[field].Kind != columns.KindCode && (c == nil || c.Distinct > defaultTop):
+	case (f.Type == herb.TypeNumber || f.Type == herb.TypeDuration) && d.Meanings[field].Kind != columns.KindCode && (c == nil || c.Distinct > defaultTop):
 		if width := bucketWidth(&f, c, 20); width != "" {
 			b.Width, b.Name = width, f.Name+":"+width
 		}
@@ -263,6 +263,9 @@ func withGrain(d *columns.Dataset, field int, g query.Grain) query.By {
 // defaultGrain returns the shortest grain of which a field has few intervals.
 func defaultGrain(f *herb.Field, c *herb.ColumnReport) query.Grain {
 	const few = 62
+	if f.Type == herb.TypeTime {
+		return query.GrainHour
+	}
 	if c == nil {
 		return query.GrainMonth
 	}
@@ -283,8 +286,8 @@ func defaultGrain(f *herb.Field, c *herb.ColumnReport) query.Grain {
 	return query.GrainYear
 }
 
-// bucketWidth returns a round width of which the range of a number field has about count; empty if
-// the range is not known.
+// bucketWidth returns a round width of which the range of a number field has about count, in
+// seconds for a duration; empty if the range is not known.
 func bucketWidth(f *herb.Field, c *herb.ColumnReport, count float64) string {
 	if c == nil {
 		return ""
@@ -293,20 +296,57 @@ func bucketWidth(f *herb.Field, c *herb.ColumnReport, count float64) string {
 	if !ok || high <= low || math.IsInf(high-low, 0) {
 		return ""
 	}
-	return strconv.FormatFloat(plot.Step((high-low)/count), 'f', -1, 64)
+	step := plot.Step((high - low) / count)
+	if f.Type == herb.TypeDuration {
+		step = durationStep((high - low) / count)
+	}
+	return strconv.FormatFloat(step, 'f', -1, 64)
 }
 
-// canDraw reports whether a field has measures of a kind that are numbers: a chart has no axis for
-// the earliest date or the first text.
+// durationStep returns a number of seconds that is a round duration, not less than the given one.
+func durationStep(seconds float64) float64 {
+	const minute, hour, day = 60, 60 * 60, 24 * 60 * 60
+	if seconds <= 1 {
+		return plot.Step(seconds)
+	}
+	for _, step := range []float64{
+		2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day,
+	} {
+		if step >= seconds {
+			return step
+		}
+	}
+	return day * plot.Step(seconds/day)
+}
+
+// canDraw reports whether a field has measures of a kind that are numbers or durations: a chart has
+// no axis for the earliest date or the first text.
 func canDraw(k query.MeasureKind, f *herb.Field) bool {
-	return k.AppliesTo(f) && k.ResultType(f.Type) == herb.TypeNumber
+	t := k.ResultType(f.Type)
+	return k.AppliesTo(f) && (t == herb.TypeNumber || t == herb.TypeDuration)
+}
+
+// isDuration reports whether the values of the measure are durations. The axis of a chart has them
+// in hours.
+func (q *Question) isDuration() bool {
+	return q.Measure.Field >= 0 && q.Measure.Kind.ResultType(q.fields[q.Measure.Field].Type) == herb.TypeDuration
 }
 
 // unit returns the sign of the values of the measure; empty if there is none.
-func (q *Question) unit() string { return q.Measure.Unit(q.fields) }
+func (q *Question) unit() string {
+	if q.isDuration() {
+		return "h"
+	}
+	return q.Measure.Unit(q.fields)
+}
 
 // number returns the number that a value of the measure represents.
 func (q *Question) number(value string) (n float64, ok bool) {
+	if q.isDuration() {
+		const hour = 60 * 60
+		seconds, _, ok := columns.ParseRange(&herb.Field{Type: herb.TypeDuration}, value, value)
+		return seconds / hour, ok && !math.IsInf(seconds, 0)
+	}
 	n, err := strconv.ParseFloat(value, 64)
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
@@ -315,6 +355,9 @@ func (q *Question) number(value string) (n float64, ok bool) {
 func (q *Question) exact(value string) string {
 	if value == "" {
 		return "–"
+	}
+	if q.isDuration() {
+		return value
 	}
 	if !q.Measure.Kind.IsComputed() {
 		return plot.WithUnit(value, q.unit()) // may be a year
@@ -327,7 +370,7 @@ func (q *Question) exact(value string) string {
 func (q *Question) short(value string) string {
 	switch q.Measure.Kind {
 	case query.MeasureMean, query.MeasureMedian:
-		if value != "" {
+		if value != "" && !q.isDuration() {
 			return plot.WithUnit(format.Number(&herb.Field{}, value), q.unit())
 		}
 	}

@@ -205,6 +205,40 @@ func TestAnswer_rows(t *testing.T) {
 	}
 }
 
+// TestAnswer_clocks checks charts of times of day and durations: labels, links and the axis in
+// hours.
+func TestAnswer_clocks(t *testing.T) {
+	t.Parallel()
+	d := &herb.Dataset{Ref: herb.Ref{Namespace: "bus", Name: "trips"}, Fields: []herb.Field{
+		{Name: "departs", Type: herb.TypeTime, Filterable: true, Sortable: true}, {Name: "takes", Type: herb.TypeDuration, Filterable: true, Sortable: true},
+	}}
+	records := []herb.Record{{"6:00", "1h 20m"}, {"06:30:00", "25:10:00"}, {"8:15 pm", "PT30M"}, {"", ""}}
+	d.Records = len(records)
+	d.Report = &herb.Report{Columns: []herb.ColumnReport{
+		{Field: "departs", Type: herb.TypeTime, Filled: 3, Distinct: 3, Min: "6:00", Max: "8:15 pm"},
+		{Field: "takes", Type: herb.TypeDuration, Filled: 3, Distinct: 3, Min: "PT30M", Max: "25:10:00"},
+	}}
+	for _, tt := range []struct{ raw, title, rows, first string }{
+		{"", "Rows by departs per hour as lines", "06:00 2, 07:00 0", "/p?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00"},
+		{"_by=departs%3Ahour&_measure=sum%3Atakes", "The sum of takes by departs per hour as lines", "06:00 26:30:00, 07:00 0:00:00",
+			"/p?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00"},
+		{"_by=takes%3A3600&_kind=bars", "Rows by takes in steps of 1:00:00 as bars", "0:00:00 – 1:00:00 1, 1:00:00 – 2:00:00 1",
+			"/p?takes%5Bgte%5D=0%3A00%3A00&takes%5Blt%5D=1%3A00%3A00"},
+	} {
+		_, q, a := askOf(t, d, records, tt.raw)
+		if len(a.Rows) < 2 {
+			t.Fatalf("%s: rows %v", tt.raw, a.Rows)
+		}
+		rows := fmt.Sprintf("%s %s, %s %s", a.Rows[0].Label, a.Rows[0].Value, a.Rows[1].Label, a.Rows[1].Value)
+		if a.Title != tt.title || rows != tt.rows || a.Rows[0].Href != tt.first {
+			t.Errorf("%s: %q, rows %q, first link %s; want %q, %q, %s", tt.raw, a.Title, rows, a.Rows[0].Href, tt.title, tt.rows, tt.first)
+		}
+		if hours, ok := q.number("26:30:00"); q.isDuration() && (!ok || hours != 26.5 || q.unit() != "h") {
+			t.Errorf("%s: 26:30:00 is at %v %s of the axis", tt.raw, hours, q.unit())
+		}
+	}
+}
+
 // TestAnswer_series checks the values of a chart with a split, and that the parts of a bar add up.
 func TestAnswer_series(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/plot"
@@ -275,12 +276,12 @@ func (b *sentenceBuilder) interval(at int) {
 		if by.Grain != "" {
 			w.Text = string(by.Grain)
 		}
-	case f.Type == herb.TypeNumber:
+	case f.Type == herb.TypeNumber || f.Type == herb.TypeDuration:
 		for _, width := range b.widths(by) {
-			set("steps of "+width, width, query.By{Width: width})
+			set("steps of "+text.Localize(f, width), width, query.By{Width: width})
 		}
 		if by.Width != "" {
-			w.Before, w.Text = " in ", "steps of "+by.Width
+			w.Before, w.Text = " in ", "steps of "+text.Localize(f, by.Width)
 		}
 	default:
 		return

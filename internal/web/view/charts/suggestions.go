@@ -37,8 +37,17 @@ func newChartFields(d *columns.Dataset) (c chartFields) {
 			c.names = append(c.names, i)
 		}
 	}
+	slices.SortStableFunc(c.dates, func(a, b int) int { return dateScore(d, b) - dateScore(d, a) })
 	slices.SortStableFunc(c.names, func(a, b int) int { return nameScore(d, b) - nameScore(d, a) })
 	return c
+}
+
+// dateScore rates a field as an axis of time: a time of day is not one.
+func dateScore(d *columns.Dataset, i int) int {
+	if d.Fields[i].Type == herb.TypeTime {
+		return 0
+	}
+	return 1
 }
 
 // nameScore rates a field as groups: a few values are best.

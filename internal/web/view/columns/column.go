@@ -83,7 +83,9 @@ func kindOf(d *herb.Dataset, i int, c *herb.ColumnReport) Kind {
 			return KindCode
 		}
 		return KindNumber
-	case herb.TypeDate, herb.TypeDateTime:
+	case herb.TypeDuration:
+		return KindNumber
+	case herb.TypeDate, herb.TypeDateTime, herb.TypeTime:
 		return KindDate
 	case herb.TypeList:
 		return KindList

@@ -27,7 +27,7 @@ func SparkLabel(d *columns.Dataset) string {
 	column := columns.NewColumn(d, i)
 	from, to := columns.ShortOperand(&column, c.Min), columns.ShortOperand(&column, c.Max)
 	const year = 4 // digits
-	if f.Type != herb.TypeNumber && len(from) > year && len(to) > year && from[:year] != to[:year] {
+	if isDate := f.Type == herb.TypeDate || f.Type == herb.TypeDateTime; isDate && len(from) > year && len(to) > year && from[:year] != to[:year] {
 		from, to = from[:year], to[:year]
 	}
 	return label + " " + from + " – " + to

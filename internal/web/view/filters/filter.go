@@ -114,7 +114,7 @@ func (f *Filter) valueOp() query.Op {
 // in ISO 8601 without a zone.
 func (f *Filter) input(operand string) string {
 	canonical, status := text.Operand(&f.Field, operand)
-	if status != text.Valid || f.Type == herb.TypeNumber {
+	if status != text.Valid || f.InputType() == "text" {
 		return operand
 	}
 	local, _ := strings.CutSuffix(canonical, ".000000000Z")
@@ -128,6 +128,8 @@ func (f Filter) InputType() string {
 		return "date"
 	case herb.TypeDateTime:
 		return "datetime-local"
+	case herb.TypeTime:
+		return "time"
 	}
 	return "text"
 }
