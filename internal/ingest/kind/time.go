@@ -13,12 +13,13 @@ type DateFormat struct {
 	Short string // with two digits of the year; empty: not inferred
 }
 
-// DateFormats returns the notations of dates that are inferred, alone or before a time of day.
-func DateFormats() []DateFormat {
-	return []DateFormat{
+// DateFormats returns the notations of dates that are inferred, alone or before a time of day. An
+// array needs no allocation for each value.
+func DateFormats() [17]DateFormat {
+	return [...]DateFormat{
 		{"%d/%m/%Y", "%d/%m/%y"}, {"%m/%d/%Y", "%m/%d/%y"}, {"%d.%m.%Y", "%d.%m.%y"}, {"%m.%d.%Y", "%m.%d.%y"},
-		{"%d-%b-%Y", "%d-%b-%y"}, {"%d-%m-%Y", ""}, {"%m-%d-%Y", ""}, {"%Y/%m/%d", ""}, {"%Y.%m.%d", ""}, {"%Y-%m-%d", ""},
-		{"%d %b %Y", ""}, {"%b %d, %Y", ""}, {"%b %d %Y", ""}, {"%a %b %d %Y", ""},
+		{"%d-%b-%Y", "%d-%b-%y"}, {"%d-%m-%Y", ""}, {"%m-%d-%Y", ""}, {"%Y/%m/%d", ""}, {"%Y.%m.%d", ""}, {"%Y.%m.%d.", ""}, {"%Y. %m. %d.", ""}, {"%Y-%m-%d", ""},
+		{"%d %b %Y", "%d %b %y"}, {"%b %d, %Y", ""}, {"%b %d %Y", ""}, {"%a %b %d %Y", ""}, {"%a, %d %b %Y", ""},
 	}
 }
 
@@ -28,8 +29,19 @@ func (f DateFormat) IsShort(date []byte) bool {
 	return f.Short != "" && text.MatchesDateFormat(f.Short, date) && (len(date) == len("31.12.24") || !strings.HasSuffix(f.Short, ".%y"))
 }
 
-// CompactFormat is the notation of datetimes without separators.
-const CompactFormat = "%Y%m%dT%H%M%S"
+// CompactFormat returns the notation of a datetime without separators in its date and its time of
+// day, or "" if v is not such a datetime.
+func CompactFormat(v []byte) string {
+	if len(v) != len("20060102T150405") {
+		return ""
+	}
+	for _, format := range [...]string{"%Y%m%dT%H%M%S", "%Y%m%d %H%M%S"} {
+		if text.MatchesDateFormat(format, v) {
+			return format
+		}
+	}
+	return ""
+}
 
 // Lengths of the shortest and the longest value that is a date or a datetime.
 const (
@@ -46,7 +58,7 @@ func IsTime(v []byte) bool {
 	if len(v) < MinTime || len(v) > MaxTime {
 		return false
 	}
-	if _, ok := text.ScanDateTime(v); ok || text.MatchesDateFormat(CompactFormat, v) {
+	if _, ok := text.ScanDateTime(v); ok || CompactFormat(v) != "" {
 		return true
 	}
 	date, _ := CutClock(v, nil)

@@ -21,7 +21,7 @@ type times struct {
 	zoned, unzoned   int               // datetimes in standard notation
 	formats          []kind.DateFormat // formats that all dates so far match, if notISO
 	long, short      int               // dates that match formats, with four and with two digits of the year
-	compact          int               // values in kind.CompactFormat
+	compact          string            // kind.CompactFormat of all values; empty: no value has one
 	clocks           []string          // different formats of the time of day, each with the separator after the date
 	buf              []byte            // buffer of kind.CutClock
 	centuryAmbiguous bool              // some year of two digits is in a range that programs assign to different centuries
@@ -63,19 +63,23 @@ func (t *times) add(v []byte, isDate bool) bool {
 			return true
 		}
 		t.notISO = true
-		if t.formats = kind.DateFormats(); t.dates+t.unzoned+t.zoned > 0 {
+		if t.long = t.dates + t.unzoned + t.zoned; t.long > 0 {
 			t.formats = []kind.DateFormat{{Long: "%Y-%m-%d"}} // zeros are missing
-			t.long = t.dates + t.unzoned + t.zoned
+		} else {
+			all := kind.DateFormats()
+			t.formats = all[:]
 		}
 	}
-	if clock == nil && text.MatchesDateFormat(kind.CompactFormat, v) {
-		t.compact++
-		return t.compact == t.count
+	if compact := kind.CompactFormat(v); clock == nil && compact != "" {
+		if t.count == 1 {
+			t.compact = compact
+		}
+		return t.compact == compact
 	}
 	if clock == nil {
 		t.dates++
 	}
-	return isKnown && t.compact == 0 && t.observeDate(date)
+	return isKnown && t.compact == "" && t.observeDate(date)
 }
 
 // observeDate removes the formats that a date does not match. It returns false if none is left.
@@ -109,7 +113,7 @@ func (t *times) addClock(clock []byte) (ok bool) {
 }
 
 // hasClock reports whether some values are datetimes.
-func (t *times) hasClock() bool { return t.zoned+t.unzoned+t.compact+len(t.clocks) > 0 }
+func (t *times) hasClock() bool { return t.zoned+t.unzoned+len(t.clocks) > 0 || t.compact != "" }
 
 // format returns the date format of all values, empty for the standard notation. If there is more
 // than one and other columns do not decide, why says so.
@@ -125,8 +129,8 @@ func (t *times) format(shown *conventions) (format, why string) {
 		return "", "some times have a zone and some have none"
 	case !t.notISO:
 		return "", ""
-	case t.compact > 0:
-		return kind.CompactFormat, ""
+	case t.compact != "":
+		return t.compact, ""
 	case t.hasClock() && t.dates > 0:
 		return "", "some dates have a time of day and some have none"
 	}
