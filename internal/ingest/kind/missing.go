@@ -20,6 +20,10 @@ func IsMissing(v []byte) bool {
 		return len(v) <= maxRun && len(bytes.Trim(v, string(v[:1]))) == 0
 	case '\\':
 		return string(v) == `\N`
+	case ':': // Eurostat
+		return len(v) == 1
+	case '0': // MySQL
+		return string(v) == "0000-00-00" || string(v) == "0000-00-00 00:00:00"
 	case '#':
 		return bytes.EqualFold(v, []byte("#N/A"))
 	case 'n', 'N':

@@ -58,6 +58,9 @@ func TestInfer(t *testing.T) {
 	}{
 		{"integers", "1|22|-3", herb.TypeNumber, herb.Notation{}, "3 of 3"},
 		{"decimals", "1.5|2|-0.25", herb.TypeNumber, herb.Notation{}, ""},
+		{"a colon for missing numbers", "1.5|:|2.25", herb.TypeNumber, herb.Notation{Missing: []string{":"}}, "1 missing (:: 1)"},
+		{"zeros for missing dates", "2024-02-29|0000-00-00", herb.TypeDate, herb.Notation{Missing: []string{"0000-00-00"}}, ""},
+		{"zeros for missing datetimes", "2024-02-29 10:00:00|0000-00-00 00:00:00", herb.TypeDateTime, herb.Notation{Missing: []string{"0000-00-00 00:00:00"}}, ""},
 		{"empty values", "1||3", herb.TypeNumber, herb.Notation{}, "1 empty"},
 		{"as many digits as possible", digits(1000) + "|0." + digits(999) + "|-" + digits(1000), herb.TypeNumber, herb.Notation{}, ""},
 		{"too many digits", "1|2|" + digits(1001), herb.TypeText, herb.Notation{}, "is not a number"},
