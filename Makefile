@@ -20,6 +20,10 @@ PROGRAM := $(CURDIR)/herbarium
 # A loaded machine must not fail a test run.
 TIMEOUT := -timeout 30m
 
+# Tests in browsers and of several nodes wait half of their time, so one more package than there are processors is tested at a
+# time.
+BESIDE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 .DEFAULT_GOAL := help
 .PHONY: help build test race soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures coastline reference man release cross
 
@@ -35,7 +39,7 @@ build: ## build ./herbarium, one static binary
 test: ## run all checks and every test once
 	@GOGC=300 $(MAKE) --no-print-directory -j4 --output-sync=target parts check build
 	HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
-		$(GO) test -vet=off -ldflags=-w $(TIMEOUT) $(LONG) ./...
+		$(GO) test -vet=off -ldflags=-w $(TIMEOUT) $(BESIDE) $(LONG) ./...
 
 race: programs ## run the tests of the most concurrent packages under the race detector
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off $(TIMEOUT) $(RACE) $(RACED)
