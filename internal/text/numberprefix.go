@@ -15,38 +15,43 @@ func IsNumberPrefix(prefix string) bool {
 	return isDigits(digits) || prefix == "-"
 }
 
-// NumberPrefixRanges returns the ranges of the sort keys of the numbers that begin with a prefix in
-// plain decimal notation, which IsNumberPrefix accepts. They are limited to numbers with as many
-// digits as those whose keys are least and greatest, because numbers of each length are a range of
-// their own: 12, 120 to 129, 1200 to 1299.
-func NumberPrefixRanges(prefix, least, greatest string) (ranges []KeyRange) {
+// NumberPrefixRange returns the range of the sort keys of the numbers that begin with a prefix in
+// plain decimal notation, which IsNumberPrefix accepts, and have n digits before the decimal point,
+// without a leading zero. Numbers of each length are a range of their own: 12, 120 to 129, 1200 to
+// 1299. ok is false if there are none.
+func NumberPrefixRange(prefix string, n int) (r KeyRange, ok bool) {
 	digits, isNegative := strings.CutPrefix(prefix, "-")
 	switch {
 	case digits == "": // just the sign
-		return []KeyRange{{string([]byte{numberNegative}), string([]byte{numberZero})}}
+		return KeyRange{string([]byte{numberNegative}), string([]byte{numberZero})}, true
 	case digits == "0" && isNegative: // more than -1, and not zero
-		return []KeyRange{{numberKeyStart(0, true), string([]byte{numberZero})}}
+		return KeyRange{numberKeyStart(0, true), string([]byte{numberZero})}, n == 0
 	case digits == "0": // zero, and fractions of one
-		return []KeyRange{{string([]byte{numberZero}), numberKeyStart(1, false)}}
-	case digits[0] == '0':
-		return nil
+		return KeyRange{string([]byte{numberZero}), numberKeyStart(1, false)}, n == 0
+	case digits[0] == '0' || len(digits) > n:
+		return KeyRange{}, false
 	}
-	longest := integerDigits(greatest)
+	start, significant := numberKeyStart(n, isNegative), strings.TrimRight(digits, "0") // keys have no zeros at their end
 	if isNegative {
-		longest = integerDigits(least)
+		return KeyRange{start + inverted(digits), start + inverted(significant) + "\xff\x00"}, true
 	}
-	significant := strings.TrimRight(digits, "0") // keys have no zeros at their end
-	for n := len(digits); n <= min(longest, MaxDigits); n++ {
-		start := numberKeyStart(n, isNegative)
-		if isNegative {
-			ranges = append(ranges, KeyRange{start + inverted(digits), start + inverted(significant) + "\xff\x00"})
-			continue
-		}
-		after := []byte(digits)
-		after[len(after)-1]++ // for 9 it is a colon, which is after all digits
-		ranges = append(ranges, KeyRange{start + significant, start + string(after)})
+	after := []byte(digits)
+	after[len(after)-1]++ // for 9 it is a colon, which is after all digits
+	return KeyRange{start + significant, start + string(after)}, true
+}
+
+// NumberLength returns the sign of the number with a sort key, and how many digits it has before
+// the decimal point, without a leading zero. Numbers of one sign and length are adjacent.
+func NumberLength(key string) (isNegative bool, n int) {
+	isNegative = strings.HasPrefix(key, string([]byte{numberNegative}))
+	if len(key) < 5 {
+		return isNegative, 0 // zero
 	}
-	return ranges
+	exponent := key[1:5]
+	if isNegative {
+		exponent = inverted(exponent)
+	}
+	return isNegative, int(max(0, int64(binary.BigEndian.Uint32([]byte(exponent)))-1<<31))
 }
 
 // numberKeyStart returns the beginning of the keys of numbers with n digits before the decimal
@@ -57,18 +62,6 @@ func numberKeyStart(n int, isNegative bool) string {
 		return string([]byte{numberNegative}) + inverted(exponent)
 	}
 	return string([]byte{numberPositive}) + exponent
-}
-
-// integerDigits returns the number of digits before the decimal point of the number with a key.
-func integerDigits(key string) int {
-	if len(key) < 5 {
-		return 0 // zero, or no key
-	}
-	exponent := key[1:5]
-	if key[0] == numberNegative {
-		exponent = inverted(exponent)
-	}
-	return int(int64(binary.BigEndian.Uint32([]byte(exponent))) - 1<<31)
 }
 
 // inverted returns the bytes of a part of the key of a negative number.

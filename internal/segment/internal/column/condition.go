@@ -17,6 +17,10 @@ import (
 // Term converts a condition of a query on the field to a term that package plan evaluates.
 func (c *Column) Term(st *guard.Steps, cond query.Condition) plan.Term {
 	t := plan.Term{Exclude: cond.Op == query.OpNe}
+	if cond.Op == query.OpPrefix && c.Field.Type == herb.TypeNumber {
+		t.Condition = c.numberPrefixes(st, cond.Values)
+		return t
+	}
 	if len(cond.Values) == 1 {
 		t.Condition = c.operand(st, cond.Op, cond.Values[0])
 		return t
@@ -51,46 +55,17 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 	case op == query.OpContains:
 		return c.contains(st, o, name)
 	}
-	if op == query.OpPrefix && c.Field.Type == herb.TypeNumber {
-		return c.numberPrefix(st, o.Text, name)
-	}
 	from, to := keyRange(op, o)
 	if c.Field.Type == herb.TypeList {
 		first := c.firstElement(from)
 		end := max(first, c.firstElement(to))
 		return c.newElementRanges(uint32(first), uint32(end), nil, end-first, name)
 	}
-	return c.valueRange(from, to, name)
-}
-
-// valueRange returns the condition that the sort key of a value is in the range [from, to).
-func (c *Column) valueRange(from, to, name string) RankRange {
 	first, end := c.firstRun(from), c.Distinct()
 	if to != maxKey {
 		end = max(first, c.firstRun(to))
 	}
 	return RankRange{c: c, from: int(c.runs.At(first)), to: int(c.runs.At(end)), run: anyRun, name: name}
-}
-
-// numberPrefix returns the condition that a number begins with a prefix.
-func (c *Column) numberPrefix(st *guard.Steps, prefix, name string) plan.Condition {
-	if c.Distinct() == 0 {
-		return plan.StoredCondition{Name: name}
-	}
-	var all plan.AnyOf
-	for _, r := range text.NumberPrefixRanges(prefix, c.runKey(0), c.runKey(c.Distinct()-1)) {
-		st.Check()
-		if ranks := c.valueRange(r.From, r.To, name); ranks.from < ranks.to {
-			all = append(all, ranks)
-		}
-	}
-	switch len(all) {
-	case 0:
-		return plan.StoredCondition{Name: name}
-	case 1:
-		return all[0]
-	}
-	return all
 }
 
 // maxKey is greater than all sort keys: a range that ends with it has no upper bound.
@@ -134,9 +109,9 @@ func Meets(f *herb.Field, value string, cond query.Condition) bool {
 		case cond.Op == query.OpContains:
 			return text.NewSubstring(o.Text).In([]byte(value))
 		case cond.Op == query.OpPrefix && f.Type == herb.TypeNumber:
-			return slices.ContainsFunc(text.NumberPrefixRanges(o.Text, key.Key, key.Key), func(r text.KeyRange) bool {
-				return key.Key >= r.From && key.Key < r.To
-			})
+			_, length := text.NumberLength(key.Key)
+			r, ok := text.NumberPrefixRange(o.Text, length)
+			return ok && key.Key >= r.From && key.Key < r.To
 		}
 		from, to := keyRange(cond.Op, o)
 		return key.Key >= from && key.Key < to
