@@ -76,6 +76,21 @@ func IsNumber(v []byte) bool {
 	return false
 }
 
+// flags are the letters that statistical offices write after numbers: b for a break in time series,
+// p for provisional and so on.
+const flags = "bcdefinprsuz"
+
+// IsFlagged reports whether a value is a number, or a colon for a missing one, with a blank and one
+// or two flags after it, as Eurostat writes "12.3 p" and ": c".
+func IsFlagged(v []byte) bool {
+	at := bytes.LastIndexByte(v, ' ')
+	if at < 1 || at < len(v)-3 || at == len(v)-1 || len(bytes.Trim(v[at+1:], flags)) > 0 {
+		return false
+	}
+	number := text.TrimBlanks(v[:at])
+	return string(number) == ":" || IsNumber(number)
+}
+
 // isQuantity reports whether a value is a number in a wide sense: also a bound such as "<5", a code
 // with leading zeros, or digits with commas anywhere, such as "12,34,567".
 func isQuantity(v []byte) bool {

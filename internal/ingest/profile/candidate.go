@@ -22,7 +22,7 @@ type candidate struct {
 	typed   int          // number of values of the type; after close, in any notation
 	other   int          // number of values that are not of the type
 	named   []namedValue // different values that are not of the type: all until close, then the first maxNamed
-	another string       // the value of the type that ruled it out, because its notation differs from the values before
+	another string       // first value of the type whose notation differs from the values before
 }
 
 // namedValue is a value with its position and the number of times that it occurs.
@@ -49,9 +49,16 @@ func (c *candidate) addOther(v []byte, where func() string) {
 func (c *candidate) close(v []byte, isTyped bool, where func() string) {
 	if c.closed = true; isTyped {
 		c.typed++
-		c.another = quote(v, where())
+		c.nameAnother(v, where)
 	} else {
 		c.addOther(v, where)
+	}
+}
+
+// nameAnother keeps the first value of the type that is not in the notation of the values before.
+func (c *candidate) nameAnother(v []byte, where func() string) {
+	if c.another == "" {
+		c.another = quote(v, where())
 	}
 }
 

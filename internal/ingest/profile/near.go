@@ -1,7 +1,9 @@
 package profile
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 )
@@ -24,7 +26,7 @@ func (c *column) near(name string, fileType herb.Type, shown *conventions) *herb
 	switch {
 	case isOpen && c.number.isAlmost():
 		n.Type = herb.TypeNumber
-		n.Notation, why = c.numbers.notation(shown)
+		n.Notation, why = c.numberNotation(name, fileType, shown)
 	case c.time.isAlmost():
 		n.Type = herb.TypeDate
 		if c.times.hasClock() {
@@ -44,4 +46,33 @@ func (c *column) near(name string, fileType herb.Type, shown *conventions) *herb
 	}
 	slices.Sort(n.Notation.Missing)
 	return &n
+}
+
+// nearNote says how many values of a text column have the type that nearly all have, and what to do
+// about the others. It is empty if other notes are about all of them.
+func (c *column) nearNote(t herb.Type) string {
+	k := c.candidate(t)
+	typed, rest := k.typed, k.other
+	others := slices.Clone(k.named)
+	if t == herb.TypeNumber {
+		for _, i := range c.infinities {
+			others, rest = append(others, i), rest+i.count
+		}
+		if c.padded+c.long+c.flagged >= rest && rest > 0 {
+			return ""
+		}
+	}
+	if rest == 0 {
+		return fmt.Sprintf("all %s values are %ss, but not in one notation; write them alike", herb.Count(typed), t)
+	}
+	var quoted []string
+	named := 0
+	for _, o := range others[:min(len(others), maxNamed)] {
+		quoted, named = append(quoted, fmt.Sprintf("%q", clip(o.value))), named+o.count
+	}
+	if named < rest {
+		quoted = append(quoted, "…")
+	}
+	return fmt.Sprintf(`%s of %s values are %ss; if all should be, correct the others or declare "missingValues": [%s]`,
+		herb.Count(typed), herb.Count(typed+rest), t, strings.Join(quoted, ", "))
 }

@@ -154,6 +154,8 @@ type column struct {
 	firstPadded        string
 	long               int // numbers with too many digits
 	firstLong          string
+	flagged            int // numbers with flags, such as "12.3 p"
+	firstFlagged       string
 	spaced             int // values with white space at the beginning or end
 	firstSpaced        string
 	checks             []*Field
@@ -220,12 +222,18 @@ func (c *column) observeScalar(v []byte, where func() string) {
 			c.firstLong = quote(v, where())
 		}
 	}
+	if !isNumber && kind.IsFlagged(v) {
+		if c.flagged++; c.flagged == 1 {
+			c.firstFlagged = quote(v, where())
+		}
+	}
 	n, t, b := &c.number, &c.time, &c.word
 	isTime := isDate
 	switch {
 	case t.closed:
-		if isTime = isDate || !isWord && !isNumber && kind.IsTime(v); isTime {
-			c.times.observe(v, isDate) // near needs the notation of the others
+		isTime = isDate || !isWord && !isNumber && kind.IsTime(v)
+		if isTime && !c.times.observe(v, isDate) { // near needs the notation of the others
+			t.nameAnother(v, where)
 		}
 		t.addClosed(v, isTime, where)
 	case isWord:
@@ -242,8 +250,8 @@ func (c *column) observeScalar(v []byte, where func() string) {
 		addNamed(&c.infinities, v, maxSigns, where)
 	case n.closed:
 		isLike := isNumber || !isTime && !isWord && !isPadded && kind.IsNumber(v)
-		if isLike {
-			c.numbers.observe(v, isNumber)
+		if isLike && !c.numbers.observe(v, isNumber) {
+			n.nameAnother(v, where)
 		}
 		n.addClosed(v, isLike, where)
 	case isWord:

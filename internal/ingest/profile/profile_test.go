@@ -548,6 +548,39 @@ func TestResult_near(t *testing.T) {
 	}
 }
 
+// TestResult_nearNotes checks that a column that misses a type by a few values says which values
+// prevent it and what to do.
+func TestResult_nearNotes(t *testing.T) {
+	t.Parallel()
+	flagged := strings.Repeat("12.3|:|4.5 p|", 20)
+	for _, tt := range []struct{ name, column, values, want string }{
+		{"words", "c", numbersTo(40) + "a|b 1|a", `40 of 43 values are numbers; if all should be, correct the others or declare "missingValues": ["a", "b 1"]`},
+		{"more than are named", "c", numbersTo(40) + "a1|a2|a3|a4", `40 of 44 values are numbers; if all should be, correct the others or declare "missingValues": ["a1", "a2", "a3", …]`},
+		{"a long value", "c", numbersTo(40) + strings.Repeat("x ", 500), `["` + strings.Repeat("x ", 30) + `…"]`},
+		{"infinity", "c", numbersTo(40) + "Inf|Inf", `40 of 42 values are numbers; if all should be, correct the others or declare "missingValues": ["Inf"]`},
+		{"dates", "c", strings.Repeat("2024-02-29|", 20) + "1920", `20 of 21 values are dates; if all should be, correct the others or declare "missingValues": ["1920"]`},
+		{"times", "c", strings.Repeat("10:00|", 20) + "noon", `20 of 21 values are times;`},
+		{"two notations", "c", strings.Repeat("12,5|", 20) + "3.25", `all 21 values are numbers, but not in one notation; write them alike`},
+		{"leading zeros", "c", numbersTo(40) + "007", `numbers with leading zeros, such as "007" (row 41), are kept as text`},
+		{"flags", "c", flagged + ": c|5 bp", `22 values have letters that qualify them, the first "4.5 p" (row 3); for numbers, move the letters to a column of their own`},
+		{"codes", "zip", strings.Repeat("90210|", 40) + "90210-12", ""},
+		{"half of the values", "c", numbersTo(40) + strings.Repeat("a1|", 20), ""},
+		{"units", "c", strings.Repeat("5 m|", 40), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := profileOf(t, strings.TrimSuffix(tt.values, "|"), tt.column, "", profile.Schema{})
+			if got := strings.Join(r.Report.Notes, "\n"); err != nil || r.Type != herb.TypeText || !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
+				t.Errorf("%v, %s: %s", err, r.Type, got)
+			}
+		})
+	}
+	r, err := profileOf(t, strings.Repeat("1.5|", 40)+"n/a*|7,5|x", "c", "", profile.Schema{})
+	if want := `"7,5" (row 42) is not a number in the notation of the others`; err != nil || !strings.Contains(r.Report.Evidence, want) {
+		t.Errorf("%v, %s", err, r.Report.Evidence)
+	}
+}
+
 // TestResult_distribution checks the distribution of lengths: exact intervals without gaps between
 // the shortest and the longest text.
 func TestResult_distribution(t *testing.T) {

@@ -52,7 +52,11 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 		report.Lengths = c.lengths.report(c.shortest, c.longest)
 	}
 	if t == herb.TypeText && declared == "" && why == "" {
-		report.Near = c.near(name, fileType, f.profiler.conventions())
+		if report.Near = c.near(name, fileType, f.profiler.conventions()); report.Near != nil {
+			if note := c.nearNote(report.Near.Type); note != "" {
+				report.Notes = append(report.Notes, note)
+			}
+		}
 	}
 	return field, report, nil
 }
@@ -139,9 +143,7 @@ func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t h
 	switch {
 	case c.number.holds() && isOpen && len(c.infinities) == 0:
 		t = herb.TypeNumber
-		if n, why = c.numbers.notation(shown); fileType == "" && c.isCodes(name) {
-			why = "its name and its digits are those of codes, which are not calculated with; declare the type number if they are quantities"
-		}
+		n, why = c.numberNotation(name, fileType, shown)
 	case c.time.holds():
 		t = herb.TypeDate
 		if c.times.hasClock() {
@@ -163,6 +165,14 @@ func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t h
 	default:
 		return herb.TypeText, n, ""
 	}
+}
+
+// numberNotation returns the notation of the numbers of the column. why says why they are text.
+func (c *column) numberNotation(name string, fileType herb.Type, shown *conventions) (n herb.Notation, why string) {
+	if fileType == "" && c.isCodes(name) {
+		return n, "its name and its digits are those of codes, which are not calculated with; declare the type number if they are quantities"
+	}
+	return c.numbers.notation(shown)
 }
 
 // fits reports whether the values fit the type that the file declares.
@@ -275,6 +285,10 @@ func (c *column) notes(t herb.Type) []string {
 	var notes []string
 	if t == herb.TypeText && c.padded > 0 && c.number.isNear(c.padded) {
 		notes = append(notes, "numbers with leading zeros, such as "+c.firstPadded+", are kept as text")
+	}
+	if t == herb.TypeText && c.flagged > 0 && c.number.typed > 0 && c.number.isNear(c.flagged) {
+		notes = append(notes, herb.Count(c.flagged)+" values have letters that qualify them, the first "+c.firstFlagged+
+			"; for numbers, move the letters to a column of their own")
 	}
 	if t == herb.TypeText && c.long > 0 && c.number.isNear(c.long) {
 		notes = append(notes, fmt.Sprintf("numbers of more than %s digits, such as %s, are kept as text", herb.Count(text.MaxDigits), c.firstLong))
