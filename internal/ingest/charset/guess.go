@@ -1,0 +1,182 @@
+package charset
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"herbarium/internal/herb"
+)
+
+// guessEncoding sets the encoding of a content that is not UTF-8 at an offset. head is its start,
+// empty if it was decoded already.
+func (d *decoder) guessEncoding(offset int64, line int, head []byte) (err error) {
+	if d.name = guessEastAsian(head); d.name == "" || !d.canDecode(d.name, func(rune) {}) {
+		d.name = "Shift_JIS"
+		isCertain, isPossible := d.isShiftJIS()
+		if !isCertain {
+			d.name, err = d.guessSingleByte(offset, line)
+		}
+		if err != nil && isPossible {
+			return herb.Invalidf("line %d: byte %d is not UTF-8; the text may be Japanese in Shift_JIS, but is too short to tell; name its encoding, "+
+				"such as encoding=shift_jis, or save it as UTF-8", line, offset)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	d.notes = append(d.notes, "the file is not UTF-8 and was read as "+d.name+"; if letters look wrong, name its encoding")
+	d.dec, err = newDecoder(d.name)
+	return err
+}
+
+// guessSingleByte scans a content that is not UTF-8 at an offset in a line and returns its
+// encoding. It fails if no encoding with one byte per character fits, if a byte is zero, which no
+// program writes there, or if a part of the content is UTF-8.
+func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error) {
+	counts, err := d.countBytes()
+	if err != nil {
+		return "", err
+	}
+	best := counts.rankEncodings()[0]
+	decoded := counts.firstValid.found && counts.firstValid.offset < d.offset // as UTF-8, and the parser has it
+	switch {
+	case decoded || !best.isUsable(counts) && counts.validRuns > 0 || counts.mixesUTF8(best):
+		return "", herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the file mixes encodings; %s",
+			invalidLine, invalid, counts.firstValid.offset, counts.firstValid.line, remedy)
+	case best.isUsable(counts):
+		return best.name, nil
+	case counts.undefined.found:
+		u := counts.undefined
+		return "", herb.Invalidf("line %d: byte %d (0x%02X) is neither UTF-8 nor Windows-1252; %s", u.line, u.offset, u.value, remedy)
+	}
+	return "", herb.Invalidf("line %d: byte %d is not UTF-8, and the letters do not look like Windows-1252; name the encoding of the file, "+
+		"such as iso-8859-7, koi8-r or gb18030, or save it as UTF-8", invalidLine, invalid)
+}
+
+// byteCounts describes the bytes beyond ASCII of a content that is not UTF-8. A run is a sequence
+// of such bytes between ASCII characters.
+type byteCounts struct {
+	pairs       pairCounts
+	validPairs  pairCounts // in and around runs that are UTF-8
+	within      [256]int   // between two ASCII letters
+	validRuns   int        // that are UTF-8
+	invalidRuns int
+	firstValid  bytePosition // of a UTF-8 character beyond ASCII
+	undefined   bytePosition // of a byte that is zero or has no character in Windows-1252
+	hasZero     bool
+}
+
+type bytePosition struct {
+	found  bool
+	offset int64
+	line   int
+	value  byte
+}
+
+// pairCounts counts adjacent bytes of which at least one is beyond ASCII.
+type pairCounts [256][256]int
+
+func (p *pairCounts) add(last, b byte) {
+	if last|b >= utf8.RuneSelf {
+		p[last][b]++
+	}
+}
+
+// maxRun is the number of bytes of a run that are examined if it is UTF-8.
+const maxRun = 64
+
+// countBytes scans the whole content.
+func (d *decoder) countBytes() (*byteCounts, error) {
+	src, err := d.file.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	in := bufio.NewReaderSize(src, bufferBytes)
+	var (
+		c            = new(byteCounts)
+		line         = 1
+		before, last byte
+		run          []byte // with the byte before it
+		isValid      bool
+		buf          [utf8.UTFMax]byte
+	)
+	endRun := func(next byte) {
+		switch {
+		case len(run) == 0:
+			return
+		case !isValid:
+			c.invalidRuns++
+		default:
+			c.validRuns++
+			for i, b := range append(run, next)[1:] {
+				c.validPairs.add(run[i], b)
+			}
+		}
+		run = run[:0]
+	}
+	for offset, steps := int64(0), 0; ; steps++ {
+		if steps%bufferBytes == 0 && d.ctx.Err() != nil {
+			return nil, context.Cause(d.ctx)
+		}
+		r, size, err := in.ReadRune()
+		if err == io.EOF {
+			endRun(0)
+			c.pairs.add(last, 0)
+			return c, nil
+		} else if err != nil {
+			return nil, err
+		}
+		raw := utf8.AppendRune(buf[:0], r)
+		if r == utf8.RuneError && size == 1 {
+			_ = in.UnreadRune()
+			b, _ := in.ReadByte()
+			raw = append(buf[:0], b)
+		}
+		if raw[0] < utf8.RuneSelf {
+			endRun(raw[0])
+		} else {
+			if len(run) == 0 {
+				run, isValid = append(run, last), true
+			}
+			if isValid = isValid && size > 1; len(run) < maxRun {
+				run = append(run, raw...)
+			}
+			if size > 1 && !c.firstValid.found {
+				c.firstValid = bytePosition{true, offset, line, raw[0]}
+			}
+		}
+		for i, b := range raw {
+			c.pairs.add(last, b)
+			if isASCIILetter(before) && last >= utf8.RuneSelf && isASCIILetter(b) {
+				c.within[last]++
+			}
+			c.hasZero = c.hasZero || b == 0
+			if !c.undefined.found && strings.IndexByte("\x00\x81\x8D\x8F\x90\x9D", b) >= 0 {
+				c.undefined = bytePosition{true, offset + int64(i), line, b}
+			}
+			if b == '\r' || b == '\n' && last != '\r' {
+				line++
+			}
+			before, last = last, b
+		}
+		offset += int64(len(raw))
+	}
+}
+
+func isASCIILetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+// mixesUTF8 reports whether some runs are UTF-8 and not letters of the encoding by accident. A few
+// accidental runs are words in the encoding, such as Ні in Windows-1251; runs of UTF-8 are not.
+func (c *byteCounts) mixesUTF8(e *encodingFit) bool {
+	if c.validRuns == 0 {
+		return false
+	}
+	good, bad := e.judgeValidRuns(&c.validPairs)
+	isRare := 20*c.validRuns <= c.invalidRuns
+	areWords := 10*bad <= good && c.validRuns <= c.invalidRuns
+	return !(areWords && good > 0 || isRare && bad == 0)
+}

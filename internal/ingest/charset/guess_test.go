@@ -1,0 +1,64 @@
+package charset
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
+)
+
+// TestGuessEncoding_accidentalUTF8 reads texts some of whose bytes are UTF-8 by accident.
+func TestGuessEncoding_accidentalUTF8(t *testing.T) {
+	t.Parallel()
+	var ages strings.Builder
+	for i := range 9 {
+		fmt.Fprintf(&ages, "2024,%d0代,%d\n", i+1, i)
+	}
+	for _, tt := range []struct {
+		name     string
+		encoding encoding.Encoding
+		text     string
+		accident string // the first accidental character
+	}{
+		{"Shift_JIS", japanese.ShiftJIS, "year,age,count\n2024,10歳未満,3\n" + ages.String(), "\u0396"},
+		{"Shift_JIS", japanese.ShiftJIS, "品名,数\nﾃﾚﾋﾞ,3\nﾊﾟｿｺﾝ,4\nｶﾞﾗｽ,5\nｼﾞﾃﾝｼｬ,6\nﾃｽﾄ,7\n", "\u00FD"},
+		{"Windows-1251", charmap.Windows1251, "місто;столиця\nКиїв;Так\nЛьвів;Ні\nОдеса;Ні\nХарків;Ні\nДніпро;Ні\nВінниця;Ні\n", "\u0373"},
+		{"Windows-1251", charmap.Windows1251, russian + strings.Repeat(russian, 5) + "«Р»,«С»\n", "\u043B"},
+		{"GB18030", simplifiedchinese.GB18030, simplified + "5,女\n", "\u016E"},
+	} {
+		encoded := encode(tt.encoding, tt.text)
+		if !strings.Contains(encoded, tt.accident) {
+			t.Errorf("%s: %q has no %q", tt.name, encoded, tt.accident)
+		}
+		got, notes, err := decode(t, memory{Content: encoded}, "")
+		if err != nil || got != tt.text || !strings.Contains(strings.Join(notes, "\n"), tt.name) {
+			t.Errorf("%s: got %q, notes %q, error %v", tt.name, got, notes, err)
+		}
+	}
+}
+
+// TestGuessEncoding_mixed rejects texts some of whose lines are UTF-8.
+func TestGuessEncoding_mixed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		encoding encoding.Encoding
+		text     string
+	}{
+		{charmap.Windows1252, "ville,café\nOrléans,crème\nBesançon,thé\n"},
+		{charmap.Windows1252, "prix,5\u00A0€\nété,6\u00A0€\n"},
+		{charmap.Windows1251, russian},
+		{charmap.Windows1250, polish},
+		{japanese.ShiftJIS, kana},
+	} {
+		single := encode(tt.encoding, tt.text)
+		for _, content := range []string{single + tt.text, tt.text + single, strings.Repeat(single, 30) + tt.text} {
+			if got, _, err := decode(t, memory{Content: content}, ""); err == nil {
+				t.Errorf("%q is read as %q", content, got)
+			}
+		}
+	}
+}

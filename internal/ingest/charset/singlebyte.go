@@ -1,0 +1,272 @@
+package charset
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+)
+
+// singleByte is an encoding with one byte per character.
+type singleByte struct {
+	name  string
+	table *charmap.Charmap
+	// languages has the letters beyond ASCII of each language that is written in the encoding, in
+	// lower case. It is empty if the alphabet is not Latin.
+	languages []string
+	// frequent has letters that are at least minFrequent percent of a text, in lower case, if the
+	// alphabet is not Latin.
+	frequent string
+}
+
+func (s singleByte) isLatin() bool { return s.frequent == "" }
+
+// singleByteEncodings returns the encodings that are compared. Of encodings that fit equally well,
+// the first one is chosen.
+func singleByteEncodings() []singleByte {
+	western := []string{
+		"àâæçèéêëîïôùûüœ", "äöüß", "áéíñóúü", "àáâãçéêíóôõúü", "åäæéöø", "àèéìòù", "áæéíðóöúýþ", "èéêëïöü", "äõöüšž", "àçèéíïòóúü",
+	}
+	central := []string{
+		"óąćęłńśźż", "áéíóúýčďěňřšťůž", "áäéíóôúýčďĺľňŕšťž", "áéíóöúüőű", "ćčđšž", "âîăşţ",
+	}
+	return []singleByte{
+		{name: windows1252, table: charmap.Windows1252, languages: western},
+		{name: "Windows-1250", table: charmap.Windows1250, languages: central},
+		{name: "ISO-8859-2", table: charmap.ISO8859_2, languages: central},
+		{name: "Windows-1254", table: charmap.Windows1254, languages: []string{"âçîöûüğiış"}}, // i is the lower case of İ
+		{name: "Windows-1257", table: charmap.Windows1257, languages: []string{"ąčęėįšūųž", "āčēģīķļņšūž"}},
+		{name: "macintosh", table: charmap.Macintosh, languages: western},
+		{name: "Windows-1251", table: charmap.Windows1251, frequent: cyrillic},
+	}
+}
+
+const (
+	windows1252 = "Windows-1252"
+	cyrillic    = "аеинотсрвліј" // in Russian, Ukrainian, Belarusian, Bulgarian, Serbian and Macedonian
+	minFrequent = 50
+)
+
+// characterClass says where a character may be in a word.
+type characterClass byte
+
+const (
+	classOther      characterClass = iota // ASCII that is not a letter
+	classLower                            // letter
+	classUpper                            // letter
+	classApostrophe                       // may be within a word
+	classJoiner                           // may be anywhere, such as a dash
+	classSymbol                           // not within a word, such as a quote
+	classOdd                              // not beside a letter, such as a line of a frame
+	classUndefined                        // no character
+)
+
+func (c characterClass) isLetter() bool { return c == classLower || c == classUpper }
+
+// classify returns the class of each byte.
+func (s singleByte) classify() (classes [256]characterClass) {
+	for i := range classes {
+		r := s.table.DecodeByte(byte(i))
+		isOwn := r < utf8.RuneSelf || unicode.Is(unicode.Latin, r) == s.isLatin()
+		switch {
+		case r == utf8.RuneError || i >= utf8.RuneSelf && r < 0xA0:
+			classes[i] = classUndefined
+		case r == '’':
+			classes[i] = classApostrophe
+		case strings.ContainsRune("´–—…·«»\u00A0\u00ADµ", r):
+			classes[i] = classJoiner
+		case strings.ContainsRune("ªºƒ", r):
+			classes[i] = classSymbol
+		case unicode.IsLower(r) && isOwn:
+			classes[i] = classLower
+		case unicode.IsUpper(r) && isOwn:
+			classes[i] = classUpper
+		case i < utf8.RuneSelf:
+			classes[i] = classOther
+		case r <= 0xFF && !strings.ContainsRune("¨¸¯¦¬", r) || strings.ContainsRune("“”‘‚„‹›€™•†‡‰№", r):
+			classes[i] = classSymbol
+		default:
+			classes[i] = classOdd
+		}
+	}
+	return classes
+}
+
+// encodingFit says how well the bytes beyond ASCII fit an encoding.
+type encodingFit struct {
+	singleByte
+	classes         [256]characterClass
+	isImpossible    bool // a byte has no character
+	good, bad       int  // letters after a letter, and characters where no word has them
+	all             int  // bytes beyond ASCII
+	letters         int  // beyond ASCII
+	adjacent        int  // bytes beyond ASCII after another one, without repetitions
+	frequentLetters int  // letters that are frequent in the languages, if the alphabet is not Latin
+	known           int  // percent of the letters after a letter that the best language has
+	distinct        int  // letters of this language
+}
+
+// fit examines the bytes in an encoding.
+func (c *byteCounts) fit(s singleByte) *encodingFit {
+	e := &encodingFit{singleByte: s, classes: s.classify()}
+	var after [256]int // after a letter
+	for i := range c.pairs {
+		for j, n := range c.pairs[i] {
+			if n == 0 {
+				continue
+			}
+			good, bad := e.judge(byte(i), byte(j))
+			e.good, e.bad = e.good+good*n, e.bad+bad*n
+			if j < utf8.RuneSelf {
+				continue
+			}
+			class := e.classes[j]
+			e.isImpossible = e.isImpossible || class == classUndefined
+			if e.all += n; i >= utf8.RuneSelf && i != j {
+				e.adjacent += n
+			}
+			if class.isLetter() {
+				e.letters += n
+				if strings.ContainsRune(s.frequent, unicode.ToLower(s.table.DecodeByte(byte(j)))) {
+					e.frequentLetters += n
+				}
+			}
+			if e.classes[i].isLetter() && (class.isLetter() || class == classOdd) {
+				after[j] += n
+			}
+		}
+	}
+	for b, n := range c.within {
+		switch e.classes[b] {
+		case classApostrophe:
+			e.good += n
+		case classSymbol:
+			e.bad += n
+			after[b] += n
+		}
+	}
+	for _, language := range s.languages {
+		e.compareLanguage(language, after)
+	}
+	return e
+}
+
+// judge returns 1 for good if the second of two bytes is a letter beyond ASCII that may follow the
+// first, and 1 for bad if no word has the two characters.
+func (e *encodingFit) judge(first, second byte) (good, bad int) {
+	a, b := e.classes[first], e.classes[second]
+	switch {
+	case a.isLetter() && b.isLetter():
+		mixesAlphabets := !e.isLatin() && (first < utf8.RuneSelf) != (second < utf8.RuneSelf)
+		if mixesAlphabets || a == classLower && b == classUpper {
+			return 0, 1
+		} else if second >= utf8.RuneSelf {
+			return 1, 0
+		}
+	case a.isLetter() && b == classOdd:
+		return 0, 1
+	}
+	return 0, 0
+}
+
+// judgeValidRuns judges bytes that are UTF-8. The first byte of frequent characters of UTF-8 is a
+// letter in the encodings of Latin alphabets, with a symbol after it.
+func (e *encodingFit) judgeValidRuns(pairs *pairCounts) (good, bad int) {
+	for i := range pairs {
+		for j, n := range pairs[i] {
+			if n == 0 {
+				continue
+			}
+			g, b := e.judge(byte(i), byte(j))
+			if i >= utf8.RuneSelf && e.classes[i].isLetter() && j >= utf8.RuneSelf && !e.classes[j].isLetter() {
+				if e.classes[j] > classJoiner || e.isLatin() && strings.IndexByte("\xC2\xC3\xC4\xC5\xE2", byte(i)) >= 0 {
+					b = 1
+				}
+			}
+			good, bad = good+g*n, bad+b*n
+		}
+	}
+	return good, bad
+}
+
+// compareLanguage keeps how many of the letters after a letter a language has, if it has the most.
+func (e *encodingFit) compareLanguage(letters string, after [256]int) {
+	all, known, distinct := 0, 0, 0
+	for b, n := range after {
+		all += n
+		if n > 0 && strings.ContainsRune(letters, unicode.ToLower(e.table.DecodeByte(byte(b)))) {
+			known += n
+			distinct++
+		}
+	}
+	if all > 0 && 100*known/all > e.known {
+		e.known, e.distinct = 100*known/all, distinct
+	}
+}
+
+// wellFormed returns how many percent of the bytes that belong to words make words.
+func (e *encodingFit) wellFormed() int {
+	if e.good+e.bad == 0 {
+		return 100
+	}
+	return 100 * e.good / (e.good + e.bad)
+}
+
+func (e *encodingFit) score() int {
+	return e.wellFormed() + e.known + 100*e.frequentLetters/max(e.all, 1)
+}
+
+// isUsable reports whether the content can be decoded, and whether its letters are between those of
+// ASCII, as in Latin text, or as frequent as in the other alphabet.
+func (e *encodingFit) isUsable(c *byteCounts) bool {
+	isDense := 2*e.adjacent > e.all
+	switch {
+	case e.isImpossible || c.hasZero:
+		return false
+	case e.isLatin():
+		return !isDense || e.all < 10
+	}
+	return isDense && e.letters >= 20 && 100*e.frequentLetters >= minFrequent*e.all && e.wellFormed() >= 80
+}
+
+// replaces reports whether the evidence suffices to prefer the encoding to Windows-1252: nearly all
+// words are well-formed, and most are not in Windows-1252, or a language has nearly all letters,
+// and no western language has.
+func (e *encodingFit) replaces(western *encodingFit, c *byteCounts) bool {
+	if !e.isUsable(c) {
+		return false
+	}
+	needed := 3
+	if !western.isUsable(c) {
+		needed = 1
+	}
+	byWords := e.good >= needed && e.wellFormed() >= 95 && western.wellFormed() <= 60
+	byLetters := e.good >= 20 && e.distinct >= 3 && e.known >= 98 && western.known <= 95
+	return !e.isLatin() || byWords || byLetters
+}
+
+// rankEncodings returns the encodings by how well they fit. The first is Windows-1252 unless there
+// is evidence for another one.
+func (c *byteCounts) rankEncodings() []*encodingFit {
+	var fits []*encodingFit
+	for _, s := range singleByteEncodings() {
+		fits = append(fits, c.fit(s))
+	}
+	western := fits[0]
+	rank := func(e *encodingFit) int {
+		switch {
+		case e == western:
+			return 1
+		case e.replaces(western, c):
+			return 2
+		}
+		return 0
+	}
+	slices.SortStableFunc(fits, func(a, b *encodingFit) int {
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(b.score(), a.score()))
+	})
+	return fits
+}
