@@ -20,6 +20,7 @@ func (g *generator) notation(t herb.Type) (n herb.Notation) {
 		case herb.TypeNumber:
 			n = pick(g, []herb.Notation{
 				{Group: ","}, {Group: ".", Decimal: ","}, {Group: " ", Decimal: ","}, {Group: "'"}, {Decimal: ","}, {Affix: "£", Group: ","}, {Affix: "%"},
+				{Padded: true},
 			})
 		case herb.TypeDate:
 			n.DateFormat = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y", "%m/%d/%Y|%m/%d/%y"})
@@ -45,7 +46,11 @@ func (g *generator) writeNumber(n herb.Notation, number string) string {
 	}
 	whole, fraction, point := strings.Cut(number, ".")
 	if n.Group != "" && g.chance(80) {
-		for at := len(whole) - 3; at > 0; at -= 3 {
+		size := 3
+		if n.Group == "," {
+			size = pick(g, []int{2, 3}) // in India, groups before the last have two digits
+		}
+		for at := len(whole) - 3; at > 0; at -= size {
 			whole = whole[:at] + n.Group + whole[at:]
 		}
 	}
@@ -58,6 +63,11 @@ func (g *generator) writeNumber(n herb.Notation, number string) string {
 			number = whole + n.Decimal
 		}
 		number += fraction
+	} else if n.Decimal == "" && g.chance(3) {
+		number += "."
+	}
+	if n.Padded && g.chance(50) && whole != "" {
+		number = "00" + number
 	}
 	switch {
 	case n.Affix == "£" && g.chance(80):

@@ -36,7 +36,7 @@ func TestCanonical(t *testing.T) {
 	}{
 		{"plain numbers", plain, map[string]string{
 			"25": "25", "-25.50": "-25.50", ".5": "0.5", "-.5": "-0.5", "+3": "3", " 7 ": "7", "\u00a07": "7", "\u22125": "-5", "": missing,
-			"NA": missing, " NaN ": missing, "  ": missing, "na": invalid, "1,5": invalid, "007": invalid, "00.5": invalid, "1.": invalid,
+			"NA": missing, " NaN ": missing, "  ": missing, "na": invalid, "1,5": invalid, "007": invalid, "00.5": invalid, "1.": "1", "-34.": "-34", "1.e2": "100", "1..": invalid,
 			".": invalid, "+": invalid, "--5": invalid, "$5": invalid, "5%": invalid, "1 2": invalid, "Inf": invalid,
 		}},
 		{"exponents", plain, map[string]string{
@@ -45,7 +45,7 @@ func TestCanonical(t *testing.T) {
 			"1e99999999999999999999": invalid, "1e": invalid, "e5": invalid, "1e5.5": invalid, "1e+": invalid, ".e1": invalid,
 		}},
 		{"dollars", dollars, map[string]string{
-			"$1,234,567.89": "1234567.89", "-$5": "-5", "$-5": "-5", "$ 5": "5", "5 $": "5", "1234": "1234", "$1,23": invalid, "$12,34,567": invalid,
+			"$1,234,567.89": "1234567.89", "-$5": "-5", "$-5": "-5", "$ 5": "5", "5 $": "5", "1234": "1234", "$1,23": invalid, "$12,34,567": "1234567", "$1,42,782": "142782", "$123,45,678": invalid, "$1,23,456,789": invalid, "$1,234,56,789": invalid,
 			"$1234,567": invalid, "$,123": invalid, "$0,123": invalid, "$1,,234": invalid, "€5": invalid, "$": invalid, "-$-5": invalid,
 		}},
 		{"percent", percent, map[string]string{"45%": "45", "4.5 %": "4.5", "-1%": "-1", "45": "45", "45%%": invalid}},

@@ -31,9 +31,9 @@ func DigitCount(decimal []byte) int {
 const maxExponent = 400
 
 // AppendDecimal appends the plain decimal notation of a number written in notation n. Besides the
-// separators and the affix of n it accepts a plus sign, a missing zero before the point, an
-// exponent, and surrounding white space. ok is false if value is not a number; dst is then
-// unchanged.
+// separators and the affix of n it accepts a plus sign, a missing zero before the point, a point
+// without decimals, an exponent, and surrounding white space. ok is false if value is not a number;
+// dst is then unchanged.
 func AppendDecimal(dst []byte, n *herb.Notation, value []byte) (decimal []byte, ok bool) {
 	if n.Decimal == "" && IsNumber(value) {
 		return append(dst, value...), true
@@ -54,7 +54,8 @@ func AppendDecimal(dst []byte, n *herb.Notation, value []byte) (decimal []byte, 
 		point = []byte(n.Decimal)
 	}
 	whole, fraction, hasPoint := bytes.Cut(mantissa, point)
-	if hasPoint && !isDigits(fraction) || len(whole)+len(fraction) == 0 {
+	isBare := len(fraction) == 0 && n.Decimal == "" // 34.
+	if hasPoint && !isDigits(fraction) && !isBare || len(whole)+len(fraction) == 0 {
 		return dst, false
 	}
 	start := len(dst)
@@ -69,12 +70,13 @@ func AppendDecimal(dst []byte, n *herb.Notation, value []byte) (decimal []byte, 
 }
 
 // appendWhole appends the digits of an integer part without its group separators. It rejects
-// leading zeros, and groups of other than three digits.
+// leading zeros, and groups of other than three digits. Commas may also separate groups of two
+// digits before the last three, as in India: 1,42,782.
 func appendWhole(dst, whole []byte, n *herb.Notation) (_ []byte, ok bool) {
 	for n.Padded && len(whole) > 1 && whole[0] == '0' {
 		whole = whole[1:]
 	}
-	start, run, groups := len(dst), 0, 0
+	start, run, groups, first, inner := len(dst), 0, 0, 0, 0
 	for i := 0; i < len(whole); {
 		if c := whole[i]; '0' <= c && c <= '9' {
 			dst = append(dst, c)
@@ -83,8 +85,15 @@ func appendWhole(dst, whole []byte, n *herb.Notation) (_ []byte, ok bool) {
 			continue
 		}
 		size := separatorSize(whole[i:], n.Group)
-		if size == 0 || run == 0 || run > 3 || groups > 0 && run != 3 {
+		switch {
+		case size == 0 || run == 0 || run > 3:
 			return dst, false
+		case groups == 0:
+			first = run
+		case run != 3 && (run != 2 || first > 2 || n.Group != ","), inner != 0 && inner != run:
+			return dst, false
+		default:
+			inner = run
 		}
 		i, run, groups = i+size, 0, groups+1
 	}

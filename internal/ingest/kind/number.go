@@ -42,9 +42,26 @@ func IsLongNumber(v []byte) bool {
 	return len(v) > text.MaxDigits && text.IsNumber(v) && !IsPlainNumber(v)
 }
 
+// CutPadding returns a number with a sign, leading zeros and decimals, such as +034.5, without its
+// sign and the zeros. Programs pad angles like this; codes have neither a sign nor decimals. ok is
+// false for any other value.
+func CutPadding(v []byte) (number []byte, ok bool) {
+	if len(v) < len("+00.0") || v[0] != '+' && v[0] != '-' || v[1] != '0' || !isDigit(v[2]) {
+		return nil, false
+	}
+	number = bytes.TrimLeft(v[1:], "0")
+	if bytes.HasPrefix(number, []byte{'.'}) {
+		number = v[len(v)-len(number)-1:] // one zero
+	}
+	return number, IsPlainNumber(number) && bytes.IndexByte(number, '.') > 0
+}
+
 // IsPaddedNumber reports whether a value is a number with leading zeros, which may have an
-// exponent.
+// exponent. It is false for the numbers of CutPadding.
 func IsPaddedNumber(v []byte) bool {
+	if _, ok := CutPadding(v); ok {
+		return false
+	}
 	number, isPadded := bytes.TrimPrefix(v, []byte{'-'}), false
 	for len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
 		number, isPadded = number[1:], true
@@ -64,8 +81,11 @@ func IsNumber(v []byte) bool {
 	if len(v) == 0 || len(v) > maxNumber || hasOtherLetters(v) {
 		return false
 	}
+	if _, ok := CutPadding(v); ok {
+		return true
+	}
 	_, number := CutAffix(v)
-	if len(number) == 0 || !isDigit(number[len(number)-1]) {
+	if len(number) == 0 || !isDigit(number[len(number)-1]) && number[len(number)-1] != '.' {
 		return false
 	}
 	for _, s := range AllSeparators() {

@@ -22,7 +22,7 @@ func (p *Profiler) conventions() *conventions {
 	p.found = &conventions{isTyped: p.opts.IsTyped}
 	var decimals []string
 	for _, c := range p.columns {
-		if decimal := c.numbers.decimal(); c.number.holds() && decimal != "" && !slices.Contains(decimals, decimal) {
+		if decimal := c.numbers.decimal(); c.number.holds() && decimal != "" && !c.numbers.bare && !slices.Contains(decimals, decimal) {
 			decimals = append(decimals, decimal)
 		}
 		if f := c.times.formats; c.time.holds() && len(f) == 1 && !slices.Contains(p.found.dates, f[0]) {

@@ -20,6 +20,10 @@ type numbers struct {
 	short        bool // some integer has at most three digits and no separator
 	ungrouped    bool // some integer has more than four digits and no separator
 	notBit       bool // some number is neither 0 nor 1
+	padded       bool // some number has a sign, leading zeros and decimals
+	bare         bool // some number ends with a point, as ordinals do
+	inner        int  // digits between the first two commas of a number: 2 in India; 0: no number has two commas
+	simple       bool // some number has at most one comma
 	notDigits    bool // some number is not just digits
 	fewest, most int  // digits of a number, as far as all are just digits
 	affix        string
@@ -41,7 +45,7 @@ func (n *numbers) add(v []byte, plain bool) bool {
 	n.count++
 	n.notBit = n.notBit || len(v) != 1 || v[0] > '1'
 	if plain && bytes.IndexByte(v, '.') < 0 { // the same in every style
-		n.marked = true
+		n.marked, n.simple = true, true
 		n.notDigits = n.notDigits || v[0] == '-'
 		if n.count == 1 {
 			n.fewest = len(v)
@@ -51,6 +55,10 @@ func (n *numbers) add(v []byte, plain bool) bool {
 		return true
 	}
 	n.notDigits = true
+	if unpadded, ok := kind.CutPadding(v); ok {
+		v, plain, n.padded, n.marked = unpadded, true, true, true
+		n.styles = without(n.styles, func(s kind.Separators) bool { return s.Decimal != "" })
+	}
 	if !plain && (!isDigit(v[0]) || !isDigit(v[len(v)-1])) {
 		var ok bool
 		if v, ok = n.cutAffix(v); !ok {
@@ -64,10 +72,28 @@ func (n *numbers) add(v []byte, plain bool) bool {
 		n.marked = bytes.ContainsAny(v, ".,+-")
 		n.exponent = n.exponent || bytes.ContainsAny(v, "eE")
 	}
+	n.bare = n.bare || v[len(v)-1] == '.'
+	if !n.addCommas(v) {
+		return false
+	}
 	n.styles = without(n.styles, func(s kind.Separators) bool {
 		return !(plain && s.Decimal == "") && !s.Fit(v)
 	})
 	return len(n.styles) > 0
+}
+
+// addCommas returns false if the commas of a number show another size of groups than those of the
+// numbers before.
+func (n *numbers) addCommas(v []byte) bool {
+	_, rest, _ := bytes.Cut(v, []byte{','})
+	inner := bytes.IndexByte(rest, ',')
+	if inner < 0 {
+		n.simple = true
+		return true
+	}
+	isEqual := n.inner == 0 || n.inner == inner
+	n.inner = inner
+	return isEqual
 }
 
 // addInteger adds an integer without a separator and a sign.
@@ -116,6 +142,8 @@ func (n *numbers) notation(shown *conventions) (notation herb.Notation, why stri
 		return notation, "some numbers have the sign " + n.affix + " and some have none"
 	case n.exponent && !n.marked:
 		return notation, "codes such as 1e5 are not numbers"
+	case n.inner == 2 && !n.simple:
+		return notation, `commas may separate digits as in India, or several numbers; declare the type number with groupChar "," if digits`
 	}
 	s := n.styles[0]
 	switch {
@@ -137,7 +165,7 @@ func (n *numbers) notation(shown *conventions) (notation herb.Notation, why stri
 			return notation, ambiguous("point", ".", ",")
 		}
 	}
-	return herb.Notation{Group: s.Group, Decimal: s.Decimal, Affix: n.affix}, ""
+	return herb.Notation{Group: s.Group, Decimal: s.Decimal, Affix: n.affix, Padded: n.padded}, ""
 }
 
 // isPlain reports whether all values are in plain decimal notation.
