@@ -24,6 +24,12 @@ type Layout struct {
 	HeaderCells [][]string `json:"-"` // values of the rows that name the columns, shortened
 }
 
+// Reasons to leave out a row below the header. A header that is given keeps these rows.
+const (
+	Footnote = "footnote"
+	Units    = "units"
+)
+
 // LeftOutRow is a row of a source that is not a record.
 type LeftOutRow struct {
 	File   string `json:"file,omitempty"` // empty: the source is one file
@@ -118,7 +124,8 @@ func (l Layout) Notes() (notes []string) {
 	}
 	keep := ""
 	if hasValues := func(r LeftOutRow) bool { return r.Text != "" }; slices.ContainsFunc(l.Rows, hasValues) {
-		if keep = "; set header=none to keep all"; last > 0 {
+		isKept := func(r LeftOutRow) bool { return r.Reason == Footnote || r.Reason == Units }
+		if keep = "; set header=none to keep all"; last > 0 && slices.ContainsFunc(l.Rows, isKept) {
 			keep += fmt.Sprintf(", or header=%d to keep those below it", last)
 		}
 	}

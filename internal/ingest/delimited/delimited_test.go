@@ -175,7 +175,7 @@ func TestOpen_Layout(t *testing.T) {
 			table{{"id", "In x", "In y", "Out x", "Out y"}, {"A", "1", "2", "3", "4"}, {"B", "5", "6", "7", "8"}}, "4 (repeats the header: In | Out), 5 (repeats the header: "},
 		{"groups and columns without a name", "a.csv", ",Boys,,Girls,,\nid,n,m,n,m,\na,1,2,3,4,5\nb,5,6,7,8,9\n", table{{"id", "Boys n", "Boys m", "Girls n", "Girls m", ""}, {"a", "1", "2", "3", "4", "5"}, {"b", "5", "6", "7", "8", "9"}}, "name the columns together"},
 		{"footnotes with delimiters", "a.csv", "Births\n\nyear,n\n2001,1\n2002,2\n\nSource: a, 2019, own calculations\n", table{{"year", "n"}, {"2001", "1"}, {"2002", "2"}}, "7 (footnote: Source: a | 2019 | own calculations)"},
-		{"units below the header", "a.csv", "id,mass,speed\n,kg,m/s\na,1,2\nb,3,4\n", table{{"id", "mass kg", "speed m/s"}, {"a", "1", "2"}, {"b", "3", "4"}}, "lines 1 and 2 name the columns together; set header=2"},
+		{"units below the header", "a.csv", "id,mass,speed\n,kg,m/s\na,1,2\nb,3,4\n", table{{"id", "mass", "speed"}, {"a", "1", "2"}, {"b", "3", "4"}}, "left out: line 2 (units: kg | m/s); set header=none to keep all, or header=1 to keep those below it"},
 		{"footnotes below the table", "a.csv", "id,n\na,1\nb,2\n\n\"Source:\nthe garden\",\n* estimated\n", table{{"id", "n"}, {"a", "1"}, {"b", "2"}}, "5 (footnote: Source: the garden), 7 (footnote: * estimated)"},
 		{"comments above the header", "a.csv", "# a \"comment, \n#\n\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "(begins with #: "},
 		{"percent comments", "a.dat", "% x\nid,name\n1,fern\n", table{{"id", "name"}, {"1", "fern"}}, "1 (begins with %: % x)"},

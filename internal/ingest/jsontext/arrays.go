@@ -58,7 +58,7 @@ func (r *reader) readArray() (isRecord bool) {
 // for arrays and objects alike (reader.set).
 func (r *reader) startArrays() {
 	r.left = herb.Layout{Unit: "array"}
-	names, tags := r.options.ItemKeys, []string(nil)
+	names, descriptions := r.options.ItemKeys, []string(nil)
 	if names == nil {
 		sampled, texts := r.sampleArrays(sampleBytes)
 		if len(sampled) < 2 {
@@ -73,16 +73,16 @@ func (r *reader) startArrays() {
 			sampled[i].Cells = texts[i : i+1]
 		}
 		table := tabular.New(in)
-		r.header, names, tags = in.Layout, table.Names, table.Tags
-		if tags != nil {
-			r.left.LeaveOut(sampled[r.header.End].Line, "HXL tags", sampled[r.header.End].Text())
+		r.header, names, descriptions = in.Layout, table.Names, table.Descriptions
+		if _, reason := in.Layout.Descriptions(in.Sample); reason != "" {
+			r.left.LeaveOut(sampled[r.header.End].Line, reason, sampled[r.header.End].Text())
 			r.header.End++
 		}
 	}
 	r.named = names != nil
 	for i, name := range names {
-		if r.addColumn(&member{}, name); i < len(tags) {
-			r.columns[i].Description = tags[i]
+		if r.addColumn(&member{}, name); i < len(descriptions) {
+			r.columns[i].Description = descriptions[i]
 		}
 	}
 }

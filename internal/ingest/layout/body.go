@@ -21,7 +21,8 @@ const (
 type Body struct {
 	report    *herb.Layout      // collects the rows that are left out
 	header    []Row             // rows of the header that no record is equal to
-	hasTags   bool              // the next row has HXL tags
+	described int               // line of the row that describes the columns; 0: there is none
+	reason    string            // to leave out that row
 	footnotes *footnoteDetector // nil: none are recognized
 	records   int               // number of rows so far that cannot be footnotes
 	held      []Row             // rows that may be footnotes, until a record or the end follows
@@ -39,7 +40,9 @@ func NewBody(s Sample, l Layout, columns int, isGiven bool, report *herb.Layout)
 	if !l.HasHeader() || len(s.Rows) < l.End {
 		return b
 	}
-	b.hasTags = l.Tags(s) != nil
+	if _, b.reason = l.Descriptions(s); b.reason != "" {
+		b.described = s.Rows[l.End].Line
+	}
 	header, sample := s.Rows[l.First:l.End], WithoutNotes(s.Rows[l.End:])
 	if len(header) == 1 || l.Names != nil {
 		b.header = uniqueRows(header, sample)
@@ -62,9 +65,8 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 			b.finish()
 		case err != nil:
 			return Row{}, err
-		case b.hasTags && row.HasTags():
-			b.hasTags = false
-			b.leaveOut(row, "HXL tags")
+		case b.described > 0 && row.Line == b.described:
+			b.leaveOut(row, b.reason)
 		case row.Blank && (b.footnotes == nil || b.records < minRecords):
 			b.leaveOut(row, "no value")
 		case slices.ContainsFunc(b.header, row.equals):
@@ -125,14 +127,17 @@ func (b *Body) finish() {
 		if r.Blank {
 			b.leaveOut(r, "no value")
 		} else {
-			b.leaveOut(r, "footnote")
+			b.leaveOut(r, herb.Footnote)
 		}
 	}
 	b.notes, b.terms = notes, terms
 }
 
-// NoteLines returns the lines of the footnotes.
+// NoteLines returns the lines of the units and of the footnotes.
 func (b *Body) NoteLines() (lines []int) {
+	if b.reason == herb.Units {
+		lines = append(lines, b.described)
+	}
 	for _, r := range b.notes {
 		for line := r.Line; line <= max(r.Line, r.End); line++ {
 			lines = append(lines, line)

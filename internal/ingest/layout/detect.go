@@ -46,6 +46,7 @@ type Layout struct {
 	Names      []string    // that the rows of the header give together; nil: the values in each column are joined
 	Terms      []rows.Term // of the score
 	Score      float64     // sum of the terms
+	Units      bool        // the row below the header has the units of the columns
 	Doubtful   bool        // there is no header, because no decision is clear
 }
 
@@ -108,6 +109,7 @@ func Choose(s Sample, o rows.Options) Layout {
 		return given
 	case len(o.Names) > 0:
 		if l := matchNames(s, o.Names); l.HasHeader() {
+			l.Units = l.End < len(s.Rows) && newEvidence(s).units[l.End]
 			return l
 		}
 	}

@@ -64,6 +64,7 @@ type evidence struct {
 	kinds  [][]kind.Kind // by row and column
 	filled []int         // number of values of each row; 1 for text that was split at its delimiters
 	last   int           // number of rows above those at the end that may be footnotes
+	units  []bool        // rows that have units of the columns that rows above them name
 }
 
 func newEvidence(s Sample) *evidence {
@@ -79,6 +80,10 @@ func newEvidence(s Sample) *evidence {
 		}
 	}
 	e.last = len(WithoutNotes(s.Rows))
+	e.units = make([]bool, len(s.Rows))
+	for i := range e.Rows[:min(maxStart+maxHeader, len(e.Rows))] {
+		e.units[i] = e.hasUnits(i)
+	}
 	return e
 }
 
@@ -130,7 +135,7 @@ func (e *evidence) firstRecord() int {
 
 // candidate scores the rows from first to end as the header. ok is false if they cannot be one.
 func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
-	l = Layout{First: first, End: end}
+	l = Layout{First: first, End: end, Units: end < len(e.Rows) && e.units[end]}
 	if !e.mayName(first, end) {
 		return l, false
 	}
@@ -166,11 +171,11 @@ func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 }
 
 // below returns the indexes of the rows that names are compared with: without HXL tags,
-// footnotes and repetitions of the header.
+// units, footnotes and repetitions of the header.
 func (e *evidence) below(end int, header Row) (below []int) {
 	last := max(e.last, min(end+minRecords, len(e.Rows)))
 	for i := end; i < last && len(below) < maxBelow; i++ {
-		if e.filled[i] > 0 && !e.Rows[i].equals(header) && (i > end || !e.Rows[i].HasTags()) {
+		if e.filled[i] > 0 && !e.Rows[i].equals(header) && (i > end || !e.describes(i)) {
 			below = append(below, i)
 		}
 	}

@@ -36,7 +36,10 @@ func Explain(e *rows.Explanation, s Sample, used Layout, unit string, base rows.
 }
 
 // describeHeader says which rows name the columns.
-func describeHeader(s Sample, l Layout, unit string) string {
+func describeHeader(s Sample, l Layout, unit string) (text string) {
+	if _, reason := l.Descriptions(s); reason != "" {
+		defer func() { text += fmt.Sprintf(", %s %d has %s", unit, s.Rows[l.End].Line, reason) }()
+	}
 	switch n := l.End - l.First; {
 	case n == 0 && l.First > 0:
 		return fmt.Sprintf("no %s names the columns, records from %s %d", unit, unit, s.Rows[l.First].Line)

@@ -38,8 +38,8 @@ type Input struct {
 type Table struct {
 	// Names are the names of the columns. Rows may add columns without a name.
 	Names []string
-	// Tags are the HXL tags of the columns, nil if there are none.
-	Tags []string
+	// Descriptions are the HXL tags or the units of the columns, nil if there are none.
+	Descriptions []string
 	// Header lists the rows that name the columns, from 1; empty: none does.
 	Header []int
 
@@ -62,9 +62,9 @@ func New(in Input) *Table {
 		report.Doubt = l.Reason(report.Unit, t.firstRecord())
 	}
 	t.nameColumns()
-	t.Tags = l.Tags(in.Sample)
-	if in.RowNames && t.Tags != nil && len(t.Tags) < len(t.Names) {
-		t.Tags = slices.Insert(t.Tags, 0, "")
+	t.Descriptions, _ = l.Descriptions(in.Sample)
+	if in.RowNames && t.Descriptions != nil && len(t.Descriptions) < len(t.Names) {
+		t.Descriptions = slices.Insert(t.Descriptions, 0, "")
 	}
 	columns := len(t.Names)
 	if in.Extends {
@@ -117,12 +117,12 @@ func unusedName(base string, names []string) string {
 	return name
 }
 
-// Columns returns the columns of the header. HXL tags describe them.
+// Columns returns the columns of the header. HXL tags or units describe them.
 func (t *Table) Columns() (columns []rows.Column) {
 	for i, name := range t.Names {
 		c := rows.Column{Name: name}
-		if i < len(t.Tags) {
-			c.Description = t.Tags[i]
+		if i < len(t.Descriptions) {
+			c.Description = t.Descriptions[i]
 		}
 		columns = append(columns, c)
 	}

@@ -28,7 +28,7 @@ func TestTable(t *testing.T) {
 	}{
 		{"a header", "id|n|m" + body, tabular.Input{}, "id,n,m", []int{2, 3, 4}, "", rows.Options{}},
 		{"a header below titles", "Title\nid|n|m" + body, tabular.Input{}, "id,n,m", []int{3, 4, 5},
-			"header: line 2 names the columns\nleft out: line 1 (above the table: Title); set header=none to keep all, or header=2 to keep those below it",
+			"header: line 2 names the columns\nleft out: line 1 (above the table: Title); set header=none to keep all",
 			rows.Options{HeaderRows: []int{2}}},
 		{"two rows", "|x||y|\nid|n|m|n|m\na|1|2|3|4\nb|5|6|7|8", tabular.Input{}, "id,x n,x m,y n,y m", []int{3, 4},
 			"header: lines 1 and 2 name the columns together; set header=2 if only the last one does", rows.Options{HeaderRows: []int{1, 2}}},
@@ -37,6 +37,11 @@ func TestTable(t *testing.T) {
 		{"row names beside a column row", "row|m" + body, tabular.Input{RowNames: true, Layout: layout.Layout{End: 1}}, "row_2,row,m", []int{2, 3, 4}, "", rows.Options{}},
 		{"a footnote", "id|n|m" + body + "\nSource: x", tabular.Input{}, "id,n,m", []int{2, 3, 4},
 			"left out: line 5 (footnote: Source: x); set header=none to keep all, or header=1 to keep those below it", rows.Options{CommentRows: []int{5}}},
+		{"units", "id|n|m\n|kg|cm" + body, tabular.Input{}, "id,n,m", []int{3, 4, 5},
+			"left out: line 2 (units: kg | cm); set header=none to keep all, or header=1 to keep those below it", rows.Options{CommentRows: []int{2}}},
+		{"units below a given header", "id|n|m\n|kg|cm" + body, tabular.Input{Options: rows.Options{HeaderRows: []int{1}}}, "id,n,m", []int{2, 3, 4, 5}, "", rows.Options{}},
+		{"HXL tags", "id|n|m\n#org|#a|#b" + body, tabular.Input{}, "id,n,m", []int{3, 4, 5},
+			"left out: line 2 (HXL tags: #org | #a | #b); set header=none to keep all", rows.Options{}},
 		{"no header", body[1:], tabular.Input{Width: 3}, "column_1,column_2,column_3", []int{1, 2, 3},
 			"no header: line 1 has values, not names; set header=N if line N names the columns", rows.Options{Header: rows.HeaderNone}},
 		{"no header below titles", "Title" + body, tabular.Input{Width: 3, Layout: layout.Layout{First: 1, End: 1}}, "column_1,column_2,column_3", []int{2, 3, 4},
@@ -107,10 +112,13 @@ func TestTable_Columns(t *testing.T) {
 		}
 		return r
 	}
-	in := tabular.Input{Report: &herb.Layout{Unit: "line"}, Layout: layout.Layout{End: 1}}
-	in.Sample.Rows = []layout.Row{row(1, "area", "note", "n"), row(2, "#adm1+name", "", "#affected"), row(3, "North", "a", "5")}
-	want := []rows.Column{{Name: "area", Description: "#adm1+name"}, {Name: "note"}, {Name: "n", Description: "#affected"}}
-	if diff := cmp.Diff(want, tabular.New(in).Columns()); diff != "" {
-		t.Errorf("columns (-want +got):\n%s", diff)
+	for _, texts := range [][]string{{"#adm1+name", "", "#affected"}, {"-", "", "kg"}} {
+		in := tabular.Input{Report: &herb.Layout{Unit: "line"}}
+		in.Sample.Rows = []layout.Row{row(1, "area", "note", "n"), row(2, texts...), row(3, "North", "a", "5"), row(4, "South", "b", "6")}
+		in.Layout = layout.Detect(in.Sample)
+		want := []rows.Column{{Name: "area", Description: texts[0]}, {Name: "note"}, {Name: "n", Description: texts[2]}}
+		if diff := cmp.Diff(want, tabular.New(in).Columns()); diff != "" {
+			t.Errorf("columns (-want +got):\n%s", diff)
+		}
 	}
 }
