@@ -59,14 +59,16 @@ func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error
 // byteCounts describes the bytes beyond ASCII of a content that is not UTF-8. A run is a sequence
 // of such bytes between ASCII characters.
 type byteCounts struct {
-	pairs       pairCounts
-	validPairs  pairCounts // in and around runs that are UTF-8
-	within      [256]int   // between two ASCII letters
-	validRuns   int        // that are UTF-8
-	invalidRuns int
-	firstValid  bytePosition // of a UTF-8 character beyond ASCII
-	undefined   bytePosition // of a byte that is zero or has no character in Windows-1252
-	hasZero     bool
+	pairs      pairCounts
+	validPairs pairCounts // in and around runs that are UTF-8
+	within     [256]int   // between two ASCII letters
+	// inCapitalized counts bytes between an upper-case and a lower-case ASCII letter.
+	inCapitalized [256]int
+	validRuns     int // that are UTF-8
+	invalidRuns   int
+	firstValid    bytePosition // of a UTF-8 character beyond ASCII
+	undefined     bytePosition // of a byte that is zero or has no character in Windows-1252
+	hasZero       bool
 }
 
 type bytePosition struct {
@@ -83,6 +85,24 @@ func (p *pairCounts) add(last, b byte) {
 	if last|b >= utf8.RuneSelf {
 		p[last][b]++
 	}
+}
+
+// bytePair is a pair of adjacent bytes and how often it occurs.
+type bytePair struct {
+	first, second byte
+	n             int
+}
+
+// list returns the pairs that occur.
+func (p *pairCounts) list() (pairs []bytePair) {
+	for first := range p {
+		for second, n := range p[first] {
+			if n > 0 {
+				pairs = append(pairs, bytePair{byte(first), byte(second), n})
+			}
+		}
+	}
+	return pairs
 }
 
 // maxRun is the number of bytes of a run that are examined if it is UTF-8.
@@ -152,7 +172,9 @@ func (d *decoder) countBytes() (*byteCounts, error) {
 		for i, b := range raw {
 			c.pairs.add(last, b)
 			if isASCIILetter(before) && last >= utf8.RuneSelf && isASCIILetter(b) {
-				c.within[last]++
+				if c.within[last]++; before <= 'Z' && b >= 'a' {
+					c.inCapitalized[last]++
+				}
 			}
 			c.hasZero = c.hasZero || b == 0
 			if !c.undefined.found && strings.IndexByte("\x00\x81\x8D\x8F\x90\x9D", b) >= 0 {
@@ -175,7 +197,7 @@ func (c *byteCounts) mixesUTF8(e *encodingFit) bool {
 	if c.validRuns == 0 {
 		return false
 	}
-	good, bad := e.judgeValidRuns(&c.validPairs)
+	good, bad := e.judgeValidRuns(c.validPairs.list())
 	isRare := 20*c.validRuns <= c.invalidRuns
 	areWords := 10*bad <= good && c.validRuns <= c.invalidRuns
 	return !(areWords && good > 0 || isRare && bad == 0)

@@ -62,3 +62,60 @@ func TestGuessEncoding_mixed(t *testing.T) {
 		}
 	}
 }
+
+// TestGuessEncoding_hostile reads contents that are no text, long lines, and characters that the
+// end of the examined head divides.
+func TestGuessEncoding_hostile(t *testing.T) {
+	t.Parallel()
+	var high []byte
+	for b := 0x80; b <= 0xFF; b++ {
+		high = append(high, byte(b))
+	}
+	if got, _, err := decode(t, memory{Content: string(high)}, ""); err == nil {
+		t.Errorf("bytes beyond ASCII are read as %q", got)
+	}
+	line := strings.Repeat("Zürich Genève ", 150_000) // more than 2 MB
+	for _, e := range []encoding.Encoding{charmap.Windows1252, charmap.Macintosh, charmap.CodePage850} {
+		if got, _, err := decode(t, memory{Content: encode(e, line)}, ""); err != nil || got != line {
+			t.Errorf("%v: a long line is read as %.50q, error %v", e, got, err)
+		}
+	}
+	for pad := headBytes - 4; pad <= headBytes; pad++ {
+		for _, tt := range []struct {
+			name, text string
+			encoding   encoding.Encoding
+		}{
+			{"", russian, encoding.Nop}, {"Shift_JIS", kana, japanese.ShiftJIS}, {"GB18030", simplified, simplifiedchinese.GB18030},
+			{"CP850", "Zürich\n", charmap.CodePage850},
+		} {
+			text := tt.text + strings.Repeat("x", pad-len(encode(tt.encoding, tt.text))-1) + "\n" + tt.text
+			got, notes, err := decode(t, memory{Content: encode(tt.encoding, text)}, "")
+			if err != nil || got != text || len(notes) > 0 != (tt.name != "") || tt.name != "" && !strings.Contains(notes[0], tt.name) {
+				t.Errorf("%d bytes before the end in %q: notes %q, error %v", pad, tt.name, notes, err)
+			}
+		}
+	}
+}
+
+// FuzzGuessEncoding checks that contents are either rejected or decoded in the encoding that the
+// decoder names.
+func FuzzGuessEncoding(f *testing.F) {
+	for _, e := range []encoding.Encoding{charmap.Windows1251, charmap.CodePage866, charmap.KOI8R, japanese.ShiftJIS} {
+		f.Add([]byte(encode(e, "год,4\n")))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		r, err := Open(t.Context(), memory{Content: string(in)}, "", 1<<30)
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		got, _ := r.Peek(1 << 30)
+		if mark, _ := detectUnicode(in); r.Err() != nil || mark != "" || r.Encoding() == "" {
+			return
+		}
+		want, _, err := decode(t, memory{Content: string(in)}, r.Encoding())
+		if err != nil || string(got) != want {
+			t.Errorf("%q is read as %q in %s, and as %q with its name, error %v", in, got, r.Encoding(), want, err)
+		}
+	})
+}

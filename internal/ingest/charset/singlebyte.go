@@ -40,14 +40,25 @@ func singleByteEncodings() []singleByte {
 		{name: "Windows-1254", table: charmap.Windows1254, languages: []string{"âçîöûüğiış"}}, // i is the lower case of İ
 		{name: "Windows-1257", table: charmap.Windows1257, languages: []string{"ąčęėįšūųž", "āčēģīķļņšūž"}},
 		{name: "macintosh", table: charmap.Macintosh, languages: western},
+		{name: "CP850", table: charmap.CodePage850, languages: western},
+		{name: "CP437", table: charmap.CodePage437, languages: western},
+		{name: "CP852", table: charmap.CodePage852, languages: central},
 		{name: "Windows-1251", table: charmap.Windows1251, frequent: cyrillic},
+		{name: "KOI8-R", table: charmap.KOI8R, frequent: cyrillic},
+		{name: "KOI8-U", table: charmap.KOI8U, frequent: cyrillic},
+		{name: "CP866", table: charmap.CodePage866, frequent: cyrillic},
+		{name: "ISO-8859-5", table: charmap.ISO8859_5, frequent: cyrillic},
+		{name: "Windows-1253", table: charmap.Windows1253, frequent: greek},
+		{name: "ISO-8859-7", table: charmap.ISO8859_7, frequent: greek},
 	}
 }
 
 const (
 	windows1252 = "Windows-1252"
 	cyrillic    = "аеинотсрвліј" // in Russian, Ukrainian, Belarusian, Bulgarian, Serbian and Macedonian
+	greek       = "αοιετνσηρκπς"
 	minFrequent = 50
+	maxShare    = 5 // a letter that is more than one in so many is not frequent in any language
 )
 
 // characterClass says where a character may be in a word.
@@ -60,6 +71,7 @@ const (
 	classApostrophe                       // may be within a word
 	classJoiner                           // may be anywhere, such as a dash
 	classSymbol                           // not within a word, such as a quote
+	classOpening                          // not after a letter, such as a currency sign
 	classOdd                              // not beside a letter, such as a line of a frame
 	classUndefined                        // no character
 )
@@ -78,6 +90,8 @@ func (s singleByte) classify() (classes [256]characterClass) {
 			classes[i] = classApostrophe
 		case strings.ContainsRune("´–—…·«»\u00A0\u00ADµ", r):
 			classes[i] = classJoiner
+		case strings.ContainsRune("¿¡½¼¾±×÷£¥¢¤", r):
+			classes[i] = classOpening
 		case strings.ContainsRune("ªºƒ", r):
 			classes[i] = classSymbol
 		case unicode.IsLower(r) && isOwn:
@@ -110,33 +124,27 @@ type encodingFit struct {
 }
 
 // fit examines the bytes in an encoding.
-func (c *byteCounts) fit(s singleByte) *encodingFit {
+func (c *byteCounts) fit(s singleByte, pairs []bytePair) *encodingFit {
 	e := &encodingFit{singleByte: s, classes: s.classify()}
-	var after [256]int // after a letter
-	for i := range c.pairs {
-		for j, n := range c.pairs[i] {
-			if n == 0 {
-				continue
-			}
-			good, bad := e.judge(byte(i), byte(j))
-			e.good, e.bad = e.good+good*n, e.bad+bad*n
-			if j < utf8.RuneSelf {
-				continue
-			}
-			class := e.classes[j]
-			e.isImpossible = e.isImpossible || class == classUndefined
-			if e.all += n; i >= utf8.RuneSelf && i != j {
-				e.adjacent += n
-			}
-			if class.isLetter() {
-				e.letters += n
-				if strings.ContainsRune(s.frequent, unicode.ToLower(s.table.DecodeByte(byte(j)))) {
-					e.frequentLetters += n
-				}
-			}
-			if e.classes[i].isLetter() && (class.isLetter() || class == classOdd) {
-				after[j] += n
-			}
+	var all, after [256]int // after: after a letter
+	for _, p := range pairs {
+		good, bad := e.judge(p.first, p.second)
+		e.good, e.bad = e.good+good*p.n, e.bad+bad*p.n
+		if p.second < utf8.RuneSelf {
+			continue
+		}
+		class := e.classes[p.second]
+		e.isImpossible = e.isImpossible || class == classUndefined
+		e.all += p.n
+		all[p.second] += p.n
+		if p.first >= utf8.RuneSelf && p.first != p.second {
+			e.adjacent += p.n
+		}
+		if class.isLetter() {
+			e.letters += p.n
+		}
+		if e.classes[p.first].isLetter() && (class.isLetter() || class == classOpening || class == classOdd) {
+			after[p.second] += p.n
 		}
 	}
 	for b, n := range c.within {
@@ -146,6 +154,13 @@ func (c *byteCounts) fit(s singleByte) *encodingFit {
 		case classSymbol:
 			e.bad += n
 			after[b] += n
+		case classUpper:
+			e.good, e.bad = e.good-c.inCapitalized[b], e.bad+c.inCapitalized[b]
+		}
+	}
+	for b, n := range all {
+		if n > 0 && strings.ContainsRune(s.frequent, unicode.ToLower(s.table.DecodeByte(byte(b)))) {
+			e.frequentLetters += min(n, e.all/maxShare)
 		}
 	}
 	for _, language := range s.languages {
@@ -166,7 +181,9 @@ func (e *encodingFit) judge(first, second byte) (good, bad int) {
 		} else if second >= utf8.RuneSelf {
 			return 1, 0
 		}
-	case a.isLetter() && b == classOdd:
+	case a.isLetter() && (b == classOpening || b == classOdd), a == classOdd && b.isLetter():
+		return 0, 1
+	case first >= utf8.RuneSelf && a.isLetter() && second >= '0' && second <= '9':
 		return 0, 1
 	}
 	return 0, 0
@@ -174,20 +191,15 @@ func (e *encodingFit) judge(first, second byte) (good, bad int) {
 
 // judgeValidRuns judges bytes that are UTF-8. The first byte of frequent characters of UTF-8 is a
 // letter in the encodings of Latin alphabets, with a symbol after it.
-func (e *encodingFit) judgeValidRuns(pairs *pairCounts) (good, bad int) {
-	for i := range pairs {
-		for j, n := range pairs[i] {
-			if n == 0 {
-				continue
+func (e *encodingFit) judgeValidRuns(pairs []bytePair) (good, bad int) {
+	for _, p := range pairs {
+		g, b := e.judge(p.first, p.second)
+		if p.first >= utf8.RuneSelf && e.classes[p.first].isLetter() && p.second >= utf8.RuneSelf && !e.classes[p.second].isLetter() {
+			if e.classes[p.second] > classJoiner || e.isLatin() && strings.IndexByte("\xC2\xC3\xC4\xC5\xE2", p.first) >= 0 {
+				b = 1
 			}
-			g, b := e.judge(byte(i), byte(j))
-			if i >= utf8.RuneSelf && e.classes[i].isLetter() && j >= utf8.RuneSelf && !e.classes[j].isLetter() {
-				if e.classes[j] > classJoiner || e.isLatin() && strings.IndexByte("\xC2\xC3\xC4\xC5\xE2", byte(i)) >= 0 {
-					b = 1
-				}
-			}
-			good, bad = good+g*n, bad+b*n
 		}
+		good, bad = good+g*p.n, bad+b*p.n
 	}
 	return good, bad
 }
@@ -239,21 +251,21 @@ func (e *encodingFit) replaces(western *encodingFit, c *byteCounts) bool {
 	if !e.isUsable(c) {
 		return false
 	}
-	needed := 3
-	if !western.isUsable(c) {
-		needed = 1
+	if !e.isLatin() {
+		return true
 	}
-	byWords := e.good >= needed && e.wellFormed() >= 95 && western.wellFormed() <= 60
+	byWords := 2*e.adjacent <= e.all && e.wellFormed() >= 95 && (!western.isUsable(c) && e.good > 0 || western.wellFormed() <= 70 && e.good >= 3)
 	byLetters := e.good >= 20 && e.distinct >= 3 && e.known >= 98 && western.known <= 95
-	return !e.isLatin() || byWords || byLetters
+	return byWords || byLetters
 }
 
 // rankEncodings returns the encodings by how well they fit. The first is Windows-1252 unless there
 // is evidence for another one.
 func (c *byteCounts) rankEncodings() []*encodingFit {
 	var fits []*encodingFit
+	pairs := c.pairs.list()
 	for _, s := range singleByteEncodings() {
-		fits = append(fits, c.fit(s))
+		fits = append(fits, c.fit(s, pairs))
 	}
 	western := fits[0]
 	rank := func(e *encodingFit) int {

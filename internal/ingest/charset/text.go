@@ -21,6 +21,7 @@ import (
 
 const (
 	bufferBytes = 256 << 10 // read at once
+	headBytes   = 64 << 10  // examined before the first character is decoded
 	endMark     = 0x1A      // Ctrl-Z, with which DOS programs end a text
 )
 
@@ -142,7 +143,7 @@ type decoder struct {
 
 // chooseEncoding sets the encoding and skips the byte order mark.
 func (d *decoder) chooseEncoding(in *bufio.Reader, given string) error {
-	head, err := in.Peek(64 << 10)
+	head, err := in.Peek(headBytes)
 	if err != nil && err != io.EOF {
 		return err
 	}
