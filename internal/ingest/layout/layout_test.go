@@ -75,6 +75,7 @@ func TestLayout(t *testing.T) {
 		{name: "weeks", text: "Week|1|2|3|4|5\nA|5|6|7|5|6\nB|7|8|9|9|9", header: []int{1}},
 		{name: "dates", text: "Land|2023-03-15|2023-03-16|2023-03-17\nA|5|6|7\nB|7|8|9", header: []int{1}},
 		{name: "numbers of parties", text: "place|no|1|4|5|9|10|17\nx|1|5|6|7|5|6|2\ny|2|8|9|1|4|2|2", header: []int{1}},
+		{name: "wavelengths", text: "sample|400.5|401.0|401.5|402.0|402.5\nx|0.12|0.11|0.14|0.2|0.1\ny|0.22|0.21|0.19|0.17|0.1", header: []int{1}},
 		{name: "a comparison in a name", text: "Collection|Number of items with weight <= 50kg", header: []int{1}},
 		{name: "names with blanks before them", text: "Event| Type| Name\nx|Country|A\ny|Country|B", header: []int{1}},
 		// No row.

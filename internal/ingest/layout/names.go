@@ -220,12 +220,12 @@ func (e *evidence) sequenceKinds(row Row, below []int) (kinds kind.Kind) {
 	case areYears(names):
 	case areConsecutive(names) && (names[0] == 0 || hasRowLabel(row) || names[0] == 1 && e.mostBelow(below, hasRowLabel)):
 		isAlike = func(r Row) bool { return areConsecutive(numbers(r)) }
-	case len(names) >= 5 && isAscending(names) && hasRowLabel(row):
-		isAlike = func(r Row) bool { return isAscending(numbers(r)) }
+	case hasRowLabel(row) && isAscending(row):
+		isAlike = isAscending
 	default:
 		return kinds
 	}
-	if !e.mostBelow(below, isAlike) && (len(below) > 1 || areYears(names) || names[0] == 0) {
+	if !e.mostBelow(below, isAlike) && (len(below) > 1 || areYears(names) || len(names) > 0 && names[0] == 0) {
 		kinds |= kind.Number
 	}
 	return kinds
@@ -310,8 +310,21 @@ func areConsecutive(names []int) bool {
 	return len(names) >= 3 && names[1] > names[0] || len(names) == 2 && names[0] == 0 && names[1] == 1
 }
 
-func isAscending(numbers []int) bool {
-	return len(numbers) > 0 && slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers)
+// isAscending reports whether a row has at least five numbers that ascend, such as wavelengths, and
+// none is negative.
+func isAscending(r Row) bool {
+	n, last := 0, -1.0
+	for c := range r.Cells[:min(len(r.Cells), maxColumns)] {
+		if r.kind(c) != kind.Number {
+			continue
+		}
+		number, err := strconv.ParseFloat(strings.Replace(string(r.cell(c)), ",", ".", 1), 64)
+		if err != nil || number <= last {
+			return false
+		}
+		n, last = n+1, number
+	}
+	return n >= 5
 }
 
 func areYears(numbers []int) bool {
