@@ -39,7 +39,7 @@ func newPublish(r *runner) *cobra.Command {
   - "-" for standard input
 
 Delimiter, encoding, header and comments of text are detected; the report says how a file was read. Override them with
---delimiter, --encoding, --header, --comment and --skip, or with a descriptor. If a file is read wrongly, run --check
+--delimiter, --widths, --encoding, --header, --comment and --skip, or with a descriptor. If a file is read wrongly, run --check
 --explain: it prints the three best readings, the terms of their scores, and the flags that select each.
 
 Running servers list the new version as soon as the command has finished; with --blobs, once they have fetched it, usually

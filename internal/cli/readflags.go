@@ -16,8 +16,8 @@ import (
 
 // readFlags are the flags that override how files are read.
 type readFlags struct {
-	format, delimiter, encoding, header, comment string
-	skip                                         int
+	format, delimiter, widths, encoding, header, comment string
+	skip                                                 int
 }
 
 func (f *readFlags) add(cmd *cobra.Command) {
@@ -25,11 +25,12 @@ func (f *readFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	stringFlag(cmd, &f.format, "format", "`format` of the files: "+strings.Join(names, ", ")+" (default: detected by extension and content)", offer(names...))
 	stringFlag(cmd, &f.delimiter, "delimiter", "`character` between values, or tab (default: detected)", offer(",", ";", "tab", "|"))
+	stringFlag(cmd, &f.widths, "widths", "`widths` of columns in characters, such as 10,20,8, for text of fixed width (default: detected)", cobra.NoFileCompletions)
 	stringFlag(cmd, &f.encoding, "encoding", "`encoding` of text, such as windows-1252 (default: detected)", offer("utf-8", "windows-1252", "iso-8859-1", "utf-16"))
 	stringFlag(cmd, &f.header, "header", "`line` that names the columns, or none (default: detected)", offer("none", "1"))
 	stringFlag(cmd, &f.comment, "comment", "`prefix` of lines that are not records, such as # (default: detected)", offer("#"))
 	flags.IntVar(&f.skip, "skip", 0, "number of `lines` before the header to skip")
-	setGroup(flags, groupReading, "format", "delimiter", "encoding", "header", "comment", "skip")
+	setGroup(flags, groupReading, "format", "delimiter", "widths", "encoding", "header", "comment", "skip")
 }
 
 func (f readFlags) options() (format string, o rows.Options, err error) {
@@ -39,7 +40,7 @@ func (f readFlags) options() (format string, o rows.Options, err error) {
 
 // reading returns the flags as they were written.
 func (f readFlags) reading() herb.Reading {
-	r := herb.Reading{Format: f.format, Delimiter: f.delimiter, Encoding: f.encoding, Header: f.header, Comment: f.comment}
+	r := herb.Reading{Format: f.format, Delimiter: f.delimiter, Widths: f.widths, Encoding: f.encoding, Header: f.header, Comment: f.comment}
 	if f.skip != 0 {
 		r.Skip = strconv.Itoa(f.skip)
 	}
@@ -61,7 +62,7 @@ func (f readFlags) finder(data string) (*discover.Finder, error) {
 func (f readFlags) check(sources []source.Source) error {
 	for _, s := range sources {
 		if s.Descriptor != nil && f != (readFlags{}) {
-			return usagef("--format, --delimiter, --encoding, --header, --comment and --skip cannot be combined with a descriptor; set format, encoding or dialect in the descriptor of %s", s.Ref)
+			return usagef("--format, --delimiter, --widths, --encoding, --header, --comment and --skip cannot be combined with a descriptor; set format, encoding or dialect in the descriptor of %s", s.Ref)
 		}
 	}
 	return nil

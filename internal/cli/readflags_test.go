@@ -19,6 +19,7 @@ func TestPublish_readFlags(t *testing.T) {
 		{"comment", "a,b\n! c,d\n1,2\n", []string{"--comment", "!"}, "a,b\r\n1,2\r\n"},
 		{"skip", "p,q\nr,s\na,b\n1,2\n", []string{"--skip", "2"}, "a,b\r\n1,2\r\n"},
 		{"delimiter", "a:b,c\n1:2,3\n", []string{"--delimiter", ":"}, "a,\"b,c\"\r\n1,\"2,3\"\r\n"},
+		{"widths", "id  name\n0001Rose\n0002Moss, wet\n", []string{"--widths", "4,5"}, "id,name\r\n0001,Rose\r\n0002,\"Moss, wet\"\r\n"},
 		{"tab", "a\tb\n1\t2\n", []string{"--delimiter", "tab"}, "a,b\r\n1,2\r\n"},
 		{"encoding", "a,b\n\xE1,2\n", []string{"--encoding", "iso-8859-2"}, "a,b\r\ná,2\r\n"},
 	} {
@@ -34,6 +35,14 @@ func TestPublish_readFlags(t *testing.T) {
 		})
 	}
 	e := newEnvironment(t)
+	file := write(t, "shop/y.csv", "a b\n1 2\n")
+	for widths, want := range map[string]string{
+		"10,x": `--widths is "10,x"; "x", the width of column 2, is not a number`, "2,": `"", the width of column 2`, "2,0": "width 0 of column 2 is not between 1 and 1000000 characters",
+		"9999999": "width 9999999 of column 1",
+	} {
+		e.fails(t, 2, want, "publish", file, "--widths", widths)
+	}
+	e.fails(t, 2, "--widths and --delimiter exclude each other", "publish", file, "--widths", "2,1", "--delimiter", ";")
 	s := e.serve(t, "--header", "none", write(t, "shop/x.csv", "north,south\n"))
 	if _, body := s.get(t, "/api/v1/shop/x/data"); !strings.Contains(body, `"column_1":"north"`) {
 		t.Errorf("serve lists %s", body)

@@ -54,7 +54,7 @@ func howToSelect(r rows.ScoredReading) string {
 	}
 	var flags []string
 	for _, f := range []struct{ name, value string }{
-		{"delimiter", r.Settings.Delimiter}, {"header", r.Settings.Header}, {"skip", r.Settings.Skip},
+		{"delimiter", r.Settings.Delimiter}, {"widths", r.Settings.Widths}, {"header", r.Settings.Header}, {"skip", r.Settings.Skip},
 	} {
 		if f.value != "" {
 			flags = append(flags, "--"+f.name+" "+quoteArgument(f.value))

@@ -155,8 +155,8 @@ func remoteFile(s source.Source) (f remote.File, closeFile func() error, err err
 	if f.Descriptor == nil {
 		r := s.Settings.Reading
 		for name, value := range map[string]string{
-			"_format": r.Format, "_table": r.Table, "_delimiter": r.Delimiter, "_encoding": r.Encoding,
-			"_header": r.Header, "_comment": r.Comment, "_skip": r.Skip,
+			"_format": r.Format, "_table": r.Table, "_delimiter": r.Delimiter, "_widths": r.Widths,
+			"_encoding": r.Encoding, "_header": r.Header, "_comment": r.Comment, "_skip": r.Skip,
 		} {
 			if value != "" {
 				f.Params[name] = value

@@ -269,7 +269,7 @@ func TestPublishTo_flags(t *testing.T) {
 	t.Parallel()
 	s, e := publishTo(t, "shop")
 	values := map[string]string{ // none for flags without a value
-		"as": "shop/other", "access": "key", "comment": "#", "delimiter": ",", "encoding": "utf-8", "format": "csv", "header": "1", "skip": "0",
+		"as": "shop/other", "access": "key", "comment": "#", "delimiter": ",", "widths": "1,1,1", "encoding": "utf-8", "format": "csv", "header": "1", "skip": "0",
 		"key-file": write(t, "key", e["HERBARIUM_KEY"]), "cache-size": "1GiB", "keep": "3", "retention": "1h", "data": "x", "database": "postgres://x/y", "blobs": "s3://x",
 		"config": write(t, "herbarium.yaml", "keep: 3\n"), "log-format": "json", "log-level": "error",
 	}

@@ -24,7 +24,7 @@ func newServe(r *runner) *cobra.Command {
 folder, all tables are published, with each subfolder as a namespace; other files are skipped, and the log says why. In a
 folder with a descriptor, only the tables that it lists are published. Files that have not changed are not published again. A file that cannot be read is reported, and the others are served.
 
-How files are read is detected. Override it with --format, --delimiter, --encoding, --header, --comment and --skip, which
+How files are read is detected. Override it with --format, --delimiter, --widths, --encoding, --header, --comment and --skip, which
 apply to all files without a descriptor.
 
 With --watch, files are published again within a second of a change, once writing has finished. A file that cannot be

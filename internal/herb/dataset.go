@@ -171,6 +171,7 @@ type Reading struct {
 	Format    string `json:"format,omitempty"`
 	Table     string `json:"table,omitempty"` // sheet, table or file of an archive, or file#sheet
 	Delimiter string `json:"delimiter,omitempty"`
+	Widths    string `json:"widths,omitempty"` // of columns, with commas between them
 	Encoding  string `json:"encoding,omitempty"`
 	Header    string `json:"header,omitempty"`  // number of a line, or none
 	Comment   string `json:"comment,omitempty"` // prefix

@@ -30,12 +30,23 @@ const (
 	Units    = "units"
 )
 
+// Reasons to leave out a row that no setting makes a record.
+const (
+	Ruler   = "ruler"             // a line of hyphens or equals signs
+	Outside = "outside the table" // a line without bars beside a table in bars
+)
+
 // LeftOutRow is a row of a source that is not a record.
 type LeftOutRow struct {
 	File   string `json:"file,omitempty"` // empty: the source is one file
 	Row    int    `json:"row"`            // from 1
 	Reason string `json:"reason"`
 	Text   string `json:"text,omitempty"` // its values, shortened
+}
+
+// mayBeRecord reports whether settings can make the row a record.
+func (r LeftOutRow) mayBeRecord() bool {
+	return r.Text != "" && r.Reason != Ruler && r.Reason != Outside
 }
 
 func (r LeftOutRow) String() string {
@@ -123,7 +134,7 @@ func (l Layout) Notes() (notes []string) {
 		text += fmt.Sprintf(" and %s more, which the report lists", Count(more))
 	}
 	keep := ""
-	if hasValues := func(r LeftOutRow) bool { return r.Text != "" }; slices.ContainsFunc(l.Rows, hasValues) {
+	if slices.ContainsFunc(l.Rows, LeftOutRow.mayBeRecord) {
 		isKept := func(r LeftOutRow) bool { return r.Reason == Footnote || r.Reason == Units }
 		if keep = "; set header=none to keep all"; last > 0 && slices.ContainsFunc(l.Rows, isKept) {
 			keep += fmt.Sprintf(", or header=%d to keep those below it", last)

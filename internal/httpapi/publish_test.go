@@ -217,6 +217,7 @@ func TestPutSource_rejects(t *testing.T) {
 		"another dataset":    {request("PUT", "/api/v1/shop/stock/source", prices, "X-API-Key: "+onePub), 403, "publish:shop/stock"},
 		"name":               {request("PUT", "/api/v1/shop/Prices/source", prices, "X-API-Key: "+publisher), 400, "does not name a dataset"},
 		"parameter":          {request("PUT", path+"?_delimeter=;", prices, "X-API-Key: "+publisher), 400, `did you mean "_delimiter"?`},
+		"widths":             {request("PUT", path+"?_widths=10,x", prices, "X-API-Key: "+publisher), 400, "the width of column 2, is not a number"},
 		"delimiter":          {request("PUT", path+"?_delimiter=ab", prices, "X-API-Key: "+publisher), 400, "_delimiter is"},
 		"switch":             {request("PUT", path+"?_check=1", prices, "X-API-Key: "+publisher), 400, "write true or false"},
 		"access":             {request("PUT", path+"?_access=none", prices, "X-API-Key: "+publisher), 400, "unknown access"},
@@ -340,6 +341,9 @@ func TestPutSource_reading(t *testing.T) {
 	}
 	if a := p.put(t, "", "a|b;c\nd|e;f\n"); a.status != 200 || !strings.HasSuffix(p.live(t), `{"column_1":"d","column_2":"e;f"}`) {
 		t.Errorf("%d %s: %s", a.status, a.body, p.live(t))
+	}
+	if a := p.put(t, "?_widths=2,3&_allow_breaking=true", "a|b;c\n"); a.status != 200 || p.live(t) != `{"column_1":"a|","column_2":"b;c"}` {
+		t.Errorf("widths instead of the delimiter: %d, live %s", a.status, p.live(t))
 	}
 	if a := p.put(t, "?_delimiter=%3B&_allow_breaking=true", "a|b;c\n"); a.status != 200 || p.live(t) != `{"column_1":"a|b","column_2":"c"}` {
 		t.Errorf("%d %s: %s", a.status, a.body, p.live(t))

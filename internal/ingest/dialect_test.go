@@ -27,6 +27,7 @@ func TestDialect(t *testing.T) {
 		want           table
 	}{
 		{"delimiter", "a.csv", "a:b,c\n1:2,3\n", dialect{Delimiter: ':'}, nil, table{{"a", "b,c"}, {"1", "2,3"}}},
+		{"fixed width", "a.csv", "a,b c\n1,2 3\n", dialect{Widths: []int{4, 1}}, nil, table{{"a,b", "c"}, {"1,2", "3"}}},
 		{"quote", "a.csv", "a|%b%\n%x|%%y%|\"z\"\n", dialect{Delimiter: '|', Quote: '%'}, nil, table{{"a", "b"}, {"x|%y", `"z"`}}},
 		{"no quote", "a.tsv", "a\tb\n\"x\t'y\n", dialect{NoQuote: true}, nil, table{{"a", "b"}, {`"x`, "'y"}}},
 		{"escape in quotes", "a.csv", "a,b\n\"x\\\"y\",\"\\\\\"\n", dialect{Escape: '\\', NoDoubleQuote: true}, nil, table{{"a", "b"}, {`x"y`, `\`}}},

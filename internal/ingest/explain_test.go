@@ -103,7 +103,7 @@ func describeReadings(readings []rows.ScoredReading) string {
 		how := "used"
 		if !r.Used {
 			how = r.Note
-			for _, s := range [][2]string{{"delimiter", r.Settings.Delimiter}, {"header", r.Settings.Header}, {"skip", r.Settings.Skip}} {
+			for _, s := range [][2]string{{"delimiter", r.Settings.Delimiter}, {"widths", r.Settings.Widths}, {"header", r.Settings.Header}, {"skip", r.Settings.Skip}} {
 				if s[1] != "" {
 					how = strings.TrimSpace(how + " " + s[0] + " " + s[1])
 				}

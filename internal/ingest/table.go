@@ -176,6 +176,9 @@ func describeFormat(name string, o rows.Options) string {
 	if o.Delimiter != 0 {
 		name = "csv, " + rows.DelimiterName(o.Delimiter) + " between values"
 	}
+	if len(o.Widths) > 0 {
+		name = "csv, columns of fixed width"
+	}
 	if o.Encoding != "" {
 		name += ", " + o.Encoding
 	}

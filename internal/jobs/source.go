@@ -36,14 +36,17 @@ func (s *Service) Restore(ctx context.Context, ref herb.Ref) (*upload.File, erro
 
 // ReadingNames returns the names of the members of Request.Reading.
 func ReadingNames() []string {
-	return []string{"format", "table", "delimiter", "encoding", "header", "comment", "skip"}
+	return []string{"format", "table", "delimiter", "widths", "encoding", "header", "comment", "skip"}
 }
 
 // override returns a reading with some of its members replaced.
 func override(r herb.Reading, given map[string]string) herb.Reading {
 	members := map[string]*string{
-		"format": &r.Format, "table": &r.Table, "delimiter": &r.Delimiter, "encoding": &r.Encoding,
-		"header": &r.Header, "comment": &r.Comment, "skip": &r.Skip,
+		"format": &r.Format, "table": &r.Table, "delimiter": &r.Delimiter, "widths": &r.Widths,
+		"encoding": &r.Encoding, "header": &r.Header, "comment": &r.Comment, "skip": &r.Skip,
+	}
+	if given["widths"] != "" || given["delimiter"] != "" { // they exclude each other
+		r.Widths, r.Delimiter = "", ""
 	}
 	for name, value := range given {
 		*members[name] = value

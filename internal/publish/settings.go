@@ -64,10 +64,13 @@ func Describe(s, stated ingest.Source, settings herb.Settings, live herb.Dataset
 
 // overrideReading returns options with those that are given instead of them.
 func overrideReading(r, given herb.Reading) herb.Reading {
+	if given.Widths != "" || given.Delimiter != "" { // they exclude each other
+		r.Widths, r.Delimiter = "", ""
+	}
 	return herb.Reading{
 		Format: cmp.Or(given.Format, r.Format), Table: cmp.Or(given.Table, r.Table), Delimiter: cmp.Or(given.Delimiter, r.Delimiter),
 		Encoding: cmp.Or(given.Encoding, r.Encoding), Header: cmp.Or(given.Header, r.Header), Comment: cmp.Or(given.Comment, r.Comment),
-		Skip: cmp.Or(given.Skip, r.Skip),
+		Skip: cmp.Or(given.Skip, r.Skip), Widths: cmp.Or(given.Widths, r.Widths),
 	}
 }
 
@@ -104,6 +107,12 @@ func overrideDialect(src ingest.Source, format string, o rows.Options, r herb.Re
 	src.Format = cmp.Or(format, src.Format)
 	d.Delimiter, d.Encoding = cmp.Or(o.Delimiter, d.Delimiter), cmp.Or(o.Encoding, d.Encoding)
 	d.Comment = cmp.Or(o.Comment, d.Comment)
+	switch { // a delimiter and widths exclude each other
+	case len(o.Widths) > 0:
+		d.Widths, d.Delimiter = slices.Clone(o.Widths), 0
+	case o.Delimiter != 0:
+		d.Widths = nil
+	}
 	if entry, table, _ := strings.Cut(r.Table, "#"); src.Entry != "" && entry != "" { // of an archive
 		src.Entry, d.Table = entry, table
 	} else {

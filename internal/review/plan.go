@@ -102,6 +102,16 @@ func (p *plan) fold(r herb.Reading) {
 			dialect[name] = value
 		}
 	}
+	if r.Widths != "" {
+		var widths []any
+		for _, w := range strings.Split(r.Widths, ",") {
+			widths = append(widths, json.Number(strings.TrimSpace(w)))
+		}
+		dialect["fixedWidth"], dialect["delimiter"] = widths, nil
+	}
+	if r.Delimiter != "" {
+		dialect["fixedWidth"] = nil
+	}
 	if r.Skip != "" {
 		dialect["skipRows"] = json.Number(r.Skip)
 	}

@@ -164,6 +164,9 @@ func TestRead_Invalid(t *testing.T) {
 		{"compression", resource(`"compression":"lz4"`), "resources[0].compression ", `"lz4"`},
 		{"table of an unknown format", `{"resources":[{"path":"a.xls","format":"xls","type":"table"}]}`, "resources[0].format ", "csv, tsv"},
 		{"no such file", path(`"b.csv"`), "DIR/b.csv: ", "no such file"},
+		{"widths", resource(`"dialect":{"fixedWidth":[4,9999999]}`), "resources[0].dialect.fixedWidth ", "width 9999999 of column 2 is not between 1 and 1000000"},
+		{"widths as text", resource(`"dialect":{"fixedWidth":"4,5"}`), "resources[0].dialect.fixedWidth ", ""},
+		{"widths and a delimiter", resource(`"dialect":{"fixedWidth":[4,5],"delimiter":";"}`), "resources[0].dialect ", "exclude each other"},
 		{"delimiter", resource(`"dialect":{"delimiter":"::"}`), "resources[0].dialect.delimiter ", `"::"`},
 		{"schema not an object", resource(`"schema":5`), "resources[0].schema ", "object"},
 		{"no such schema", resource(`"schema":"schema.json"`), "DIR/schema.json: ", "no such file"},
@@ -303,6 +306,7 @@ func TestRead_Dialect(t *testing.T) {
 		want          rows.Options
 	}{
 		{"defaults", `{"delimiter":",","quoteChar":"\"","doubleQuote":true,"escapeChar":"\""}`, rows.Options{Delimiter: ','}},
+		{"fixed width", `{"fixedWidth":[10,20,8]}`, rows.Options{Widths: []int{10, 20, 8}}},
 		{"tab", `{"delimiter":"\\t"}`, rows.Options{Delimiter: '\t'}},
 		{"no quotes", `{"quoteChar":""}`, rows.Options{NoQuote: true}},
 		{"escape", `{"escapeChar":"\\","doubleQuote":false,"skipInitialSpace":true}`, rows.Options{Escape: '\\', NoDoubleQuote: true, SkipInitialSpace: true}},

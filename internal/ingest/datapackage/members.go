@@ -95,6 +95,15 @@ func dialectMembers(o *rows.Options, format string) []binding {
 				n.fail("is %q; it must not be a quote", string(rune(o.Delimiter)))
 			}
 		}, func() any { return char(o.Delimiter) }}},
+		{"fixedWidth", custom{func(n node) {
+			if !n.isShort(rows.MaxColumns) {
+				return
+			}
+			n.assign(&o.Widths)
+			if err := source.CheckWidths(o.Widths); err != nil {
+				n.fail("is invalid: %s", err)
+			}
+		}, func() any { return o.Widths }}},
 		{"quoteChar", custom{func(n node) { o.Quote, o.NoQuote = n.char(), n.value == "" }, func() any {
 			if o.Quote == 0 && !o.NoQuote {
 				return nil

@@ -119,6 +119,9 @@ func (p *descriptor) readDialect(s *source.Source, n node) {
 	for _, place := range append(places, dialect) {
 		s.Notes = append(s.Notes, place.bind(bindings)...)
 	}
+	if len(o.Widths) > 0 && o.Delimiter != 0 {
+		dialect.fail("has a delimiter and fixedWidth, which exclude each other; remove one")
+	}
 	if o.Quote == '"' {
 		o.Quote = 0 // the default
 	}

@@ -47,6 +47,7 @@ func TestWriter_roundTrip(t *testing.T) {
 	for _, descriptor := range []string{
 		everything,
 		strings.NewReplacer(`"quoteChar":"'"`, `"quoteChar":""`, `"headerRows":[2,3]`, `"header":false`, `,"doubleQuote":false`, ``).Replace(everything),
+		strings.Replace(everything, `"delimiter":"|"`, `"fixedWidth":[10,20,8]`, 1),
 		`{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"],"title":"T","herbarium":{"access":"open","expectations":[{"query":"?","max":0}]}}]}`,
 	} {
 		want := readOne("datapackage.json", descriptor)

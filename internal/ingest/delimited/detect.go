@@ -48,7 +48,7 @@ type sample struct {
 //     quote end with it, and all names are quoted or quotes enclose a delimiter or a line end.
 func (s sample) detect(d dialect) reading {
 	double := s.bestDelimiter(d)
-	if s.options.Quote != 0 || s.options.NoQuote || double.quoted > 0 || bytes.IndexByte(s.text, '\'') < 0 {
+	if d.isFixed() || s.options.Quote != 0 || s.options.NoQuote || double.quoted > 0 || bytes.IndexByte(s.text, '\'') < 0 {
 		return double
 	}
 	d.Quote = '\''
@@ -73,8 +73,8 @@ func (s sample) bestDelimiter(d dialect) (best reading) {
 		r.rule, r.tried = rule, tried
 		return r
 	}
-	if d.Delimiter != 0 {
-		return choose(s.read(d), "it is given")
+	if d.separates() {
+		return choose(s.read(s.inBars(d)), "it is given")
 	}
 	if bytes.Contains(s.text, []byte("::")) && !s.tabular {
 		colons := d
@@ -85,7 +85,10 @@ func (s sample) bestDelimiter(d dialect) (best reading) {
 	}
 	with := func(delimiter byte) reading {
 		d.Delimiter, d.blanks = delimiter, delimiter == ' '
-		return read(d)
+		return read(s.inBars(d))
+	}
+	if r := with('|'); r.dialect.ruled && r.total > 0 && r.fitting == r.total && (r.header > 1 || r.dialect.framed) {
+		return choose(r, "a ruler is between its bars")
 	}
 	var usual []reading
 	first := -1

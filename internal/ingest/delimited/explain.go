@@ -49,7 +49,9 @@ func explainOther(r reading) rows.ScoredReading {
 	if why := r.whyNot(); why != "" {
 		other.Terms = append(other.Terms, rows.Term{Decision: rows.DecisionDelimiter, Name: why, Value: -decisive})
 	}
-	if r.dialect.blanks || r.dialect.double {
+	if r.dialect.isFixed() {
+		other.Settings = herb.Reading{Widths: formatWidths(r.dialect.Widths)}
+	} else if r.dialect.blanks || r.dialect.double {
 		other.Note = "no setting selects this delimiter"
 	} else {
 		other.Settings = herb.Reading{Delimiter: rows.DelimiterFlag(r.dialect.Delimiter)}
@@ -93,6 +95,8 @@ func (r reading) isUsual() bool {
 // name names the delimiter for a message.
 func (d dialect) name() string {
 	switch {
+	case d.isFixed():
+		return "fixed width, columns at characters " + d.starts()
 	case d.wide:
 		return "at least two blanks"
 	case d.blanks:

@@ -46,6 +46,9 @@ func opener(usual byte) func(context.Context, rows.File, rows.Options, *rows.Bud
 		if head, _ := text.Peek(sampleBytes); o.Delimiter == 0 && bytes.IndexByte(head, usual) >= 0 {
 			r.d.Delimiter = usual
 		}
+		if r.d.isFixed() {
+			r.d = r.d.withWidths(o.Widths)
+		}
 		r.d.CommentRows = slices.Sorted(slices.Values(o.CommentRows))
 		if err := r.start(strings.ToLower(path.Ext(f.Name()))); err != nil {
 			return nil, errors.Join(err, text.Close())
@@ -87,6 +90,10 @@ func (r *reader) Options() rows.Options {
 	if o.Encoding = r.text.Encoding(); !r.d.blanks && !r.d.double {
 		o.Delimiter = r.d.Delimiter
 	}
+	if r.d.firstRecord > 0 {
+		o.Widths = slices.Clone(r.d.Widths)
+		o.Widths[len(o.Widths)-1] = max(o.Widths[len(o.Widths)-1], r.fixed.longest)
+	}
 	if o.SkipInitialSpace = r.d.SkipInitialSpace; r.d.Quote == '\'' {
 		o.Quote = r.d.Quote
 	}
@@ -105,6 +112,14 @@ func (r *reader) Notes() []string {
 	if r.surplus.n > 0 {
 		notes = append(notes, fmt.Sprintf("%d records, the first in line %d, have more values than there are columns; the additional "+
 			"values are empty and left out", r.surplus.n, r.surplus.first))
+	}
+	if n := r.fixed.longer; n.n > 0 && r.d.firstRecord == 0 {
+		notes = append(notes, fmt.Sprintf("longer than all widths together: %s, the first is line %d; the last column has the rest of the line",
+			herb.Plural(n.n, "line", "lines"), n.first))
+	}
+	if n := r.fixed.crossing; n.n > 0 {
+		notes = append(notes, fmt.Sprintf("in %s, the first in line %d, no blank is between two columns; correct widths if a value is cut",
+			herb.Plural(n.n, "record", "records"), n.first))
 	}
 	return notes
 }
@@ -134,6 +149,16 @@ func (r *reader) readRow() (layout.Row, error) {
 		r.pending = false
 		row := r.record
 		switch {
+		case r.d.isFixed() && r.comment != "" && r.text.Bytes()[0] == r.comment[0]:
+			r.left.LeaveOut(row.Line, "begins with "+r.comment, row.Text())
+			if err := r.budget.Elements(1); err != nil {
+				return row, err
+			}
+			continue
+		case r.fixed.crossed && r.d.firstRecord > 0:
+			row.Invalid = r.crossesColumns()
+		case r.fixed.crossed:
+			r.fixed.crossing.add(row.Line)
 		case r.width == r.columns:
 		case r.comment != "" && r.text.Bytes()[0] == r.comment[0]:
 			if r.width == 1 || bytes.HasPrefix(r.text.Bytes()[1:], []byte(" ")) {

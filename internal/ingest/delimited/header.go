@@ -35,6 +35,10 @@ func (r *reader) start(extension string) error {
 	best, above := r.detectReading(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
 	switch {
+	case r.d.firstRecord > 0:
+		r.note("columns have fixed widths: they begin at characters %s (widths=%s)", r.d.starts(), formatWidths(r.d.Widths))
+	case r.d.bars:
+		r.note("bars, rulers, and blanks beside bars are not part of values")
 	case r.d.wide:
 		r.note("values are separated by at least two blanks")
 	case r.d.blanks:

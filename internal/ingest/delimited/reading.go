@@ -111,7 +111,7 @@ func (s sample) splitLines(d dialect, titles int) reading {
 	if len(r.records) == 0 {
 		return r
 	}
-	r.tabular = s.tabular || d.Delimiter != 0 && !d.blanks || r.quotedHeader
+	r.tabular = s.tabular || d.separates() && !d.blanks || r.quotedHeader
 	r.locateHeader(s)
 	return r
 }
@@ -133,7 +133,7 @@ func (r *reading) locateHeader(s sample) {
 		r.layout = layout.Layout{End: 1}
 		r.examined, r.detected = in, r.layout
 		return
-	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && d.Delimiter != 0 && r.hasRowNames():
+	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && d.separates() && r.hasRowNames():
 		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
 		r.layout = layout.Layout{End: 1}
 		r.examined, r.detected = in, r.layout
@@ -150,7 +150,7 @@ func (r *reading) locateHeader(s sample) {
 			r.measure(r.layout.First)
 			return
 		}
-	case !isGiven && !s.isProse(d) && !d.blanks && d.Delimiter != 0 && width > 1:
+	case !isGiven && !s.isProse(d) && !d.blanks && d.separates() && width > 1:
 		in.AtTop = false
 		r.layout = layout.Choose(in, o)
 		r.examined, r.detected = in, r.layout

@@ -20,6 +20,10 @@ type dialect struct {
 	blanks       bool // runs of blanks and tabs separate values
 	wide         bool // a single blank is part of a value
 	double       bool // two delimiters separate values, a single one is part of a value
+	bars         bool // Delimiter is a bar, and blanks around values are padding
+	framed       bool // bars are at both ends of a line, too
+	ruled        bool // a ruler is between bars
+	firstRecord  int  // line of the first record, if the widths of columns were found; 0: they are given
 	literal      bool // quotes that do not enclose a value are data
 	lenient      bool // an escape before an ordinary character is data
 }
@@ -37,6 +41,7 @@ type scanner struct {
 	width   int        // values of the current record
 	spans   []span     // the first of those values
 	columns int        // of the table; 0: not known yet
+	fixed   fixedWidth
 
 	last      bool // the window holds the rest of the text
 	openEnded bool // the text ended within quotes
@@ -84,11 +89,21 @@ func (s *scanner) readRecord() error {
 			}
 			continue
 		}
-		if err := s.measure(s.scan); err != nil {
+		scan := s.scan
+		if s.d.isFixed() {
+			scan = s.scanFixed
+		}
+		if err := s.measure(scan); err != nil {
 			return err
 		}
 		raw := s.text.Bytes()[:s.size]
 		s.next = s.record.Line + charset.CountLines(raw)
+		if reason := s.notRecord(raw); reason != "" {
+			if s.dropped != nil {
+				s.dropped.LeaveOut(s.record.Line, reason, string(raw[:min(len(raw), maxDropped)]))
+			}
+			continue
+		}
 		isBlank := len(s.spans) == 1 && s.spans[0] == (span{}) || s.width == 1 && s.d.Delimiter != 0 && len(bytes.TrimSpace(raw)) == 0
 		if len(s.spans) == 0 || isBlank {
 			s.record.Gap = true // a blank line
@@ -105,6 +120,17 @@ func (s *scanner) readRecord() error {
 		}
 		return nil
 	}
+}
+
+// notRecord returns why a line is no record although no setting excludes it; empty: it is one.
+func (s *scanner) notRecord(raw []byte) string {
+	switch {
+	case s.d.isRuler(raw):
+		return herb.Ruler
+	case s.d.bars && s.width == 1 && len(bytes.TrimSpace(raw)) > 0 && s.d.isOutside(raw):
+		return herb.Outside
+	}
+	return ""
 }
 
 func (s *scanner) advance() {
@@ -183,12 +209,22 @@ func (s *scanner) endRecord(buf []byte, pos int) (size int, err error) {
 // scan locates the values of the record at the start of buf, and the end of its line.
 func (s *scanner) scan(buf []byte) (size int, err error) {
 	s.spans, s.width = s.spans[:0], 0
-	for pos := 0; ; pos++ { // a delimiter
+	start := 0
+	if s.d.framed {
+		for start < len(buf) && isPadding(buf[start]) {
+			start++
+		}
+		if start == len(buf) || buf[start] != '|' {
+			start = -1 // no bar is at the start
+		}
+		start++
+	}
+	for pos := start; ; pos++ { // a delimiter
 		if s.d.double && pos > 0 {
 			pos++
 		}
-		if s.d.SkipInitialSpace || s.d.blanks {
-			for pos < len(buf) && (buf[pos] == ' ' || s.d.blanks && buf[pos] == '\t') {
+		if s.d.SkipInitialSpace || s.d.blanks || s.d.bars {
+			for pos < len(buf) && (buf[pos] == ' ' || (s.d.blanks || s.d.bars) && buf[pos] == '\t') {
 				pos++
 			}
 		}
@@ -202,6 +238,9 @@ func (s *scanner) scan(buf []byte) (size int, err error) {
 			pos = s.plainValue(buf, pos)
 		}
 		if pos == len(buf) || buf[pos] == '\n' || buf[pos] == '\r' {
+			if last := len(s.spans) - 1; s.d.framed && last > 0 && last+1 == s.width && s.spans[last].start == s.spans[last].end {
+				s.spans, s.width = s.spans[:last], last // it is right of the last bar
+			}
 			return s.endRecord(buf, pos)
 		}
 	}
@@ -224,7 +263,11 @@ func (s *scanner) plainValue(buf []byte, pos int) int {
 		v.escaped = true
 		pos = min(pos+2, len(buf)) // the next byte does not end the value
 	}
-	v.end = pos
+	if v.end = pos; s.d.bars {
+		for v.end > v.start && isPadding(buf[v.end-1]) {
+			v.end--
+		}
+	}
 	s.add(v)
 	return pos
 }

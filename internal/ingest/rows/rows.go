@@ -164,6 +164,7 @@ type Options struct {
 
 	// Delimited text.
 	Delimiter        byte   // 0: detected
+	Widths           []int  // of columns in characters, instead of a delimiter; the last one has the rest of the line; empty: detected
 	Quote            byte   // 0: '"'
 	NoQuote          bool   // quotes are ordinary characters
 	NoDoubleQuote    bool   // two quotes in a quoted value do not stand for one
