@@ -21,6 +21,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rowstest"
+	"herbarium/internal/must"
 )
 
 type memory = rowstest.Stream
@@ -185,7 +186,7 @@ func TestText_Rejects(t *testing.T) {
 		{"given: Shift JIS", "shift_jis", "a\nok\xFFx", "line 2: byte 4 cannot be read as shift_jis"},
 		{"given: GB18030", "gb18030", "a\n\xD6\xB2\xFF", "line 2: byte 4 cannot be read as gb18030"},
 		{"given: ISO-2022-JP", "iso-2022-jp", "a\nx\xFF", "line 2: byte 3 cannot be read as iso-2022-jp"},
-		{"unknown", "klingon", "x", `unknown encoding "klingon"`},
+		{"unknown", "klingon", "x", `unknown encoding "klingon"; valid encodings: utf-8, `},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -198,6 +199,40 @@ func TestText_Rejects(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCheckEncoding accepts the names that people use, and every name that the message lists.
+func TestCheckEncoding(t *testing.T) {
+	t.Parallel()
+	for standard, names := range map[string]string{
+		"utf-8": "UTF8 utf_8 utf8-bom utf8mb4", "utf-16le": "utf16 UCS-2", "us-ascii": "ASCII", "macintosh": "macroman MacRoman mac-roman x-mac-roman mac",
+		"cp850": "CP850 cp-850 ibm850 IBM-850 850 dos850", "cp437": "437 ibm437", "cp858": "ibm858", "cp866": "ibm866 dos-866",
+		"iso-8859-1": "latin1 Latin-1 iso8859-1 ISO_8859-1 8859-1 l1", "iso-8859-2": "latin2 latin-2 iso88592", "iso-8859-15": "latin9 latin-9",
+		"windows-1252": "cp1252 win1252 win-1252 windows1252 1252 ansi", "windows-1251": "cp1251 win1251 Windows_1251", "windows-874": "cp874 tis-620",
+		"koi8-r": "koi8r KOI8_R koi", "shift_jis": "sjis s-jis shift-jis SHIFT_JIS ms_kanji windows-31j cp932", "euc-jp": "eucjp ujis",
+		"euc-kr": "euckr cp949 uhc ks_c_5601-1987", "gbk": "gb2312 cp936 euc-cn", "big5": "big-5 cp950", "x-mac-cyrillic": "mac-cyrillic",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			if got, want := describeDecoder(t, name), describeDecoder(t, standard); got != want {
+				t.Errorf("%s: got %s, want %s of %s", name, got, want, standard)
+			}
+		}
+	}
+	for _, name := range encodingNames() {
+		must.NoError(t, CheckEncoding(name))
+	}
+}
+
+// describeDecoder returns the state of the decoder of an encoding, which has the table of a
+// single-byte encoding and the type of others.
+func describeDecoder(t *testing.T, name string) string {
+	t.Helper()
+	d, err := newDecoder(name)
+	must.NoError(t, err)
+	if s, ok := d.(*strictDecoder); ok {
+		return fmt.Sprintf("%#v, controls: %v", s.Transformer.(*encoding.Decoder).Transformer, s.controls)
+	}
+	return fmt.Sprintf("%#v", d)
 }
 
 func TestText_Errors(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
 
 // ASCII returns the ASCII characters of the head of a text in UTF-8, UTF-16 or UTF-32, without its
@@ -114,42 +115,85 @@ func CheckEncoding(name string) error {
 	return err
 }
 
-// newDecoder returns a strict decoder of an encoding, by its name in web standards or a common
-// alias.
-func newDecoder(name string) (transform.Transformer, error) {
+// encodingNames returns the names of encodings for messages. Their other names in the standards of
+// the web and of IANA are accepted, too.
+func encodingNames() []string {
+	return []string{
+		"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be", "us-ascii",
+		"windows-874", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1255", "windows-1256", "windows-1257", "windows-1258",
+		"iso-8859-1", "iso-8859-2", "iso-8859-3", "iso-8859-4", "iso-8859-5", "iso-8859-6", "iso-8859-7", "iso-8859-8", "iso-8859-9", "iso-8859-10",
+		"iso-8859-13", "iso-8859-14", "iso-8859-15", "iso-8859-16", "macintosh", "x-mac-cyrillic",
+		"cp437", "cp850", "cp852", "cp855", "cp858", "cp860", "cp862", "cp863", "cp865", "cp866", "koi8-r", "koi8-u",
+		"shift_jis", "euc-jp", "iso-2022-jp", "gb18030", "gbk", "big5", "euc-kr",
+	}
+}
+
+// standardName returns the name of an encoding in a standard. It knows names with and without
+// hyphens, code pages by their number, and other names that programs use.
+func standardName(name string) string {
+	plain := label(name)
 	aliases := map[string]string{
-		"utf16": "utf-16le", "ucs2": "utf-16le", "unicode": "utf-16le", "utf16le": "utf-16le", "utf16be": "utf-16be", "cp1252": "windows-1252",
-		"cp932": "shift_jis", "ms932": "shift_jis", "windows932": "shift_jis", "shiftjis": "shift_jis", "cp936": "gbk", "cp949": "euc-kr",
-		"macroman": "macintosh", "ascii": "us-ascii",
+		"utf8sig": "utf-8", "utf8bom": "utf-8", "utf8mb4": "utf-8", "unicode11utf8": "utf-8",
+		"utf16": "utf-16le", "ucs2": "utf-16le", "unicode": "utf-16le", "utf32": "utf-32le",
+		"latin1": "iso-8859-1", "l1": "iso-8859-1", "latin9": "iso-8859-15", "latin10": "iso-8859-16", "ansi": "windows-1252", "ascii": "us-ascii",
+		"macroman": "macintosh", "maccyrillic": "x-mac-cyrillic", "tis620": "windows-874",
+		"sjis": "shift_jis", "cp932": "shift_jis", "ms932": "shift_jis", "windows932": "shift_jis", "ujis": "euc-jp",
+		"cp936": "gbk", "euccn": "gbk", "cp949": "euc-kr", "uhc": "euc-kr", "cp950": "big5", "ms950": "big5",
 	}
+	if standard := aliases[plain]; standard != "" {
+		return standard
+	}
+	number := strings.TrimLeft(plain, "abcdefghijklmnopqrstuvwxyz")
+	isCodePage := slices.Contains([]string{"", "cp", "ibm", "dos", "oem", "win", "windows", "codepage"}, strings.TrimSuffix(plain, number))
+	for _, known := range encodingNames() {
+		k := label(known)
+		if k == plain || isCodePage && number != "" && slices.Contains([]string{"windows" + number, "cp" + number, "iso" + number}, k) {
+			return known
+		}
+	}
+	return strings.ToLower(strings.TrimSpace(name))
+}
+
+// newDecoder returns a strict decoder of an encoding by its name.
+func newDecoder(name string) (transform.Transformer, error) {
 	var e encoding.Encoding
-	var err error
 	controls := false
-	switch alias := label(name); alias {
-	case "utf8", "utf8sig", "utf8bom", "unicode11utf8":
+	switch standard := standardName(name); standard {
+	case "utf-8":
 		return encoding.UTF8Validator, nil
-	case "utf32le", "utf32":
+	case "utf-32le":
 		e = utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)
-	case "utf32be":
+	case "utf-32be":
 		e = utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)
-	case "iso88591", "latin1", "l1": // Windows-1252 in web standards
+	case "iso-8859-1": // Windows-1252 in web standards
 		e, controls = charmap.Windows1252, true
+	case "us-ascii": // Windows-1252 in web standards
+		e, _ = ianaindex.IANA.Encoding(standard)
+	case "cp858":
+		e = charmap.CodePage858
 	default:
-		standard, ok := aliases[alias]
-		if !ok {
-			standard = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
-		}
-		if e, err = htmlindex.Get(standard); err != nil || standard == "us-ascii" {
-			e, err = ianaindex.IANA.Encoding(standard)
-		}
+		e = standardEncoding(standard)
 	}
-	if err != nil || e == nil || e == encoding.Replacement {
-		return nil, herb.Invalidf("unknown encoding %q; use its name in web standards, such as utf-8, utf-16le, windows-1252, "+
-			"iso-8859-15, shift_jis or gb18030", name)
+	if e == nil || e == encoding.Replacement {
+		return nil, herb.Invalidf("unknown encoding %q; valid encodings: %s", rows.Clip(name), strings.Join(encodingNames(), ", "))
 	}
 	written, _ := e.NewEncoder().String(substitute) // empty: the encoding has no such character
 	return &strictDecoder{Transformer: e.NewDecoder(), written: written, controls: controls,
 		stateful: e == japanese.ISO2022JP || e == simplifiedchinese.HZGB2312}, nil
+}
+
+// standardEncoding returns an encoding by its name in the standards of the web or of IANA, nil if it
+// is unknown.
+func standardEncoding(name string) encoding.Encoding {
+	for _, spelling := range []string{name, strings.ReplaceAll(name, "_", "-"), label(name)} {
+		if e, err := htmlindex.Get(spelling); err == nil {
+			return e
+		}
+		if e, err := ianaindex.IANA.Encoding(spelling); err == nil && e != nil {
+			return e
+		}
+	}
+	return nil
 }
 
 const substitute = "\uFFFD"
