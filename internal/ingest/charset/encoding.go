@@ -182,8 +182,8 @@ func newDecoder(name string) (transform.Transformer, error) {
 		stateful: e == japanese.ISO2022JP || e == simplifiedchinese.HZGB2312}, nil
 }
 
-// standardEncoding returns an encoding by its name in the standards of the web or of IANA, nil if it
-// is unknown.
+// standardEncoding returns an encoding by its name in the standards of the web or of IANA. It
+// returns nil for unknown names.
 func standardEncoding(name string) encoding.Encoding {
 	for _, spelling := range []string{name, strings.ReplaceAll(name, "_", "-"), label(name)} {
 		if e, err := htmlindex.Get(spelling); err == nil {
