@@ -46,7 +46,7 @@ esac
 		must.NoError(t, os.WriteFile(path, []byte(content), 0o700))
 	}
 	cmd := exec.CommandContext(t.Context(), releaseScript, append([]string{out}, platforms...)...)
-	cmd.Env = append(os.Environ(), "GO="+stub, "PROGRAM="+program, "CERTIFICATES="+certificates)
+	cmd.Env = append(os.Environ(), "GO="+stub, "PROGRAM="+program, "CERTIFICATES="+certificates, "LEVEL=1")
 	if log, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, log)
 	}
@@ -155,13 +155,21 @@ func checkDocuments(t *testing.T, files map[string][]byte, folder string, more .
 	}
 }
 
-// TestRelease_modules checks that the bill of materials lists every module of go.mod that the
-// program needs.
-func TestRelease_modules(t *testing.T) {
+// TestRelease_program releases Herbarium itself: the documented commands install it, and the bill
+// of materials lists its modules.
+func TestRelease_program(t *testing.T) {
 	t.Parallel()
 	needReleaseTools(t)
 	program, err := programtest.Install(t.Context(), t.TempDir())
 	must.NoError(t, err)
+	files := release(t, program, "darwin/arm64") // the script runs the program of its own platform
+	t.Run("install", func(t *testing.T) { checkInstall(t, files["_darwin_arm64.tar.gz"]) })
+	t.Run("modules", func(t *testing.T) { checkModules(t, files[".cdx.json"]) })
+}
+
+// checkModules checks that a bill of materials lists every module of go.mod that the program needs.
+func checkModules(t *testing.T, document []byte) {
+	t.Helper()
 	type component struct{ Name, Version, PURL string }
 	var d struct {
 		Format       string `json:"bomFormat"`
@@ -170,7 +178,7 @@ func TestRelease_modules(t *testing.T) {
 		Components   []component
 		Dependencies []struct{ DependsOn []string }
 	}
-	must.NoError(t, json.Unmarshal(release(t, program, "darwin/arm64")[".cdx.json"], &d))
+	must.NoError(t, json.Unmarshal(document, &d))
 	if d.Format != "CycloneDX" || d.Metadata.Component.Version == "" || len(d.Dependencies) != 1 || len(d.Dependencies[0].DependsOn) != len(d.Components) ||
 		!regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(d.Serial) {
 		t.Errorf("the document is %+v", d)

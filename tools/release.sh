@@ -11,6 +11,7 @@ out=$(realpath -m "$1"); shift
 platforms=${*:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64}
 go=${GO:-go}
 certificates=${CERTIFICATES:-/etc/ssl/certs/ca-certificates.crt}
+level=${LEVEL:-9} # of compression
 export TZ=UTC LC_ALL=C CGO_ENABLED=0 GOFLAGS=
 for tool in "$go" git tar gzip zip jq; do
 	command -v "$tool" > /dev/null || { echo "release: $tool is not installed" >&2; exit 1; }
@@ -81,7 +82,7 @@ add_image() {
 		pack "$layer" "$user" tmp/ var/lib/herbarium/
 	)
 	diff=sha256:$(sha256sum < "$layer" | cut -d ' ' -f 1)
-	gzip -9n "$layer"
+	gzip "-${level}n" "$layer"
 	layers=$(store "$layer.gz")
 	jq -cn --arg created "$created" --arg arch "$2" --arg diff "$diff" --argjson config "$config" '{$created, architecture: $arch, os: "linux",
 		$config, rootfs: {type: "layers", diff_ids: [$diff]}, history: [{$created, created_by: "tools/release.sh"}]}' > "$work/config"
@@ -118,9 +119,9 @@ for platform in $platforms; do
 	$go version -m "$work/$name/$program" >> "$work/binaries"
 	find "$work/$name" -exec touch -d "$date" {} +
 	if [[ $system == windows ]]; then
-		(cd "$work" && find "$name" -type f | sort | zip -qX9 "$out/$name.zip" -@)
+		(cd "$work" && find "$name" -type f | sort | zip "-qX$level" "$out/$name.zip" -@)
 	else
-		(cd "$work" && find "$name" -type f | sort > listed && pack "$name.tar" 0 --files-from=listed && gzip -9nc "$name.tar" > "$out/$name.tar.gz")
+		(cd "$work" && find "$name" -type f | sort > listed && pack "$name.tar" 0 --files-from=listed && gzip "-${level}nc" "$name.tar" > "$out/$name.tar.gz")
 	fi
 	[[ $system == linux ]] && add_image "$work/$name/$program" "$arch"
 done
