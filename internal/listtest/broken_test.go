@@ -323,6 +323,9 @@ func matchAnywhere(o *Oracle, r *query.Request) (query.Page, error) {
 
 // rarityAfterFilter computes IDF over the filtered records instead of the whole dataset.
 func rarityAfterFilter(o *Oracle, r *query.Request) (query.Page, error) {
+	if len(r.Conditions) == 0 || len(r.Sort) > 0 {
+		return o.List(context.Background(), r)
+	}
 	var left []herb.Record
 	for _, rec := range o.records {
 		if meetsAll(o.fields, rec, r.Conditions) {

@@ -137,16 +137,19 @@ func (g *generator) array() string {
 }
 
 // column returns a function that returns the value of a field in a record. Some columns have only a
-// few values, in random order or in the order of the records.
+// few values, in random order or in the order of the records, and some numbers are skewed.
 func (g *generator) column(f herb.Field, records int) func(record int) string {
 	blank, inOrder, few := pick(g, []int{0, 10, 10, 50, 100}), g.chance(50), make([]string, pick(g, []int{0, 0, 0, 1, 2, 10}))
 	for i := range few {
 		few[i] = g.value(f)
 	}
+	skewed := f.Type == herb.TypeNumber && g.chance(15)
 	return func(record int) string {
 		switch {
 		case g.chance(blank):
 			return g.missing(f)
+		case skewed: // positive, most of them small
+			return g.writeNumber(f.Notation, strconv.Itoa(1+g.IntN(1+g.IntN(1<<g.IntN(24)))))
 		case len(few) == 0:
 			return g.value(f)
 		case inOrder:

@@ -30,6 +30,12 @@ func (g *generator) anyQuery(fields []herb.Field, records []herb.Record) string 
 	filterable := indexes(fields, func(f herb.Field) bool { return f.Filterable })
 	sortable := indexes(fields, func(f herb.Field) bool { return f.Sortable })
 	searchable := indexes(fields, func(f herb.Field) bool { return f.Searchable })
+	if len(filterable) > 0 && len(searchable) > 0 && len(records) > 0 && g.chance(10) { // ranks among some of the records
+		i := pick(g, filterable)
+		add(query.FilterParam(fields[i].Name, query.OpNe), g.sample(fields[i], i, records))
+		add(query.ParamSearch, g.wordsOf(pick(g, records), searchable))
+		return strings.Join(params, "&")
+	}
 	if len(filterable) > 0 {
 		for range pick(g, []int{0, 0, 0, 1, 1, 1, 2, 3}) {
 			i := pick(g, filterable)
@@ -148,6 +154,16 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 		return f.Name, value
 	}
 	return f.Name + "[" + string(op) + "]", value
+}
+
+// wordsOf returns some words of a record.
+func (g *generator) wordsOf(rec herb.Record, fields []int) string {
+	var words []string
+	for _, i := range fields {
+		words = text.AppendWords(words, truncate(rec[i], maxOperand))
+	}
+	g.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+	return strings.Join(words[:min(len(words), 1+g.IntN(3))], " ")
 }
 
 // search returns a full-text query, mostly of words that occur in some fields.
