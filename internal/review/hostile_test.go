@@ -33,7 +33,7 @@ func TestReview_hostile(t *testing.T) {
 		isReadable          bool
 	}{
 		{"a thousand columns", "a.csv", wide(1000, 50, strings.Repeat("long text ", 15)), true},
-		{"ten thousand columns", "a.csv", wide(9998, 30, "x"), true},
+		{"ten thousand columns", "a.csv", wide(9998, 5, "x"), true},
 		{"too many columns", "a.csv", wide(20_000, 2, "x"), false},
 		{"a long value", "a.csv", "a,b\n1," + strings.Repeat("y", 4<<20) + "\n2,z\n", true},
 		{"thousands of values that prevent a type", "a.csv", "n,m\n" + strings.Repeat("1,2\n", 30_000) + func() string {
