@@ -83,6 +83,7 @@ func (p *pass) mixedLists() map[string]bool {
 func (p *pass) mergeTypes(columns []rows.Column, i int) {
 	for k, c := range columns {
 		merged := &p.columns[p.index[k]]
+		merged.Numbers = i > 0 && merged.Numbers || c.Numbers
 		merged.Lists, merged.Arrays = merged.Lists || c.Lists, merged.Arrays || c.Arrays
 		switch t := &merged.Type; {
 		case i == 0:

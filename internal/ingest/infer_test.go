@@ -26,6 +26,33 @@ func TestColumnNames(t *testing.T) {
 	}
 }
 
+// TestInspect_textCells checks that text of workbooks and JSON with points is read as that of CSV
+// files, and that numbers are numbers.
+func TestInspect_textCells(t *testing.T) {
+	t.Parallel()
+	sheet := `<row r="1"><c r="A1" t="inlineStr"><is><t>text</t></is></c><c r="B1" t="inlineStr"><is><t>number</t></is></c></row>`
+	for i, v := range []string{"1.485", "78.746", "160"} {
+		sheet += fmt.Sprintf(`<row r="%[1]d"><c r="A%[1]d" t="inlineStr"><is><t>%[2]s</t></is></c><c r="B%[1]d"><v>%[2]s</v></c></row>`, i+2, v)
+	}
+	dir := t.TempDir()
+	for path, want := range map[string]string{
+		writeBook(t, sheet): "text number",
+		writeFile(t, dir, "texts.json", `[{"text":"1.485"},{"text":"78.746"},{"text":"160"}]`):                  "text",
+		writeFile(t, dir, "numbers.json", `[{"number":1.485},{"number":78.746},{"number":160}]`):                "number",
+		writeFile(t, dir, "mixed.json", `[{"number":1.485},{"number":"78.746"},{"number":160},{"number":"-"}]`): "number",
+	} {
+		d := inspect(t, ingest.Source{Path: path}).Dataset
+		for i, name := range strings.Fields(want) {
+			if f := d.Fields[i]; string(f.Type) != name || f.Notation.Group != "" {
+				t.Errorf("%s: %s is a %s, notation %v (%s)", path, f.Name, f.Type, f.Notation, d.Report.Columns[i].Evidence)
+			}
+		}
+		if why := d.Report.Columns[0].Evidence; strings.HasPrefix(want, "text") && !strings.Contains(why, `groupChar "." and decimalChar "," if it separates thousands, with decimalChar "." if decimals`) {
+			t.Errorf("%s: %s", path, why)
+		}
+	}
+}
+
 func TestFieldSettings(t *testing.T) {
 	t.Parallel()
 	path := writeFile(t, t.TempDir(), "x.csv", "id,price,day,tags,url\n1,\"1,200\",2024-05-01,\"a,b\",https://a.example/\n2,7,soon,c,//b\n")

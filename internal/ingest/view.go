@@ -199,6 +199,11 @@ func (v *view) certify(source []herb.ColumnCells) error {
 func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []herb.ColumnReport, err error) {
 	var wrong misfits
 	fields, reports = make([]herb.Field, 0, len(v.fields)), make([]herb.ColumnReport, 0, len(v.fields))
+	for i, c := range columns {
+		if c.Numbers {
+			v.profiler.SetTyped(i)
+		}
+	}
 	for _, s := range v.fields {
 		name, stated, cells := s.Column(), rows.Column{}, herb.ColumnCells{}
 		if s.column < len(v.columns) {

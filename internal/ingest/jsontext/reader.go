@@ -23,7 +23,7 @@ import (
 
 // Format returns the JSON format.
 func Format() rows.Format {
-	return rows.Format{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl", ".geojson"}, Matches: matches, Open: open, Tables: tables, Keyed: true, Typed: true}
+	return rows.Format{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl", ".geojson"}, Matches: matches, Open: open, Tables: tables, Keyed: true}
 }
 
 // matches reports whether a text begins like an array of objects or arrays, or like an object.

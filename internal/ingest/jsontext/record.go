@@ -251,6 +251,7 @@ func (r *reader) declareTypes() {
 	}
 	for i, m := range r.fields {
 		c := &r.columns[i]
-		c.Type, c.Lists, c.Arrays = types[m.kinds], m.kinds&kindList != 0, m.kinds&(kindArray|kindJSON) != 0
+		c.Type, c.Numbers = types[m.kinds], m.kinds&kindNumber != 0
+		c.Lists, c.Arrays = m.kinds&kindList != 0, m.kinds&(kindArray|kindJSON) != 0
 	}
 }

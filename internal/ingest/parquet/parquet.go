@@ -23,7 +23,6 @@ import (
 func Format() rows.Format {
 	return rows.Format{
 		Name:       "parquet",
-		Typed:      true,
 		Extensions: []string{".parquet", ".pq"},
 		Matches: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))

@@ -152,7 +152,7 @@ func (s *schema) addColumns(parent *node, prefix string) error {
 		n.name = name
 		column := rows.Column{Name: name, Type: herb.TypeText}
 		if n.kind == kindLeaf {
-			column.Type = n.leaf.declared
+			column.Type, column.Numbers = n.leaf.declared, n.leaf.declared == herb.TypeNumber
 		} else if n.isScalarList() {
 			column.Type = herb.TypeList
 		}

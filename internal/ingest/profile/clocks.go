@@ -108,6 +108,7 @@ func (c *clocks) observeOther(v []byte) {
 // reading. name is the name of the column.
 func (c *clocks) result(name string) (t herb.Type, format, why string) {
 	const declare = "declare the type duration, with the format " + text.MinutesSeconds + " for minutes and seconds, or the type time"
+	isScores := isScores(name) // before its words are in lower case
 	name = strings.ToLower(name)
 	isMinutes := !strings.Contains(name, "hh:mm") && nameContains(name, "mm:ss", "m:ss", "mm_ss", "min:sec", "min_sec")
 	isHours := !isMinutes && nameContains(name, "hh:mm", "h:mm", "hh_mm")
@@ -115,6 +116,8 @@ func (c *clocks) result(name string) (t herb.Type, format, why string) {
 		"dauer", "laufzeit", "durée", "duree", "duración", "duracion", "duração", "duracao", "durata")
 	isMixed := c.twoParts > 0 && c.twoParts < c.count
 	switch {
+	case c.twoParts == c.count && isScores:
+		return "", "", "its name says results or ratios rather than times; " + declare
 	case c.halves == c.count:
 		return herb.TypeTime, "", ""
 	case c.halves > 0:

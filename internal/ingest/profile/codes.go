@@ -57,6 +57,24 @@ func identifierWords() []string {
 	return []string{"id", "ids", "identifier", "uid", "key", "nr", "no", "number", "nummer", "numero", "num", "kennung", "matricule"}
 }
 
+// isCoordinates reports whether the name of a column says that its values are latitudes or
+// longitudes.
+func isCoordinates(name string) bool {
+	return containsAny(nameWords(name), []string{
+		"latitude", "lat", "longitude", "lon", "long", "lng", "decimallatitude", "decimallongitude",
+		"latitud", "longitud", "latitudine", "longitudine", "breitengrad", "langengrad",
+	})
+}
+
+// isScores reports whether the name of a column says that 21:19 is the result of a game or a ratio
+// rather than a time.
+func isScores(name string) bool {
+	words := nameWords(name)
+	return !containsAny(words, []string{"time", "zeit", "heure", "hora", "ora"}) && containsAny(words, []string{
+		"score", "scores", "result", "results", "ratio", "odds", "ergebnis", "endstand", "resultat", "resultado", "risultato", "uitslag", "wynik",
+	})
+}
+
 func containsAny(words, any []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(any, w) })
 }

@@ -11,7 +11,6 @@ import (
 type conventions struct {
 	decimal string            // decimal separator, a point or a comma; empty: unknown or contradictory
 	dates   []kind.DateFormat // of the columns of dates with only one possible format
-	isTyped bool              // see Options
 }
 
 // conventions returns the conventions of the table, after the last row.
@@ -19,17 +18,18 @@ func (p *Profiler) conventions() *conventions {
 	if p.found != nil {
 		return p.found
 	}
-	p.found = &conventions{isTyped: p.opts.IsTyped}
+	p.found = &conventions{}
 	var decimals []string
 	for _, c := range p.columns {
-		if decimal := c.numbers.decimal(); c.number.holds() && decimal != "" && !c.numbers.bare && !slices.Contains(decimals, decimal) {
+		isEvidence := c.number.holds() && !c.numbers.bare && !c.numbers.isTyped // numbers say nothing about text beside them
+		if decimal := c.numbers.decimal(); isEvidence && decimal != "" && !slices.Contains(decimals, decimal) {
 			decimals = append(decimals, decimal)
 		}
 		if f := c.times.formats; c.time.holds() && len(f) == 1 && !slices.Contains(p.found.dates, f[0]) {
 			p.found.dates = append(p.found.dates, f[0])
 		}
 	}
-	if len(decimals) == 1 && !p.opts.IsTyped { // numbers say nothing about text beside them
+	if len(decimals) == 1 {
 		p.found.decimal = decimals[0]
 	}
 	return p.found

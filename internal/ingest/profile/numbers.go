@@ -13,11 +13,14 @@ import (
 
 // numbers recognizes columns of numbers.
 type numbers struct {
+	isTyped      bool              // see Profiler.SetTyped
 	styles       []kind.Separators // separators with which all values so far are numbers
 	count        int
 	exponent     bool // some number has an exponent; not updated after marked is set
 	marked       bool // some number has more than digits and an exponent, so that 1e5 is not a code
 	short        bool // some integer has at most three digits and no separator
+	hundreds     int  // integers of three digits and no separator
+	rounded      bool // some number has three digits after a point, the last one zero
 	ungrouped    bool // some integer has more than four digits and no separator
 	notBit       bool // some number is neither 0 nor 1
 	padded       bool // some number has a sign, leading zeros and decimals
@@ -72,6 +75,7 @@ func (n *numbers) add(v []byte, plain bool) bool {
 		n.marked = bytes.ContainsAny(v, ".,+-")
 		n.exponent = n.exponent || bytes.ContainsAny(v, "eE")
 	}
+	n.rounded = n.rounded || len(v) > 4 && v[len(v)-4] == '.' && v[len(v)-1] == '0'
 	n.bare = n.bare || v[len(v)-1] == '.'
 	if !n.addCommas(v) {
 		return false
@@ -98,6 +102,9 @@ func (n *numbers) addCommas(v []byte) bool {
 
 // addInteger adds an integer without a separator and a sign.
 func (n *numbers) addInteger(digits []byte) {
+	if len(digits) == 3 {
+		n.hundreds++
+	}
 	n.short = n.short || len(digits) <= 3
 	n.ungrouped = n.ungrouped || len(digits) > 4 // some write 1234 beside 12.345
 }
@@ -124,14 +131,28 @@ func (n *numbers) cutAffix(v []byte) (number []byte, ok bool) {
 	return number, n.affix == string(affix)
 }
 
-// decimal returns the decimal separator that all possible notations have, or "" if they differ.
+// decimal returns the decimal separator that all possible notations have, or "" if they differ and
+// the values do not decide.
 func (n *numbers) decimal() string {
 	decimal := cmp.Or(n.styles[0].Decimal, ".")
 	isOther := func(s kind.Separators) bool { return cmp.Or(s.Decimal, ".") != decimal }
-	if slices.ContainsFunc(n.styles, isOther) {
-		return ""
+	switch {
+	case !slices.ContainsFunc(n.styles, isOther):
+		return decimal
+	case n.isPointAmbiguous() && n.rounded && n.hundreds >= minHundreds:
+		return ","
 	}
-	return decimal
+	return ""
+}
+
+// minHundreds is the number of integers of three digits which show, beside 1.230, that a point
+// separates thousands: decimals that keep the zero of 1.230 would write 379 as 379.000.
+const minHundreds = 10
+
+// isPointAmbiguous reports whether all points may separate thousands or decimals, and some integer
+// has no point.
+func (n *numbers) isPointAmbiguous() bool {
+	return n.short && !n.ungrouped && slices.Contains(n.styles, kind.GroupPoint) && !slices.Contains(n.styles, kind.DecimalComma)
 }
 
 // notation returns the only notation in which all values are numbers. Of two, it is the one that
@@ -157,11 +178,11 @@ func (n *numbers) notation(shown *conventions) (notation herb.Notation, why stri
 		default:
 			return notation, ambiguous("comma", ",", ".")
 		}
-	case s == kind.Plain && !shown.isTyped && n.decimal() == "" && !slices.Contains(n.styles, kind.DecimalComma): // some value has a point
+	case s == kind.Plain && !n.isTyped && slices.Contains(n.styles, kind.GroupPoint) && !slices.Contains(n.styles, kind.DecimalComma): // some value has a point
 		switch {
-		case shown.decimal == ",":
+		case cmp.Or(n.decimal(), shown.decimal) == ",":
 			s = kind.GroupPoint
-		case shown.decimal == "" && n.short && !n.ungrouped:
+		case shown.decimal == "" && n.isPointAmbiguous():
 			return notation, ambiguous("point", ".", ",")
 		}
 	}

@@ -1,7 +1,7 @@
 // Package profile infers the types of columns and describes their values for the import report, in
 // one pass over the cells of a table.
 //
-//	p := profile.New(profile.Options{})
+//	p := profile.New()
 //	f, err := p.Field(column, schema)  // for each exposed field with a declared type, before the first cell of its column
 //	p.Observe(cells, rows.Position)    // for each row; cells that a descriptor declares missing are empty
 //	field, report, err := f.Result(name, fileType) // after the last row
@@ -29,16 +29,8 @@ import (
 // together.
 const maxElements = 1_000_000
 
-// Options are what a Profiler needs to know about the file of the table.
-type Options struct {
-	// IsTyped reports that the format of the file defines how numbers are written, with a decimal
-	// point, as in JSON and workbooks.
-	IsTyped bool
-}
-
 // Profiler profiles the columns of a table. Its memory does not depend on the number of rows.
 type Profiler struct {
-	opts    Options
 	columns []*column
 	rows    int
 	budget  int          // list elements that may still be kept
@@ -46,7 +38,7 @@ type Profiler struct {
 }
 
 // New returns a Profiler of an empty table.
-func New(opts Options) *Profiler { return &Profiler{opts: opts, budget: maxElements} }
+func New() *Profiler { return &Profiler{budget: maxElements} }
 
 // Observe adds a row. position locates the row; it is only called for values that a report
 // mentions.
@@ -62,6 +54,13 @@ func (p *Profiler) Observe(cells [][]byte, position func() string) {
 
 // Rows returns the number of rows.
 func (p *Profiler) Rows() int { return p.rows }
+
+// SetTyped says that the format of the file defines how the numbers of a column are written, with a
+// decimal point, as in JSON and workbooks. It must precede the first Result.
+func (p *Profiler) SetTyped(column int) {
+	p.grow(column + 1)
+	p.columns[column].numbers.isTyped = true
+}
 
 func (p *Profiler) grow(columns int) {
 	for len(p.columns) < columns {

@@ -21,7 +21,7 @@ type result struct {
 // profileOf profiles a column of values separated by "|".
 func profileOf(t *testing.T, values, name string, fileType herb.Type, schema profile.Schema) (r result, err error) {
 	t.Helper()
-	s := profile.New(profile.Options{})
+	s := profile.New()
 	f, err := s.Field(0, schema)
 	if err != nil {
 		return r, err
@@ -252,6 +252,63 @@ func TestInfer(t *testing.T) {
 	}
 }
 
+// TestInfer_thousands checks that a point separates thousands if decimals would have kept the zeros
+// of some values and not of others.
+func TestInfer_thousands(t *testing.T) {
+	t.Parallel()
+	integers := strings.Repeat("379|", 10)
+	for _, tt := range []struct {
+		name, values string
+		want         herb.Type
+		notation     herb.Notation
+	}{
+		{"a zero", integers + "1.230|2.003", herb.TypeNumber, herb.Notation{Group: ".", Decimal: ","}},
+		{"no zero", integers + "1.233|2.003", herb.TypeText, herb.Notation{}},
+		{"few integers", "379|1.230|2.003", herb.TypeText, herb.Notation{}},
+		{"two decimals", integers + "1.230|2.03", herb.TypeNumber, herb.Notation{}},
+		{"a fraction", integers + "0.230|2.030", herb.TypeNumber, herb.Notation{}},
+		{"a large integer", integers + "1.230|12345", herb.TypeNumber, herb.Notation{}},
+		{"no integer", strings.Repeat("1.230|", 20), herb.TypeNumber, herb.Notation{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := profileOf(t, strings.TrimSuffix(tt.values, "|"), "c", "", profile.Schema{})
+			if diff := cmp.Diff(tt.notation, r.Notation, cmpopts.EquateEmpty()); err != nil || r.Type != tt.want || diff != "" {
+				t.Errorf("%v, %s: %s\n%s", err, r.Type, r.Report.Evidence, diff)
+			}
+		})
+	}
+}
+
+// TestInfer_names checks that names decide between readings: coordinates have no thousands, and
+// results of games are not times.
+func TestInfer_names(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, values string
+		want         herb.Type
+		notation     herb.Notation
+	}{
+		{"decimalLatitude", "48.137|9.512|50", herb.TypeNumber, herb.Notation{}},
+		{"stop_lon", "48.137|9.512|50", herb.TypeNumber, herb.Notation{}},
+		{"Länge", "48.137|9.512|50", herb.TypeText, herb.Notation{}},
+		{"lat", "48,137|9,512", herb.TypeText, herb.Notation{}},
+		{"score", "21:19|3:15|1:10", herb.TypeText, herb.Notation{}},
+		{"Final result", "21:19|3:15|1:10", herb.TypeText, herb.Notation{}},
+		{"score", "09:30:00|10:15:00", herb.TypeTime, herb.Notation{}},
+		{"result_time", "21:19|3:15|1:10", herb.TypeTime, herb.Notation{}},
+		{"at", "21:19|3:15|1:10", herb.TypeTime, herb.Notation{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := profileOf(t, tt.values, tt.name, "", profile.Schema{})
+			if diff := cmp.Diff(tt.notation, r.Notation, cmpopts.EquateEmpty()); err != nil || r.Type != tt.want || diff != "" {
+				t.Errorf("%v, %s: %s\n%s", err, r.Type, r.Report.Evidence, diff)
+			}
+		})
+	}
+}
+
 // TestInfer_conventions checks that columns which show a notation decide about an ambiguous column,
 // the last one.
 func TestInfer_conventions(t *testing.T) {
@@ -262,7 +319,7 @@ func TestInfer_conventions(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		columns  []string
-		isTyped  bool
+		isTyped  bool // the first column has cells that are numbers
 		want     herb.Type
 		notation herb.Notation
 	}{
@@ -274,7 +331,10 @@ func TestInfer_conventions(t *testing.T) {
 		{"zeros before points", []string{"0.125|3|4", points}, false, herb.TypeNumber, herb.Notation{}},
 		{"contradictory columns", []string{"1.5|3|4", "12,5|3|4", points}, false, herb.TypeText, herb.Notation{}},
 		{"two ambiguous columns", []string{points, points}, false, herb.TypeText, herb.Notation{}},
-		{"cells that are numbers", []string{"12,5|3|4", points}, true, herb.TypeNumber, herb.Notation{}},
+		{"cells that are numbers", []string{points}, true, herb.TypeNumber, herb.Notation{}},
+		{"texts with points beside cells that are numbers", []string{"1.5|3|4", points}, true, herb.TypeText, herb.Notation{}},
+		{"texts with points beside numbers and decimal commas", []string{"1.5|3|4", "12,5|3|4", points}, true, herb.TypeNumber, groupPoint},
+		{"ordinals", []string{"1.|2.|3.", points}, false, herb.TypeText, herb.Notation{}},
 		{"text beside cells that are numbers", []string{"1.5|3|4", commas}, true, herb.TypeText, herb.Notation{}},
 		{"commas beside decimal commas", []string{"12,5|3|4", commas}, false, herb.TypeNumber, herb.Notation{Decimal: ","}},
 		{"commas and an integer beside decimal commas", []string{"12,5|3|4", "1,485|2|3,125"}, false, herb.TypeNumber, herb.Notation{Decimal: ","}},
@@ -289,13 +349,16 @@ func TestInfer_conventions(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := profile.New(profile.Options{IsTyped: tt.isTyped})
+			p := profile.New()
 			for row := range 3 {
 				var cells [][]byte
 				for _, column := range tt.columns {
 					cells = append(cells, []byte(strings.Split(column, "|")[row]))
 				}
 				p.Observe(cells, func() string { return fmt.Sprint("row ", row+1) })
+			}
+			if tt.isTyped {
+				p.SetTyped(0)
 			}
 			f, err := p.Field(len(tt.columns)-1, profile.Schema{})
 			if err != nil {
@@ -642,7 +705,7 @@ func TestResult_distribution(t *testing.T) {
 }
 
 func TestProfiler_allocations(t *testing.T) {
-	s := profile.New(profile.Options{})
+	s := profile.New()
 	row := [][]byte{
 		[]byte("1234.5"), []byte("£1,234.50"), []byte("2024-02-29"), []byte("31/12/2024"), []byte("2024-02-29T10:00:00Z"), []byte("yes"),
 		[]byte("Rosa canina, a shrub"), []byte("NA"), []byte("1.5e3"), []byte("https://a.example/x"), []byte("red,green"),
@@ -660,7 +723,7 @@ func BenchmarkObserve(b *testing.B) {
 		{"datetime", "2024-02-29T10:00:00Z"}, {"boolean", "true"}, {"text", "Rosa canina, a shrub of the hedges"}, {"marker", "NA"},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			s, where := profile.New(profile.Options{}), func() string { return "" }
+			s, where := profile.New(), func() string { return "" }
 			cells := [][]byte{[]byte(bench.value)}
 			for b.Loop() {
 				s.Observe(cells, where)

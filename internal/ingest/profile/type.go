@@ -172,6 +172,9 @@ func (c *column) numberNotation(name string, fileType herb.Type, shown *conventi
 	if fileType == "" && c.isCodes(name) {
 		return n, "its name and its digits are those of codes, which are not calculated with; declare the type number if they are quantities"
 	}
+	if isCoordinates(name) && c.numbers.isPlain() { // thousands would be outside of the globe
+		return herb.Notation{Padded: c.numbers.padded}, ""
+	}
 	return c.numbers.notation(shown)
 }
 

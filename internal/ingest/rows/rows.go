@@ -42,9 +42,6 @@ type Format struct {
 	// Keyed reports that every row names its own cells, as in JSON. The columns of several files
 	// are then united by name; otherwise they must be equal.
 	Keyed bool
-	// Typed reports that cells may be numbers by themselves, as in JSON and workbooks, so that a
-	// point in a number is a decimal point.
-	Typed bool
 }
 
 // Rows yields the rows of one table. It is used by one goroutine.
@@ -100,6 +97,9 @@ func (p Position) String() string {
 type Column struct {
 	Name string    // as the file writes it; empty: the file has no name for it
 	Type herb.Type // declared by the file; empty: inferred from the values
+	// Numbers reports that some cells are numbers by themselves, as in JSON and workbooks, so that
+	// a point in a number is a decimal point. It is complete after io.EOF.
+	Numbers bool
 	// Description is what a row below the header says about the column, such as an HXL tag.
 	Description string
 

@@ -23,7 +23,6 @@ import (
 func Format() rows.Format {
 	return rows.Format{
 		Name:       "sqlite",
-		Typed:      true,
 		Extensions: []string{".db", ".sqlite", ".sqlite3", ".gpkg"},
 		Matches:    func(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
 		Open: func(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
@@ -218,7 +217,7 @@ func (r *reader) Next() ([][]byte, error) {
 		return nil, err
 	case !more:
 		for i := range r.stored {
-			r.columns[i].Type = r.stored[i].declaredType()
+			r.columns[i].Type, r.columns[i].Numbers = r.stored[i].declaredType(), r.stored[i].hasNumber
 		}
 		return nil, io.EOF
 	}
@@ -259,9 +258,10 @@ func (r *reader) Close() error { return r.rows.Close() }
 
 // column describes the values of a column so far.
 type column struct {
-	affinity herb.Type // what its declared type says about its values: text, numbers or nothing
-	isText   bool      // some value is not a number
-	isOther  bool      // some value is not text that looks like a date
+	affinity  herb.Type // what its declared type says about its values: text, numbers or nothing
+	isText    bool      // some value is not a number
+	hasNumber bool      // some value is a number
+	isOther   bool      // some value is not text that looks like a date
 
 	isGeometry bool // its declared type is a geometry
 	geometries int  // values that were listed as well-known text
@@ -273,10 +273,10 @@ func (c *column) appendValue(b []byte, v any) ([]byte, error) {
 	case nil:
 		return b, nil
 	case int64:
-		c.isOther = true
+		c.isOther, c.hasNumber = true, true
 		return strconv.AppendInt(b, v, 10), nil
 	case float64:
-		c.isOther = true
+		c.isOther, c.hasNumber = true, true
 		return rows.AppendFloat(b, v, 64), nil
 	case string:
 		if !utf8.ValidString(v) {

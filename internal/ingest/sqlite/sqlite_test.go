@@ -166,8 +166,8 @@ func TestReader_DeclaredTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []rows.Column{
-		{Name: "zip", Type: herb.TypeText}, {Name: "code", Type: herb.TypeText}, {Name: "born"}, {Name: "n", Type: herb.TypeNumber},
-		{Name: "price", Type: herb.TypeNumber}, {Name: "mixed"}, {Name: "at"}, {Name: "flag"}, {Name: "any"}, {Name: "empty", Type: herb.TypeNumber},
+		{Name: "zip", Type: herb.TypeText}, {Name: "code", Type: herb.TypeText}, {Name: "born"}, {Name: "n", Type: herb.TypeNumber, Numbers: true},
+		{Name: "price", Type: herb.TypeNumber, Numbers: true}, {Name: "mixed", Numbers: true}, {Name: "at"}, {Name: "flag", Numbers: true}, {Name: "any", Numbers: true}, {Name: "empty", Type: herb.TypeNumber},
 	}
 	if diff := cmp.Diff(want, columns); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

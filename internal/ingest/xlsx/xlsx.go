@@ -30,7 +30,6 @@ import (
 func Format() rows.Format {
 	return rows.Format{
 		Name:       "xlsx",
-		Typed:      true,
 		Extensions: []string{".xlsx", ".xlsm"},
 		Matches:    isWorkbook,
 		Open: func(_ context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
@@ -166,7 +165,7 @@ func (r *reader) Next() ([][]byte, error) {
 	next, err := r.table.Next()
 	if err == io.EOF {
 		for i, k := range r.kinds {
-			r.columns[i].Type = columnType(k)
+			r.columns[i].Type, r.columns[i].Numbers = columnType(k), k&kind.Number != 0
 		}
 	}
 	if err != nil {
