@@ -40,7 +40,8 @@ func newPublish(r *runner) *cobra.Command {
 
 Delimiter, encoding, header and comments of text are detected; the report says how a file was read. Override them with
 --delimiter, --widths, --encoding, --header, --comment and --skip, or with a descriptor. If a file is read wrongly, run --check
---explain: it prints the three best readings, the terms of their scores, and the flags that select each.
+--explain: it prints the three best readings, the terms of their scores, words in two encodings if the text is not UTF-8,
+and the flags that select each.
 
 Running servers list the new version as soon as the command has finished; with --blobs, once they have fetched it, usually
 within a second. Until then, and if the command fails, they list the previous one. Files that have not changed are not
@@ -120,7 +121,7 @@ rejected or failed), version, changes and report.`,
 	given.add(cmd)
 	server.add(cmd, "send the files to the server at this `URL` instead of publishing them on this machine")
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
-	cmd.Flags().BoolVar(&opts.explain, "explain", false, "print the three best readings of each file (delimiter, header, footnotes), their scores, and how to select them")
+	cmd.Flags().BoolVar(&opts.explain, "explain", false, "print the three best readings of each file (delimiter, header, footnotes), their scores, its words in two encodings, and how to select them")
 	consents = addConsents(cmd.Flags(), "publish", herb.Consents())
 	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
@@ -208,11 +209,11 @@ func (r *runner) publish(ctx context.Context, to publisher, set source.Set, opts
 		} else if p.Status == versions.StatusUnchanged {
 			unchanged++
 		}
-		var readings []rows.ScoredReading
+		var explanation rows.Explanation
 		if opts.explain {
-			readings = r.explainReading(ctx, s)
+			explanation = r.explainReading(ctx, s)
 		}
-		r.printResult(s.Ref, p, err, readings, opts)
+		r.printResult(s.Ref, p, err, explanation, opts)
 	}
 	verb, outcome := "published", "not published"
 	if opts.Check {
@@ -232,7 +233,7 @@ func (r *runner) publish(ctx context.Context, to publisher, set source.Set, opts
 	return err
 }
 
-func (r *runner) printResult(ref herb.Ref, p versions.Result, failure error, readings []rows.ScoredReading, opts publishOptions) {
+func (r *runner) printResult(ref herb.Ref, p versions.Result, failure error, e rows.Explanation, opts publishOptions) {
 	if failure != nil {
 		p.Fail(ref, failure)
 		p.Error = messageOf(failure)
@@ -241,12 +242,13 @@ func (r *runner) printResult(ref herb.Ref, p versions.Result, failure error, rea
 	if r.asJSON {
 		_ = writeJSON(r.Out, struct {
 			versions.Result
-			Readings []rows.ScoredReading `json:"readings,omitempty"`
-		}{p, readings})
+			Readings  []rows.ScoredReading  `json:"readings,omitempty"`
+			Encodings []rows.EncodingSample `json:"encodings,omitempty"`
+		}{p, e.Readings, e.Encodings})
 		return
 	}
 	if opts.explain {
-		defer writeReadings(r.Out, readings)
+		defer writeExplanation(r.Out, e)
 	}
 	if failure != nil && !(opts.Check && p.Report != nil) {
 		return

@@ -14,12 +14,28 @@ import (
 
 // explainReading returns the best readings of a source for --explain. It prints a failure, and so
 // does the publish.
-func (r *runner) explainReading(ctx context.Context, s source.Source) []rows.ScoredReading {
-	readings, err := ingest.Explain(ctx, s, ingest.Options{})
+func (r *runner) explainReading(ctx context.Context, s source.Source) rows.Explanation {
+	e, err := ingest.Explain(ctx, s, ingest.Options{})
 	if err != nil {
 		writeNotes(r.Err, []string{"no readings: " + messageOf(err)})
 	}
-	return readings
+	return e
+}
+
+// writeExplanation writes the readings of a file and its words in the compared encodings.
+func writeExplanation(w io.Writer, e rows.Explanation) {
+	writeReadings(w, e.Readings)
+	if len(e.Encodings) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	_ = writeTable(w, "  ENCODING\tWORDS OF THE FILE", e.Encodings, func(s rows.EncodingSample) []any {
+		how := "used"
+		if !s.Used {
+			how = "to select it: --encoding " + strings.ToLower(s.Encoding)
+		}
+		return []any{"  " + s.Encoding, escapeText(strings.Join(s.Words, ", ")) + "; " + how}
+	})
 }
 
 // writeReadings writes the readings of a file, with the terms of their scores below each.

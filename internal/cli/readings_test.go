@@ -48,3 +48,29 @@ func TestPublish_explain(t *testing.T) {
 		t.Errorf("a damaged file: exit code %d\n%s", code, out)
 	}
 }
+
+// TestPublish_explainEncoding prints words of a file in its encoding and in the best other one.
+func TestPublish_explainEncoding(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := write(t, "shop/dos.csv", "ort,fluss\nZ\x81rich,Limmat\nK\x94ln,Rhein\nM\x81nchen,Isar\n")
+	const want = `
+  ENCODING   WORDS OF THE FILE
+  CP850      Zürich, Köln, München; used
+  macintosh  ZÅrich, Kîln, MÅnchen; to select it: --encoding macintosh
+`
+	if out := e.must(t, "publish", file, "--check", "--explain"); !strings.HasSuffix(out, want) {
+		t.Errorf("got\n%s\nwant it to end with\n%s", out, want)
+	}
+	var summary struct {
+		Encodings []struct {
+			Encoding string
+			Used     bool
+			Words    []string
+		}
+	}
+	must.NoError(t, json.Unmarshal([]byte(e.must(t, "publish", file, "--check", "--explain", "--json")), &summary))
+	if s := summary.Encodings; len(s) != 2 || s[0].Encoding != "CP850" || !s[0].Used || len(s[1].Words) != 3 {
+		t.Errorf("JSON output %+v", summary)
+	}
+}

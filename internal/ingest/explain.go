@@ -1,10 +1,12 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"io"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
 )
@@ -13,14 +15,15 @@ import (
 const maxReadings = 3
 
 // Explain returns the best readings of the first file of a source, the used one first, with the
-// terms of their scores. There are none if the format declares its columns. It reads the file as
-// Inspect does. A file that cannot be read has readings too, unless it cannot be opened: another
-// reading may be the remedy.
-func Explain(ctx context.Context, src Source, opts Options) ([]rows.ScoredReading, error) {
-	opts.explain = new(rows.Explanation)
+// terms of their scores, and its words in two encodings if it is not UTF-8. There are no readings
+// if the format declares its columns. It reads the file as Inspect does. A file that cannot be read
+// has readings too, unless it cannot be opened: another reading may be the remedy.
+func Explain(ctx context.Context, src Source, opts Options) (rows.Explanation, error) {
+	var e rows.Explanation
+	opts.explain = &e
 	p, err := newPass(src, opts, Formats())
 	if err != nil {
-		return nil, err
+		return e, err
 	}
 	defer p.dir.Close()
 	err = p.readFile(ctx, 0, p.src.Files()[0], func(f *file.File, i int) error {
@@ -33,13 +36,17 @@ func Explain(ctx context.Context, src Source, opts Options) ([]rows.ScoredReadin
 			_, err = r.Next()
 		}
 		if err == io.EOF {
-			return nil
+			err = nil
+		}
+		if name := r.Options().Encoding; name != "" {
+			samples, failure := charset.CompareEncodings(ctx, f, name)
+			e.Encodings, err = samples, cmp.Or(err, failure)
 		}
 		return err
 	})
-	readings := opts.explain.Readings
-	if herb.CodeOf(err) == herb.CodeInvalid && len(readings) > 0 {
+	if herb.CodeOf(err) == herb.CodeInvalid && len(e.Readings) > 0 {
 		err = nil
 	}
-	return readings[:min(len(readings), maxReadings)], err
+	e.Readings = e.Readings[:min(len(e.Readings), maxReadings)]
+	return e, err
 }

@@ -22,9 +22,9 @@ const (
 // explain returns the readings of a file.
 func explain(t *testing.T, src ingest.Source) []rows.ScoredReading {
 	t.Helper()
-	readings, err := ingest.Explain(t.Context(), src, ingest.Options{Temp: t.TempDir()})
+	e, err := ingest.Explain(t.Context(), src, ingest.Options{Temp: t.TempDir()})
 	must.NoError(t, err)
-	return readings
+	return e.Readings
 }
 
 func TestExplain(t *testing.T) {
@@ -138,7 +138,8 @@ func TestExplain_used(t *testing.T) {
 	t.Parallel()
 	for _, c := range rowstest.UnusualFiles() {
 		src := ingest.Source{Path: writeFile(t, t.TempDir(), c.File, c.Content)}
-		readings, _ := ingest.Explain(t.Context(), src, ingest.Options{Temp: t.TempDir()}) // some files are damaged
+		e, _ := ingest.Explain(t.Context(), src, ingest.Options{Temp: t.TempDir()}) // some files are damaged
+		readings := e.Readings
 		for i, r := range readings {
 			if r.Used != (i == 0) || r.Score > readings[0].Score || r.Score != rows.SumTerms(r.Terms) {
 				t.Errorf("%s: reading %d of\n%s", c.Name, i+1, describeReadings(readings))

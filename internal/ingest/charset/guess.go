@@ -69,6 +69,7 @@ type byteCounts struct {
 	firstValid    bytePosition // of a UTF-8 character beyond ASCII
 	undefined     bytePosition // of a byte that is zero or has no character in Windows-1252
 	hasZero       bool
+	words         wordCollector
 }
 
 type bytePosition struct {
@@ -145,6 +146,7 @@ func (d *decoder) countBytes() (*byteCounts, error) {
 		r, size, err := in.ReadRune()
 		if err == io.EOF {
 			endRun(0)
+			c.words.add(0)
 			c.pairs.add(last, 0)
 			return c, nil
 		} else if err != nil {
@@ -171,6 +173,7 @@ func (d *decoder) countBytes() (*byteCounts, error) {
 		}
 		for i, b := range raw {
 			c.pairs.add(last, b)
+			c.words.add(b)
 			if isASCIILetter(before) && last >= utf8.RuneSelf && isASCIILetter(b) {
 				if c.within[last]++; before <= 'Z' && b >= 'a' {
 					c.inCapitalized[last]++

@@ -13,6 +13,15 @@ import (
 // declare their columns add none.
 type Explanation struct {
 	Readings []ScoredReading // the one that is used first, the others by their scores
+	// Encodings has the encoding that is used and the best other one, if the text is not UTF-8.
+	Encodings []EncodingSample
+}
+
+// EncodingSample shows how words of a text look in an encoding.
+type EncodingSample struct {
+	Encoding string   `json:"encoding"`
+	Used     bool     `json:"used"`
+	Words    []string `json:"words"` // with characters beyond ASCII, in the order of the text
 }
 
 // ScoredReading is one way to read a table.
