@@ -309,6 +309,26 @@ func TestInfer_names(t *testing.T) {
 	}
 }
 
+// TestInfer_coordinates checks that decimal commas in another column do not make thousands of
+// coordinates.
+func TestInfer_coordinates(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]herb.Notation{"lat": {}, "Longitude": {}, "altitude": {Group: ".", Decimal: ","}} {
+		p := profile.New()
+		for _, v := range []string{"48.137", "9.512", "50"} {
+			p.Observe([][]byte{[]byte("12,5"), []byte(v)}, func() string { return "a row" })
+		}
+		f, err := p.Field(1, profile.Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, report, err := f.Result(name, "")
+		if diff := cmp.Diff(want, got.Notation, cmpopts.EquateEmpty()); err != nil || got.Type != herb.TypeNumber || diff != "" {
+			t.Errorf("%s: %s, %v\n%s", name, report.Evidence, err, diff)
+		}
+	}
+}
+
 // TestInfer_conventions checks that columns which show a notation decide about an ambiguous column,
 // the last one.
 func TestInfer_conventions(t *testing.T) {
