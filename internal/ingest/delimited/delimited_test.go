@@ -256,6 +256,7 @@ func TestOpen_Layout(t *testing.T) {
 			table{{"id", "name", "price"}, {"1", "fern", "2,5"}, {"2", "moss", ""}}, "(above the table: "},
 		{"more commas than tabs", "a.txt", "1\tA\t1,2,3,4,5,6\n2\tB\t1,2,3,4,5,6\n3\tC,D\t1,2,3,4,5,6\n",
 			table{{"column_1", "column_2", "column_3"}, {"1", "A", "1,2,3,4,5,6"}, {"2", "B", "1,2,3,4,5,6"}, {"3", "C,D", "1,2,3,4,5,6"}}, "no header"},
+		{"decimal commas in all values", "a.csv", "0,12;0,5;1,75\n0,13;0,6;1,85\n0,14;0,4;1,95\n", table{{"column_1", "column_2", "column_3"}, {"0,12", "0,5", "1,75"}, {"0,13", "0,6", "1,85"}, {"0,14", "0,4", "1,95"}}, "no header"},
 		{"two colons", "a.dat", "1::Toy Story::Comedy|Drama\n2::\"Cats\": a musical::Drama\n3::Heat::\n", table{{"column_1", "column_2", "column_3"},
 			{"1", "Toy Story", "Comedy|Drama"}, {"2", `"Cats": a musical`, "Drama"}, {"3", "Heat", ""}}, "two colons"},
 		{"a colon at the end", "a.dat", "1::a::b:\n2::c::d:\n3::e::f:", table{{"column_1", "column_2", "column_3"}, {"1", "a", "b:"}, {"2", "c", "d:"}, {"3", "e", "f:"}}, "no header"},

@@ -2,6 +2,7 @@ package delimited
 
 import (
 	"bytes"
+	"regexp"
 
 	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/layout"
@@ -28,9 +29,9 @@ type sample struct {
 //
 //   - The header must contain the delimiter. The delimiter with the highest score wins: the share
 //     of records with as many values as the header, times the number of columns; of equals the
-//     first of comma, semicolon, tab and bar. A delimiter that splits all records like the header
-//     wins over one that splits some into more values. Tabs that split all records evenly into at
-//     least three values win.
+//     first of comma, semicolon, tab and bar. Commas that are all within numbers are decimal
+//     commas. A delimiter that splits all records like the header wins over one that splits some
+//     into more values. Tabs that split all records evenly into at least three values win.
 //   - A delimiter that splits some records into more values than the header has, and more than half
 //     into another number, is ruled out: a column of addresses is not split at its commas. If all
 //     records have the same number of values, the header is wrong and reading reports it.
@@ -143,8 +144,29 @@ func (r reading) isBetter(than reading) bool {
 		return r.isTabbed()
 	case r.exceeds && isComplete(than) || than.exceeds && isComplete(r):
 		return than.exceeds
+	case than.dialect.Delimiter == ',' && isComplete(r) && r.hasDecimalCommas():
+		return true
 	}
 	return r.score() > than.score()
+}
+
+// decimalComma matches a number with a decimal comma.
+var decimalComma = regexp.MustCompile(`^ *[-+]?\d*,\d+ *$`)
+
+// hasDecimalCommas reports whether every comma in the values belongs to a number.
+func (r reading) hasDecimalCommas() bool {
+	found := false
+	for _, record := range r.records {
+		for _, c := range record.Cells {
+			if bytes.IndexByte(c, ',') < 0 {
+				continue
+			}
+			if found = true; !decimalComma.Match(c) {
+				return false
+			}
+		}
+	}
+	return found
 }
 
 // isTabbed reports whether tabs split all records into the same number of at least three values,
