@@ -155,7 +155,7 @@ func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
 	}
 	l.add("names differ from the values below", e.headerScore(names, l.Names, below))
 	if e.isFirstComplete(first, width) {
-		if l.add("first complete row", firstRow); !e.Tabular {
+		if l.add("first complete row", firstRow); !e.Tabular && !e.isNamed(names, below) {
 			l.add("the file does not promise a table", -maybeList)
 		} else if e.isListed(names, below) {
 			l.add("it is one of a list", -listed)
