@@ -21,6 +21,7 @@ type sample struct {
 	text    []byte
 	all     bool         // it is the rest of the text
 	line    int          // of its first byte
+	ruler   []byte       // the comment above the first line, if it is a ruler
 	options rows.Options // as given
 	tabular bool         // the file name promises delimited text, not text aligned by blanks
 }
@@ -40,6 +41,9 @@ type sample struct {
 //     reading reports these.
 //   - Other delimiters (^ ~ and the control characters 1 and 31), runs of blanks, or runs of
 //     several blanks must split everything evenly.
+//   - Columns of fixed width win over everything else if a ruler shows them. Otherwise, some column
+//     must have numbers or dates, and they win if no delimiter splits the lines, or if at least two
+//     blanks are between more columns than the delimiter makes, and it is within values only.
 //   - Two colons must split everything evenly into at least three values, one of them always a
 //     number; an IP address has two colons once.
 //   - A header of at least three names decides, in a file whose name promises a table; reading
@@ -91,6 +95,15 @@ func (s sample) bestDelimiter(d dialect) (best reading) {
 	if r := with('|'); r.dialect.ruled && r.total > 0 && r.fitting == r.total && (r.header > 1 || r.dialect.framed) {
 		return choose(r, "a ruler is between its bars")
 	}
+	columns, hasColumns := s.findColumns(d)
+	var fixed reading
+	if hasColumns {
+		fixed = read(columns.dialect)
+		if hasColumns = len(fixed.records) > 0 && columns.isTable(fixed); hasColumns && columns.isRuled {
+			return choose(fixed, "a ruler shows the columns")
+		}
+	}
+	const blankRule = "the same characters are blank in all records"
 	var usual []reading
 	first := -1
 	for i, delimiter := range []byte(",;\t|") {
@@ -101,6 +114,9 @@ func (s sample) bestDelimiter(d dialect) (best reading) {
 		}
 	}
 	if first >= 0 {
+		if hasColumns && !s.tabular && columns.isBetter(fixed, usual[first]) {
+			return choose(fixed, blankRule)
+		}
 		if usual[first].dialect.Delimiter == '\t' && !s.tabular && bytes.Contains(s.text, []byte("  ")) { // a tab may be one of the blanks
 			if r := with(' '); r.total >= 10 && r.header > usual[first].header && r.fitting == r.total && !r.broken && s.isAligned(r) {
 				return choose(r, "runs of blanks split all records into more values than tabs")
@@ -115,8 +131,14 @@ func (s sample) bestDelimiter(d dialect) (best reading) {
 		d.wide = i > 4 && !s.tabular // the second time, values may have single blanks in them
 		r := with(delimiter)
 		if r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken && (delimiter != ' ' || s.isAligned(r)) {
+			if hasColumns && r.rowNames && columns.isSpaced && fixed.layout.HasHeader() && fixed.header < r.header {
+				return choose(fixed, blankRule) // what seems to be a row name is the first word of a value
+			}
 			return choose(r, "it splits all records evenly")
 		}
+	}
+	if hasColumns && (columns.isSpaced || !s.tabular) {
+		return choose(fixed, blankRule)
 	}
 	for _, r := range usual {
 		hasWrongHeader := r.total > 0 && r.dialect.Delimiter != '|' && len(r.records[r.layout.First+1].Cells) > 1 && r.even && !s.isProse(r.dialect)

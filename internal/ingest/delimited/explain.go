@@ -63,8 +63,11 @@ func explainOther(r reading) rows.ScoredReading {
 func (r reading) delimiterTerm() rows.Term {
 	name := "no records to compare with the header"
 	if r.total > 0 {
-		name = fmt.Sprintf("%d of %s fit the header, times %s", r.fitting, herb.Plural(r.total, "record", "records"),
-			herb.Plural(r.header-1, "delimiter", "delimiters"))
+		separators := herb.Plural(r.header-1, "delimiter", "delimiters")
+		if r.dialect.isFixed() {
+			separators = herb.Plural(r.header-1, "boundary", "boundaries")
+		}
+		name = fmt.Sprintf("%d of %s fit the header, times %s", r.fitting, herb.Plural(r.total, "record", "records"), separators)
 	}
 	return rows.Term{Decision: rows.DecisionDelimiter, Name: name, Value: r.score()}
 }

@@ -1,5 +1,5 @@
-// Package delimited reads text whose values are separated by a delimiter or by runs of blanks: CSV,
-// TSV and their relatives.
+// Package delimited reads text whose values are separated by a delimiter or by runs of blanks, or
+// are in columns of fixed width: CSV, TSV and their relatives.
 package delimited
 
 import (

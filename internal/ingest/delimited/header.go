@@ -32,7 +32,7 @@ func (r *reader) start(extension string) error {
 	if !all && charset.CountLines(text) < 10 {
 		text, all = r.text.Peek(longSampleBytes)
 	}
-	best, above := r.detectReading(sample{text, all, r.next, o, slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
+	best, above := r.detectReading(sample{text: text, all: all, line: r.next, options: o, tabular: slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
 	switch {
 	case r.d.firstRecord > 0:
@@ -80,13 +80,14 @@ func (r *reader) detectReading(s sample) (best reading, above []layout.Row) {
 		var size int
 		r.comment, size, last = commentLines(s.text)
 		lines = charset.CountLines(s.text[:size])
+		s.ruler, last = aboveRuler(s.text[:size], last)
 		s.text, s.line = s.text[size:], s.line+lines
 	}
 	d := r.d
 	d.Comment = cmp.Or(d.Comment, r.comment)
 	best = s.detect(d)
 	best.dialect.Comment = r.d.Comment // a record may begin like the comments
-	isComment := best.layout.First == 0 && r.comment != "" && isHeader(last, best)
+	isComment := best.layout.First == 0 && r.comment != "" && (s.ruler != nil && best.dialect.isFixed() && len(best.records) > 0 || isHeader(last, best))
 	if s.options.Explain != nil {
 		s.explain(s.options.Explain, best, isComment)
 	}
@@ -94,7 +95,9 @@ func (r *reader) detectReading(s sample) (best reading, above []layout.Row) {
 	case l.First > 0:
 		lines = best.records[l.First].Line - from
 	case isComment:
-		if lines--; lines == 0 {
+		if lines--; s.ruler != nil {
+			lines--
+		} else if lines == 0 {
 			r.comment = ""
 		}
 		best.records, best.layout = nil, layout.Layout{End: 1} // the header is known
@@ -114,6 +117,23 @@ func (r *reader) detectReading(s sample) (best reading, above []layout.Row) {
 		}
 	}
 	return best, nil
+}
+
+// aboveRuler returns the last two comment lines if the last one is a ruler: it and the line of
+// names above it. Otherwise, names is the last line.
+func aboveRuler(comments, last []byte) (ruler, names []byte) {
+	fixed := dialect{}.withWidths([]int{1})
+	if len(last) == 0 || !fixed.isRuler(last) {
+		return nil, last
+	}
+	for rest := comments; len(rest) > 0; {
+		line, after, _ := cutLine(rest)
+		if len(bytes.TrimSpace(after)) == len(bytes.TrimSpace(last)) && len(line) > 0 {
+			return last, line
+		}
+		rest = after
+	}
+	return nil, last
 }
 
 // commentLines returns the prefix of the comment lines at the start of a text, "" if there are none

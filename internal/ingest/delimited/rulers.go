@@ -49,7 +49,7 @@ func (s sample) inBars(d dialect) dialect {
 // single run in a delimited text is no ruler, because it may be above footnotes.
 func (d dialect) isRuler(line []byte) bool {
 	line = bytes.Trim(line, padding+"\r\n")
-	if d.isFixed() && len(line) > 0 && (line[0] == '#' || line[0] == '%') {
+	if len(line) > 0 && (line[0] == '#' || line[0] == '%') {
 		line = bytes.TrimLeft(line[1:], " ")
 	}
 	if len(line) == 0 || !d.separates() {
