@@ -120,7 +120,7 @@ func describeReadings(readings []rows.ScoredReading) string {
 // The settings of a reading select it.
 func TestExplain_settings(t *testing.T) {
 	t.Parallel()
-	for _, content := range []string{titledFile, ambiguousFile, "a,b\n1,2\n3,4\n", "x\ty z\n1\t2 3\n"} {
+	for _, content := range []string{titledFile, ambiguousFile, "a,b\n1,2\n3,4\n", "x\ty z\n1\t2 3\n", "Lee, Ann    12  2020-01-01\nDoe, Jane    7  2020-02-01\nSmith, Jo  112  2020-03-01\n"} {
 		path := writeFile(t, t.TempDir(), "x.csv", content)
 		for _, r := range explain(t, ingest.Source{Path: path}) {
 			_, o, err := source.ParseReading(ingest.Formats(), r.Settings, "")

@@ -105,7 +105,7 @@ func TestOpen_FixedWidthRandom(t *testing.T) {
 	}
 }
 
-// Hostile texts are read in bounded time and without a table of fixed width.
+// TestOpen_FixedWidthHostile reads hostile texts, which must not panic.
 func TestOpen_FixedWidthHostile(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 2<<20)
