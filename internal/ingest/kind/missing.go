@@ -20,8 +20,9 @@ func IsMissing(v []byte) bool {
 		return len(v) <= maxRun && len(bytes.Trim(v, string(v[:1]))) == 0
 	case '\\':
 		return string(v) == `\N`
-	case ':': // Eurostat
-		return len(v) == 1
+	case ':': // Eurostat, also with flags: ": c"
+		rest, ok := cutFlags(v)
+		return len(v) == 1 || ok && len(rest) == 1
 	case '0': // MySQL
 		return string(v) == "0000-00-00" || string(v) == "0000-00-00 00:00:00"
 	case '#':

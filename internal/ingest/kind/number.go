@@ -100,15 +100,21 @@ func IsNumber(v []byte) bool {
 // p for provisional and so on.
 const flags = "bcdefinprsuz"
 
-// IsFlagged reports whether a value is a number, or a colon for a missing one, with a blank and one
-// or two flags after it, as Eurostat writes "12.3 p" and ": c".
+// IsFlagged reports whether a value is a number with a blank and one or two flags after it, as
+// Eurostat writes "12.3 p".
 func IsFlagged(v []byte) bool {
+	number, ok := cutFlags(v)
+	return ok && IsNumber(number)
+}
+
+// cutFlags removes a blank and one or two flags from the end of a value. ok is false if there are
+// none.
+func cutFlags(v []byte) (rest []byte, ok bool) {
 	at := bytes.LastIndexByte(v, ' ')
 	if at < 1 || at < len(v)-3 || at == len(v)-1 || len(bytes.Trim(v[at+1:], flags)) > 0 {
-		return false
+		return nil, false
 	}
-	number := text.TrimBlanks(v[:at])
-	return string(number) == ":" || IsNumber(number)
+	return text.TrimBlanks(v[:at]), true
 }
 
 // isQuantity reports whether a value is a number in a wide sense: also a bound such as "<5", a code
