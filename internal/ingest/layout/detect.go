@@ -100,7 +100,7 @@ func Choose(s Sample, o rows.Options) Layout {
 			given.End++
 		}
 		if n := given.End; n == len(o.HeaderRows) && n > 1 {
-			if j := join(s.Rows[:n], s.merges(), o.HeaderJoin); j.isGrouped {
+			if j := join(withoutNoteCells(s.Rows[:n]), s.merges(), o.HeaderJoin); j.isGrouped {
 				given.Names = j.names
 			}
 		}

@@ -200,7 +200,8 @@ func (e *evidence) isFirstComplete(first, width int) bool {
 	return !slices.ContainsFunc(e.filled[:first], func(n int) bool { return 100*n >= completePercent*max(width, 2) })
 }
 
-// repetition returns the cost of names that occur several times. joined are the names that several
+// repetition returns the cost of names that occur several times, except signs of missing values
+// such as "-". joined are the names that several
 // rows give together; nil means that the row gives them.
 func repetition(row Row, joined []string) float64 {
 	seen, n := map[string]bool{}, 0
@@ -209,7 +210,7 @@ func repetition(row Row, joined []string) float64 {
 		if joined != nil {
 			name = joined[c]
 		}
-		if name != "" {
+		if name != "" && !kind.IsMissing([]byte(name)) {
 			seen[name] = true
 			n++
 		}

@@ -18,7 +18,7 @@ import (
 //
 // and the last row differs from the values below it, or its names recur.
 func (e *evidence) joinedNames(first, end int) (compared Row, names []string, score float64) {
-	header := e.Rows[first:end]
+	header := withoutNoteCells(e.Rows[first:end])
 	for i := first; i < end; i++ {
 		if i > first && header[i-first].Gap || e.filled[i] == 0 || !e.areNames(i, end) {
 			return Row{}, nil, 0
@@ -37,7 +37,7 @@ func (e *evidence) joinedNames(first, end int) (compared Row, names []string, sc
 	if !differs && !j.recurs || !j.isGrouped && !isLabel {
 		return Row{}, nil, 0
 	}
-	if !j.isGrouped {
+	if !j.isGrouped && !extendsGroup(header) {
 		j.names = nil
 		for _, r := range header {
 			j.names = JoinNames(j.names, r.Cells, "")
@@ -53,6 +53,26 @@ func (e *evidence) joinedNames(first, end int) (compared Row, names []string, sc
 		score = grouped*float64(j.needed) - labels*float64(end-first-1-j.needed)
 	}
 	return compared, j.names, score
+}
+
+// extendsGroup reports whether the names of two rows that were joined belong to groups: the lower
+// row lacks names that the upper one has, and each empty cell above a name is right of a group that
+// is above a name as well.
+func extendsGroup(header []Row) bool {
+	upper, lower := header[0], header[len(header)-1]
+	n, isLacking := 0, false
+	for c := range upper.Cells {
+		isLacking = isLacking || isFilled(upper.Cells[c]) && len(lower.cell(c)) == 0
+	}
+	for c := 1; c < len(lower.Cells); c++ {
+		if !isFilled(lower.Cells[c]) || len(upper.cell(c)) > 0 {
+			continue
+		}
+		if n++; !isFilled(lower.Cells[c-1]) || !slices.ContainsFunc(upper.Cells[:min(c, len(upper.Cells))], isFilled) {
+			return false
+		}
+	}
+	return n > 0 && isLacking && len(header) == 2
 }
 
 // mayGroup reports whether each row but the last has a value that may name a group: right of it is

@@ -170,6 +170,9 @@ func TestLayout(t *testing.T) {
 			names: "Please tell us who you are Name,Please tell us who you are Place,Is it fair? Yes,Is it fair? No,Is it fair? Other,Why? Response,Do others do it? Yes,Do others do it? No,Do others do it? Response"},
 		{name: "dates below weeks", text: "Week|1|2|3|4\nended|2023-03-15|2023-03-22|2023-03-29|2023-04-05\nA|5|16|7|5\nB|5|60|7|5\nC|5|66|7|5\nD|5|16|7|5\nE|5|36|7|5", header: []int{1, 2},
 			names: "Week ended,1 2023-03-15,2 2023-03-22,3 2023-03-29,4 2023-04-05"},
+		{name: "a group beside names that span both rows", text: "Area|Total||Deaths\n|men|women|\nN|1|2|3\nS|4|5|6\nE|7|8|9", header: []int{1, 2}, names: "Area,Total men,Total women,Deaths"},
+		{name: "a note beside groups", text: "Source: garden|Boys||Girls|\nSchool|2019|2020|2019|2020\n" + numbers, header: []int{1, 2}, names: "School,Boys 2019,Boys 2020,Girls 2019,Girls 2020"},
+		{name: "hyphens for names below a stray row", text: "|||2019||\nWeek|w15|w16|-|k15|-\n1|2|3||4|\n2|3|4||5|\n3|4|5||6|", header: []int{2}},
 		{name: "a survey", text: "id|Age?|Fruit?|Why?\n|Response|Response|Open\n1|old|Apple|x\n2|young|Pear|y\n3|old|Pear|y\n4|old|Apple|x\n5|young|Apple|x", header: []int{1, 2},
 			names: "id,Age? Response,Fruit? Response,Why? Open"},
 		// Below the header.

@@ -38,7 +38,8 @@ type Input struct {
 type Table struct {
 	// Names are the names of the columns. Rows may add columns without a name.
 	Names []string
-	// Descriptions are the HXL tags or the units of the columns, nil if there are none.
+	// Descriptions are the HXL tags, the units or the notes beside the names of the columns, nil if
+	// there are none.
 	Descriptions []string
 	// Header lists the rows that name the columns, from 1; empty: none does.
 	Header []int
@@ -62,9 +63,16 @@ func New(in Input) *Table {
 		report.Doubt = l.Reason(report.Unit, t.firstRecord())
 	}
 	t.nameColumns()
+	var notes []string
+	if l.HasHeader() {
+		notes = l.CutNotes(in.Sample, t.Names)
+	}
 	t.Descriptions, _ = l.Descriptions(in.Sample)
 	if in.RowNames && t.Descriptions != nil && len(t.Descriptions) < len(t.Names) {
 		t.Descriptions = slices.Insert(t.Descriptions, 0, "")
+	}
+	if t.Descriptions == nil {
+		t.Descriptions = notes
 	}
 	columns := len(t.Names)
 	if in.Extends {

@@ -112,6 +112,13 @@ func TestTable_Columns(t *testing.T) {
 		}
 		return r
 	}
+	noted := tabular.Input{Report: &herb.Layout{Unit: "line"}}
+	noted.Sample.Rows = []layout.Row{row(1, "area", "n", "", "Note: provisional"), row(2, "North", "5", "", ""), row(3, "South", "6", "", "")}
+	noted.Layout = layout.Detect(noted.Sample)
+	wantNoted := []rows.Column{{Name: "area"}, {Name: "n"}, {}, {Description: "Note: provisional"}}
+	if diff := cmp.Diff(wantNoted, tabular.New(noted).Columns()); diff != "" {
+		t.Errorf("a note beside the names: columns (-want +got):\n%s", diff)
+	}
 	for _, texts := range [][]string{{"#adm1+name", "", "#affected"}, {"-", "", "kg"}} {
 		in := tabular.Input{Report: &herb.Layout{Unit: "line"}}
 		in.Sample.Rows = []layout.Row{row(1, "area", "note", "n"), row(2, texts...), row(3, "North", "a", "5"), row(4, "South", "b", "6")}
