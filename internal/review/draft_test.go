@@ -352,6 +352,18 @@ func (j *countingJobs) Check(
 	}, report)
 }
 
+// TestReview_widths edits a file whose columns have the widths that the live version was read with.
+func TestReview_widths(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	const content = "id  name\n0001Rose\n0002Moss\n"
+	n.put(prices, "a.csv", content, "", func(r *jobs.Request) { r.Reading = map[string]string{"widths": "4, 5"} })
+	r := n.edit(n.create("prices.csv", content), review.Edits{Columns: map[int]review.ColumnEdit{1: {Title: "Name"}}})
+	if r.Error != "" || len(r.Columns) != 2 || r.Columns[1].Title != "Name" {
+		t.Errorf("error %q, columns %+v", r.Error, r.Columns)
+	}
+}
+
 // TestReview_readsOnce reads the file again only if an edit concerns what the publish would do.
 func TestReview_readsOnce(t *testing.T) {
 	t.Parallel()
