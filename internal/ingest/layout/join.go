@@ -56,8 +56,8 @@ func (e *evidence) joinedNames(first, end int) (compared Row, names []string, sc
 }
 
 // extendsGroup reports whether the names of two rows that were joined belong to groups: the lower
-// row lacks names that the upper one has, and each empty cell above a name is right of a group that
-// is above a name as well.
+// row lacks names that the upper one has, and each empty cell above a text is right of a group that
+// is above a text as well. Dates and numbers are different names without a group.
 func extendsGroup(header []Row) bool {
 	upper, lower := header[0], header[len(header)-1]
 	n, isLacking := 0, false
@@ -68,7 +68,7 @@ func extendsGroup(header []Row) bool {
 		if !isFilled(lower.Cells[c]) || len(upper.cell(c)) > 0 {
 			continue
 		}
-		if n++; !isFilled(lower.Cells[c-1]) || !slices.ContainsFunc(upper.Cells[:min(c, len(upper.Cells))], isFilled) {
+		if n++; lower.kind(c) != kind.Text || lower.kind(c-1) != kind.Text || !slices.ContainsFunc(upper.Cells[:min(c, len(upper.Cells))], isFilled) {
 			return false
 		}
 	}
