@@ -25,8 +25,8 @@ func newAggregate(r *runner) *cobra.Command {
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "aggregate NAMESPACE/DATASET",
 		Short: "Count, sum and average groups of records",
-		Long: `Compute measures of groups of records, as GET …/aggregate does: counts, exact sums, means, medians, percentiles,
-minimums and maximums. On a terminal, the command prints a table with a bar for the first measure; otherwise it writes CSV.
+		Long: `Compute measures of groups of records, as GET …/aggregate does: counts, exact sums, means, standard deviations,
+medians, percentiles, minimums, maximums and ratios of sums. On a terminal, the command prints a table with a bar for the first measure; otherwise it writes CSV.
 It reads the data folder directly, whether a server is running or not.`,
 		Example: `  herbarium aggregate garden/catalog --by category
   herbarium aggregate garden/catalog --by date:year --measure mean:price --query 'category=tree'
@@ -50,7 +50,7 @@ It reads the data folder directly, whether a server is running or not.`,
 		return r.aggregate(ctx, d, ref, params.Encode(), format)
 	})
 	cmd.Flags().StringArrayVar(&by, "by", nil, "`field` to group by, such as category, date:month or price:10; repeat it for a second one")
-	cmd.Flags().StringArrayVar(&measures, "measure", nil, "`measure` to compute, such as sum:price; repeat it for more (default count)")
+	cmd.Flags().StringArrayVar(&measures, "measure", nil, "`measure` to compute, such as sum:price or ratio:price/weight; repeat it for more (default count)")
 	cmd.Flags().StringArrayVar(&having, "having", nil, "`condition` on a measure, such as count[gte]=10; repeat it for more")
 	stringFlag(cmd, &sort, "sort", "`labels and measures` to sort by, such as -sum:price or by2,by1", offer())
 	stringFlag(cmd, &top, "top", fmt.Sprintf("`number` of groups to print, up to %d (default %d)", query.MaxGroupsReturned, query.DefaultGroups), offer())

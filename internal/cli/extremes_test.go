@@ -39,10 +39,11 @@ func TestServe_extremeValues(t *testing.T) {
 	grains = append(grains, "wide:1"+strings.Repeat("0", 995), "text")
 	measures := []string{"count", "distinct:text"}
 	for _, field := range []string{"post", "number", "wide"} {
-		for _, kind := range []string{"sum", "mean", "median", "min", "max"} {
+		for _, kind := range []string{"sum", "mean", "stddev", "median", "min", "max"} {
 			measures = append(measures, kind+":"+field)
 		}
 	}
+	measures = append(measures, "ratio:number/wide", "ratio:wide/number")
 	query := func(path string, pairs ...string) {
 		q := url.Values{}
 		for i := 0; i < len(pairs); i += 2 {

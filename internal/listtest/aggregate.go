@@ -277,6 +277,9 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 	if m.Kind == query.MeasureCount {
 		return strconv.Itoa(len(records))
 	}
+	if m.Kind == query.MeasureRatio {
+		return o.ratio(records, m)
+	}
 	f, filled := o.fields[m.Field], 0
 	distinct := map[string]bool{}
 	var all []*big.Rat
@@ -336,6 +339,13 @@ func (o *Oracle) measure(records []int, m query.Measure) string {
 		return writeClock(mean)
 	case m.Kind == query.MeasureMean:
 		return meanOf(all)
+	case m.Kind == query.MeasureStdDev && filled < 2:
+		return ""
+	case m.Kind == query.MeasureStdDev && f.Type == herb.TypeDuration:
+		deviation, _ := new(big.Rat).SetString(deviationOf(all))
+		return writeClock(deviation)
+	case m.Kind == query.MeasureStdDev:
+		return deviationOf(all)
 	case m.Kind == query.MeasureMedian:
 		a, b := values[(filled-1)/2].place.number, values[filled/2].place.number
 		sum := new(big.Rat).Add(a, b)
@@ -372,16 +382,74 @@ func positiveZero(s string) string {
 	return s
 }
 
-// meanOf returns the mean with at most 15 significant digits, rounded half to even: it tries all
-// numbers of decimals, the most first, for the first that has few enough digits.
+// ratio returns the sum of a field divided by the sum of another one.
+func (o *Oracle) ratio(records []int, m query.Measure) string {
+	var all [2][]*big.Rat
+	for i, field := range []int{m.Field, m.Divisor} {
+		for _, n := range records {
+			if p := parseValue(o.fields[field], o.records[n][field]); p.missing == 0 {
+				all[i] = append(all[i], p.number)
+			}
+		}
+	}
+	divisor := addAll(all[1])
+	if len(all[0]) == 0 || divisor.Sign() == 0 {
+		return ""
+	}
+	return round(new(big.Rat).Quo(addAll(all[0]), divisor))
+}
+
+// deviationOf returns the sample standard deviation of at least two numbers: it searches for the
+// greatest number of 15 digits that is not above it, and rounds half to even.
+func deviationOf(numbers []*big.Rat) string {
+	mean := new(big.Rat).Quo(addAll(numbers), big.NewRat(int64(len(numbers)), 1))
+	variance := new(big.Rat)
+	for _, n := range numbers {
+		d := new(big.Rat).Sub(n, mean)
+		variance.Add(variance, d.Mul(d, d))
+	}
+	if variance.Quo(variance, big.NewRat(int64(len(numbers)-1), 1)); variance.Sign() == 0 {
+		return "0"
+	}
+	square := func(n *big.Rat) *big.Rat { return new(big.Rat).Mul(n, n) }
+	one, ten := big.NewRat(1, 1), big.NewRat(10, 1)
+	unit := big.NewRat(1, 1) // of the last of 15 digits
+	for range 14 {
+		unit.Mul(unit, ten)
+	}
+	low := new(big.Rat).Set(unit) // the least number of 15 digits
+	for unit.Set(one); square(new(big.Rat).Mul(low, unit)).Cmp(variance) > 0; {
+		unit.Quo(unit, ten)
+	}
+	for square(new(big.Rat).Mul(new(big.Rat).Mul(low, unit), ten)).Cmp(variance) <= 0 {
+		unit.Mul(unit, ten)
+	}
+	whole := new(big.Int).Set(low.Num())
+	for bit := 50; bit >= 0; bit-- {
+		next := new(big.Int).Add(whole, new(big.Int).Lsh(big.NewInt(1), uint(bit)))
+		if square(new(big.Rat).Mul(new(big.Rat).SetInt(next), unit)).Cmp(variance) <= 0 {
+			whole = next
+		}
+	}
+	middle := new(big.Rat).Add(new(big.Rat).SetInt(whole), big.NewRat(1, 2))
+	if c := square(middle.Mul(middle, unit)).Cmp(variance); c < 0 || c == 0 && whole.Bit(0) == 1 {
+		whole.Add(whole, big.NewInt(1))
+	}
+	return plain(new(big.Rat).Mul(new(big.Rat).SetInt(whole), unit))
+}
+
 func meanOf(numbers []*big.Rat) string {
-	mean := addAll(numbers)
-	mean.Quo(mean, big.NewRat(int64(len(numbers)), 1))
-	if mean.Sign() == 0 {
+	return round(new(big.Rat).Quo(addAll(numbers), big.NewRat(int64(len(numbers)), 1)))
+}
+
+// round returns a number with at most 15 significant digits, rounded half to even: it tries all
+// numbers of decimals, the most first, for the first that has few enough digits.
+func round(exact *big.Rat) string {
+	if exact.Sign() == 0 {
 		return "0"
 	}
 	// The magnitude: the power of ten of the first significant digit.
-	magnitude, size := 0, new(big.Rat).Abs(mean)
+	magnitude, size := 0, new(big.Rat).Abs(exact)
 	one, ten := big.NewRat(1, 1), big.NewRat(10, 1)
 	for size.Cmp(ten) >= 0 {
 		size.Quo(size, ten)
@@ -398,7 +466,7 @@ func meanOf(numbers []*big.Rat) string {
 	for range max(14-magnitude, 0) {
 		unit.Quo(unit, ten)
 	}
-	q := new(big.Rat).Quo(mean, unit)
+	q := new(big.Rat).Quo(exact, unit)
 	floor := new(big.Int).Div(q.Num(), q.Denom())
 	rest := new(big.Rat).Sub(q, new(big.Rat).SetInt(floor))
 	if c := rest.Cmp(big.NewRat(1, 2)); c > 0 || c == 0 && floor.Bit(0) == 1 {

@@ -25,7 +25,14 @@ func (g *generator) aggregate(fields []herb.Field, listing string) string {
 		}
 		params.Add(query.ParamBy, by)
 	}
-	measure := func() string { return g.measure(fields[pick(g, choices)]) }
+	measure := func() string {
+		f := fields[pick(g, choices)]
+		same := indexes(fields, func(o herb.Field) bool { return o.Filterable && o.Type == f.Type })
+		if query.MeasureRatio.AppliesTo(&f) && g.chance(20) {
+			return "ratio:" + f.Name + "/" + fields[pick(g, same)].Name
+		}
+		return g.measure(f)
+	}
 	for range g.IntN(5) {
 		if m := measure(); !slices.Contains(params[query.ParamMeasure], m) {
 			params.Add(query.ParamMeasure, m)
@@ -77,7 +84,7 @@ func (g *generator) measure(f herb.Field) string {
 	kinds := []string{"filled", "distinct"}
 	switch f.Type {
 	case herb.TypeNumber, herb.TypeDuration:
-		kinds = append(kinds, "sum", "mean", "median", "p0", "p25", "p90", "p100", "min", "max")
+		kinds = append(kinds, "sum", "mean", "stddev", "median", "p0", "p25", "p90", "p100", "min", "max")
 	case herb.TypeText, herb.TypeDate, herb.TypeDateTime, herb.TypeTime:
 		kinds = append(kinds, "min", "max")
 	}

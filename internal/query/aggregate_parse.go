@@ -163,26 +163,82 @@ func (r *AggregateRequest) addMeasure(name, param string) (int, error) {
 	if i := r.measure(name); i >= 0 {
 		return i, nil
 	}
-	m := Measure{Name: name, Field: -1, Kind: MeasureCount}
-	if name != string(MeasureCount) {
-		kind, field, _ := strings.Cut(name, ":")
-		if percent, ok := parsePercent(kind); ok {
-			m.Kind, m.Percent = MeasurePercentile, percent
-		} else if m.Kind = MeasureKind(kind); m.Kind == MeasurePercentile || !slices.Contains(measureKinds, m.Kind) {
-			return 0, herb.Invalidf("unknown measure %q in %q%s valid measures: %s", clip(name), param,
-				text.Suggestion(clip(kind), measureNames()), strings.Join(measureNames(), ", "))
-		}
-		use := fieldUse{
-			func(f herb.Field) bool { return m.Kind.AppliesTo(&f) },
-			"field %q in " + strconv.Quote(clip(name)), "has no " + kind, "fields with a " + kind,
-		}
-		var err error
-		if m.Field, err = resolveField(r.Request.fields, field, use); err != nil {
-			return 0, err
-		}
+	m, err := r.parseMeasure(name, param)
+	if err != nil {
+		return 0, err
 	}
 	r.Measures = append(r.Measures, m)
 	return len(r.Measures) - 1, nil
+}
+
+func (r *AggregateRequest) parseMeasure(name, param string) (m Measure, err error) {
+	m = Measure{Name: name, Field: -1, Kind: MeasureCount}
+	if name == string(MeasureCount) {
+		return m, nil
+	}
+	kind, field, _ := strings.Cut(name, ":")
+	if percent, ok := parsePercent(kind); ok {
+		m.Kind, m.Percent = MeasurePercentile, percent
+	} else if m.Kind = MeasureKind(kind); m.Kind == MeasurePercentile || !slices.Contains(measureKinds, m.Kind) {
+		return m, herb.Invalidf("unknown measure %q in %q%s valid measures: %s", clip(name), param,
+			text.Suggestion(clip(kind), measureNames()), strings.Join(measureNames(), ", "))
+	}
+	use := fieldUse{
+		func(f herb.Field) bool { return m.Kind.AppliesTo(&f) },
+		"field %q in " + strconv.Quote(clip(name)), "has no " + kind, "fields with a " + kind,
+	}
+	if m.Kind == MeasureRatio {
+		return r.parseRatio(m, field, use)
+	}
+	m.Field, err = resolveField(r.Request.fields, field, use)
+	return m, err
+}
+
+// parseRatio sets the fields of a ratio from their names with a slash between them. Names may
+// contain slashes as well: the one that separates two fields is found by trying all.
+func (r *AggregateRequest) parseRatio(m Measure, names string, use fieldUse) (Measure, error) {
+	fields, first, found := r.Request.fields, -1, 0
+	positions := map[string]int{} // of the fields that can be divided
+	for i, f := range fields {
+		if use.allows(f) {
+			positions[f.Name] = i
+		}
+	}
+	for i, c := range []byte(names) {
+		if c != '/' {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		a, okA := positions[names[:i]]
+		b, okB := positions[names[i+1:]]
+		if !okA || !okB {
+			continue
+		}
+		if found++; found > 1 {
+			return m, herb.Invalidf("measure %q is ambiguous: it can be %q divided by %q, or %q divided by %q; rename a field", clip(m.Name),
+				fields[m.Field].Name, fields[m.Divisor].Name, names[:i], names[i+1:])
+		}
+		m.Field, m.Divisor = a, b
+	}
+	var err error
+	switch {
+	case found > 0:
+	case first < 0:
+		return m, herb.Invalidf("measure %q has one field; write two, as in %s:field/field", clip(m.Name), m.Kind)
+	default:
+		if m.Field, err = resolveField(fields, names[:first], use); err == nil {
+			m.Divisor, err = resolveField(fields, names[first+1:], use)
+		}
+		if err != nil {
+			return m, err
+		}
+	}
+	if a, b := fields[m.Field], fields[m.Divisor]; a.Type != b.Type {
+		return m, herb.Invalidf("measure %q divides a %s by a %s; give two fields of the same type", clip(m.Name), a.Type, b.Type)
+	}
+	return m, nil
 }
 
 // setSort parses a comma-separated list of labels and measures, each with a - before it if its
@@ -194,6 +250,8 @@ func (r *AggregateRequest) setSort(value string) error {
 	parts := strings.Split(value, ",")
 	if _, field, ok := strings.Cut(value, ":"); ok && herb.FieldIndex(r.Request.fields, field) >= 0 {
 		parts = []string{value}
+	} else if _, err := r.parseMeasure(strings.TrimPrefix(value, "-"), ParamGroupSort); err == nil {
+		parts = []string{value} // such as a ratio of these fields
 	}
 	if len(parts) > MaxSortFields {
 		return herb.Invalidf("%q has more than %d keys; give at most %d", ParamGroupSort, MaxSortFields, MaxSortFields)

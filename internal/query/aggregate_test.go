@@ -61,11 +61,15 @@ func TestParseAggregate_invalid(t *testing.T) {
 		"_by=category&_by=category":       `_by=category is given more than once`,
 		"_by=category&_by=date&_by=price": `"_by" is given more than 2 times`,
 		"_measure=total:price":            `unknown measure "total:price" in "_measure"`,
-		"_measure=avg:price":              `valid measures: count, filled:field, distinct:field, sum:field, mean:field, median:field, p90:field`,
+		"_measure=avg:price":              `valid measures: count, filled:field, distinct:field, sum:field, mean:field, stddev:field, median:field, p90:field, min:field, max:field, ratio:field/field`,
 		"_measure=sum:category":           `field "category" has no sum; fields with a sum: price`,
 		"_measure=max:tags":               `field "tags" has no max; fields with a max: category, date, price, time`,
 		"_measure=p101:price":             `unknown measure "p101:price"`,
 		"_measure=count&_measure=count":   `_measure=count is given more than once`,
+		"_measure=ratio:price":            `measure "ratio:price" has one field; write two, as in ratio:field/field`,
+		"_measure=ratio:price/prize":      `unknown field "prize" in "ratio:price/prize"; did you mean "price"?`,
+		"_measure=ratio:category/price":   `field "category" has no ratio; fields with a ratio: price`,
+		"_measure=ratio:price/":           `unknown field ""`,
 		"_sort=by1":                       `"_sort" names label "by1", but "_by" is given 0 times`,
 		"_by=category&_sort=-by1,by1":     `"by1" is given more than once in "_sort"`,
 		"_having=count":                   `write measure=value or measure[operator]=value, such as count[gte]=10`,
@@ -74,7 +78,7 @@ func TestParseAggregate_invalid(t *testing.T) {
 		"_having=price[gte]=1":            `unknown measure "price" in "_having"`,
 		"_fill=zero":                      `it needs exactly one "_by" with a grain or a width`,
 		"_fill=zero&_by=category":         `it needs exactly one "_by" with a grain or a width`,
-		"_fill=none&_by=date:day":         `_fill is "none"`,
+		"_fill=none&_by=date:day":         `_fill is "none"; it must be zero`,
 		"_zone=Berlin":                    `_zone is "Berlin"; it must be a time zone of the IANA database`,
 		"_zone=Local":                     `_zone is "Local"`,
 		"_top=0":                          `_top is "0"; it must be a whole number from 1 to 1000`,
@@ -88,6 +92,30 @@ func TestParseAggregate_invalid(t *testing.T) {
 		_, err := query.ParseAggregate(raw, aggregateFields())
 		if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(herb.MessageOf(err), want) {
 			t.Errorf("%s: %v, want %q", raw, err, want)
+		}
+	}
+}
+
+// TestParseAggregate_ratio finds the two fields of a ratio if their names contain slashes.
+func TestParseAggregate_ratio(t *testing.T) {
+	t.Parallel()
+	var fields []herb.Field
+	for _, name := range []string{"a", "b/c", "a/b", "c", "d/e", "/", "f"} {
+		fields = append(fields, herb.Field{Name: name, Type: herb.TypeNumber, Filterable: true})
+	}
+	fields = append(fields, herb.Field{Name: "time", Type: herb.TypeDuration, Filterable: true})
+	for name, want := range map[string]string{
+		"a/c": "a c", "d/e/f": "d/e f", "f/d/e": "f d/e", "a/b/d/e": "a/b d/e", "///": "/ /", "a//": "a /", "time/time": "time time",
+		"a/b/c":  `measure "ratio:a/b/c" is ambiguous: it can be "a" divided by "b/c", or "a/b" divided by "c"; rename a field`,
+		"a/time": `measure "ratio:a/time" divides a number by a duration; give two fields of the same type`,
+	} {
+		a, err := query.ParseAggregate("_measure=ratio:"+name+"&_sort=-ratio:"+name, fields)
+		got := herb.MessageOf(err)
+		if err == nil {
+			got = fields[a.Measures[0].Field].Name + " " + fields[a.Measures[0].Divisor].Name
+		}
+		if got != want {
+			t.Errorf("%s: %s; want %s", name, got, want)
 		}
 	}
 }

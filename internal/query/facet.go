@@ -224,5 +224,9 @@ func checkChoice(p Param, choices ...string) error {
 		return nil
 	}
 	last := len(choices) - 1
-	return herb.Invalidf("%s is %q; it must be %s or %s", p.Name, clip(p.Value), strings.Join(choices[:last], ", "), choices[last])
+	valid := choices[last]
+	if last > 0 {
+		valid = strings.Join(choices[:last], ", ") + " or " + valid
+	}
+	return herb.Invalidf("%s is %q; it must be %s", p.Name, clip(p.Value), valid)
 }

@@ -17,18 +17,22 @@ const (
 	MeasureDistinct   MeasureKind = "distinct" // distinct values; for lists, distinct elements
 	MeasureSum        MeasureKind = "sum"      // exact, with as many decimals as the value with the most
 	MeasureMean       MeasureKind = "mean"     // rounded to MeanDigits
+	MeasureStdDev     MeasureKind = "stddev"   // sample standard deviation (n-1), rounded to MeanDigits; of at least two values
 	MeasureMedian     MeasureKind = "median"   // exact; the mean of the two middle values if there are two
 	MeasurePercentile MeasureKind = "p"        // nearest rank, a value that occurs
 	MeasureMin        MeasureKind = "min"
 	MeasureMax        MeasureKind = "max"
+	MeasureRatio      MeasureKind = "ratio" // sum of a field divided by the sum of another one, rounded to MeanDigits
 )
 
-// MeanDigits is the maximum number of significant digits of a mean, which is rounded half to even.
+// MeanDigits is the maximum number of significant digits of a mean, a standard deviation and a
+// ratio, which are rounded half to even.
 const MeanDigits = 15
 
 // measureKinds lists the kinds that apply to a field, as messages write them.
 var measureKinds = []MeasureKind{
-	MeasureFilled, MeasureDistinct, MeasureSum, MeasureMean, MeasureMedian, MeasurePercentile, MeasureMin, MeasureMax,
+	MeasureFilled, MeasureDistinct, MeasureSum, MeasureMean, MeasureStdDev, MeasureMedian, MeasurePercentile, MeasureMin, MeasureMax,
+	MeasureRatio,
 }
 
 // MeasureKinds returns all kinds of measures.
@@ -51,13 +55,17 @@ func (k MeasureKind) AppliesTo(f *herb.Field) bool {
 
 // needsAddition reports whether a measure is computed by adding values.
 func (k MeasureKind) needsAddition() bool {
-	return k == MeasureSum || k == MeasureMean || k == MeasureMedian
+	switch k {
+	case MeasureSum, MeasureMean, MeasureStdDev, MeasureMedian, MeasureRatio:
+		return true
+	}
+	return false
 }
 
-// ResultType returns the type of the values of a measure of a field. Sums, means and medians of
-// durations are durations.
+// ResultType returns the type of the values of a measure of a field. Sums, means, standard
+// deviations and medians of durations are durations; ratios are numbers.
 func (k MeasureKind) ResultType(field herb.Type) herb.Type {
-	if !k.IsComputed() || field == herb.TypeDuration && k.needsAddition() {
+	if !k.IsComputed() || field == herb.TypeDuration && k.needsAddition() && k != MeasureRatio {
 		return field
 	}
 	return herb.TypeNumber
@@ -76,6 +84,7 @@ type Measure struct {
 	Kind    MeasureKind
 	Field   int // position; -1 for MeasureCount
 	Percent int // of MeasurePercentile, from 0 to 100
+	Divisor int // position of the second field of MeasureRatio
 }
 
 // Unit returns the currency or percent sign of the values; empty if they have none.
@@ -83,6 +92,10 @@ func (m Measure) Unit(fields []herb.Field) string {
 	switch m.Kind {
 	case MeasureCount, MeasureFilled, MeasureDistinct:
 		return ""
+	case MeasureRatio:
+		if fields[m.Divisor].Notation.Affix != "" {
+			return ""
+		}
 	}
 	return fields[m.Field].Notation.Affix
 }
@@ -98,7 +111,11 @@ func parsePercent(s string) (percent int, ok bool) {
 func measureNames() []string {
 	names := []string{string(MeasureCount)}
 	for _, k := range measureKinds {
-		names = append(names, k.example()+":field")
+		fields := ":field"
+		if k == MeasureRatio {
+			fields = ":field/field"
+		}
+		names = append(names, k.example()+fields)
 	}
 	return names
 }

@@ -97,6 +97,14 @@ func TestAggregate_longNumbers(t *testing.T) {
 		{"one value", []string{whole}, "_measure=median:n&_measure=max:n", []string{whole, whole}},
 		{"more decimals than 16 bits", []string{"1", "0." + strings.Repeat("1", 70_000)}, measures, nil},
 		{"more digits", []string{"1", whole + "0"}, "_measure=mean:n", nil},
+		{
+			"ratio and deviation", []string{whole, "-" + whole}, "_measure=ratio:n/n&_measure=stddev:n&n[gt]=0",
+			[]string{"1", ""},
+		},
+		{"deviation", []string{whole, "-" + whole}, "_measure=stddev:n", []string{"141421356237310" + strings.Repeat("0", 986)}},
+		{"deviation of decimals", []string{fraction, "0.777"}, "_measure=stddev:n", []string{"0.00054997194092287"}},
+		{"deviation of more digits", []string{"1", whole + "0"}, "_measure=stddev:n", nil},
+		{"ratio of more digits", []string{"1", whole + "0"}, "_measure=ratio:n/n", nil},
 		{"median of more digits", []string{"1", whole + "0"}, "_measure=median:n", nil},
 		{"no sum of more digits", []string{"1", whole + "0"}, "_measure=max:n&_measure=distinct:n", []string{whole + "0", "2"}},
 	} {
@@ -185,6 +193,7 @@ func TestAggregate_measures(t *testing.T) {
 	want := map[query.MeasureKind]string{
 		query.MeasureCount: "6", query.MeasureFilled: "5", query.MeasureDistinct: "4", query.MeasureSum: "30", query.MeasureMean: "6",
 		query.MeasureMedian: "2", query.MeasurePercentile: "10", query.MeasureMin: "1", query.MeasureMax: "15",
+		query.MeasureStdDev: "6.20483682299543", query.MeasureRatio: "1",
 	}
 	for _, kind := range query.MeasureKinds() {
 		q := parseAggregate(t, "_measure=max:n", fields)

@@ -12,7 +12,7 @@ import (
 type accumulator struct {
 	dictionary *column.Dictionary
 
-	needsSum, needsMin, needsMax, needsDistinct, needsMedian bool
+	needsSum, needsSquares, needsMin, needsMax, needsDistinct, needsMedian bool
 
 	filled   []uint32 // records that have a value
 	sums     *sums
@@ -42,14 +42,15 @@ func (a *aggregation) prepareMeasures() {
 		if m.Kind == query.MeasureCount {
 			continue
 		}
-		acc := a.fields[m.Field]
-		if acc == nil {
-			acc = &accumulator{dictionary: a.dictionary(m.Field), nearest: map[int][]uint32{}}
-			a.fields[m.Field] = acc
-		}
+		acc := a.accumulator(m.Field)
 		switch m.Kind {
 		case query.MeasureSum, query.MeasureMean:
 			acc.needsSum = true
+		case query.MeasureStdDev:
+			acc.needsSum, acc.needsSquares = true, true
+		case query.MeasureRatio:
+			acc.needsSum = true
+			a.accumulator(m.Divisor).needsSum = true
 		case query.MeasureMin:
 			acc.needsMin = true
 		case query.MeasureMax:
@@ -64,6 +65,14 @@ func (a *aggregation) prepareMeasures() {
 	}
 }
 
+// accumulator returns the accumulator of a field.
+func (a *aggregation) accumulator(field int) *accumulator {
+	if a.fields[field] == nil {
+		a.fields[field] = &accumulator{dictionary: a.dictionary(field), nearest: map[int][]uint32{}}
+	}
+	return a.fields[field]
+}
+
 // measure reads the values of a field in ascending order.
 func (a *aggregation) measure(acc *accumulator, values groupsByValue) {
 	groups := len(a.table.counts)
@@ -76,6 +85,9 @@ func (a *aggregation) measure(acc *accumulator, values groupsByValue) {
 	})
 	if acc.needsSum {
 		acc.sums = newSums(a.steps, newNumbers(a.steps, acc.dictionary, values.codes()), groups, most(acc.filled))
+		if acc.needsSquares {
+			acc.sums.addSquares(a.steps)
+		}
 	}
 	a.steps.Add(groups)
 	acc.prepare(groups)

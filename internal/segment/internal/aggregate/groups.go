@@ -281,6 +281,10 @@ func (a *aggregation) compute(m query.Measure, id int) string {
 	switch m.Kind {
 	case query.MeasureMean:
 		return acc.sums.mean(id, acc.filled[id])
+	case query.MeasureStdDev:
+		return acc.sums.deviation(id, acc.filled[id])
+	case query.MeasureRatio:
+		return acc.sums.ratio(a.fields[m.Divisor].sums, id)
 	case query.MeasureMedian:
 		return acc.median(id)
 	case query.MeasurePercentile:

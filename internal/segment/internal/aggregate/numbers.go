@@ -131,12 +131,13 @@ type sums struct {
 	small    []int64    // in units; nil if a sum may not fit
 	decimals []uint16   // by group, of the value with the most; nil if small is
 	large    []largeSum // replaces small
+	squares  *squares   // nil if no measure needs them
 
 	value  func(code uint32) []byte // for large
 	last   uint32                   // code of number and places
 	number big.Int
 	places uint16
-	scaled big.Int          // buffer
+	scaled big.Int          // buffer for one number
 	powers map[int]*big.Int // of ten, by exponent
 }
 
@@ -183,6 +184,9 @@ func (s *sums) add(i int, code uint32, groups []uint32) {
 			s.decimals[id] = decimals
 		}
 	}
+	if s.squares != nil {
+		s.squares.addSmall(value, groups)
+	}
 }
 
 // wordsPerStep is the number of words of a large number that are added in a step.
@@ -193,9 +197,15 @@ func (s *sums) addLarge(code uint32, groups []uint32) {
 		digits, decimals := s.decode(s.value(code))
 		s.number.SetString(string(digits), 10)
 		s.last, s.places = code, uint16(decimals)
+		if s.squares != nil {
+			s.squares.setNumber(&s.number)
+		}
 	}
 	for _, id := range groups {
 		sum := &s.large[id]
+		if s.squares != nil {
+			s.squares.addLarge(s, int(id))
+		}
 		words := len(sum.units.Bits())
 		s.steps.Add(1 + (words+len(s.number.Bits()))/wordsPerStep)
 		switch {
@@ -215,7 +225,7 @@ func (s *sums) addLarge(code uint32, groups []uint32) {
 	}
 }
 
-// power is powerOfTen with a cache. Exponents are at most text.MaxDigits.
+// power is powerOfTen with a cache. Exponents are at most 2*text.MaxDigits.
 func (s *sums) power(n int) *big.Int {
 	if s.powers[n] == nil {
 		s.powers[n] = powerOfTen(n)
@@ -277,12 +287,7 @@ func roundDigits(q *big.Rat, digits int) string {
 		return "0"
 	}
 	num, den := new(big.Int).Abs(q.Num()), q.Denom()
-	// The number is at least 10^exponent, and less than ten times that.
-	exponent := len(num.String()) - len(den.String())
-	if compareScaled(num, den, exponent) < 0 {
-		exponent--
-	}
-	shift := digits - 1 - exponent // rounded to 10^-shift
+	shift := digits - 1 - exponentOf(num, den) // rounded to 10^-shift
 	if shift >= 0 {
 		num.Mul(num, powerOfTen(shift))
 	} else {
@@ -293,6 +298,16 @@ func roundDigits(q *big.Rat, digits int) string {
 		whole.Add(whole, big.NewInt(1))
 	}
 	return formatRounded(whole.String(), shift, q.Sign() < 0)
+}
+
+// exponentOf returns the exponent of the greatest power of ten that is not above num/den, which is
+// positive.
+func exponentOf(num, den *big.Int) int {
+	exponent := len(num.String()) - len(den.String())
+	if compareScaled(num, den, exponent) < 0 {
+		exponent--
+	}
+	return exponent
 }
 
 // formatRounded formats digits in units of 10^-shift without zeros at the end of the fraction.
@@ -309,8 +324,32 @@ func formatRounded(s string, shift int, negative bool) string {
 	return s
 }
 
+// ratio returns the sum of a group divided by that of the same group in another field, rounded to
+// query.MeanDigits. It is empty if the other sum is 0.
+func (s *sums) ratio(divisor *sums, id int) string {
+	if s.small != nil && divisor.small != nil {
+		units, n := s.small[id], divisor.small[id]
+		if n < 0 {
+			units, n = -units, -n
+		}
+		if n == 0 {
+			return ""
+		}
+		if ratio, ok := divideSmall(units, uint64(n), s.numbers.places-divisor.numbers.places); ok {
+			return ratio
+		}
+	}
+	units, places := s.total(id)
+	n, otherPlaces := divisor.total(id)
+	if n.Sign() == 0 {
+		return ""
+	}
+	q := new(big.Rat).SetFrac(new(big.Int).Mul(units, powerOfTen(otherPlaces)), new(big.Int).Mul(n, powerOfTen(places)))
+	return roundDigits(q, query.MeanDigits)
+}
+
 // divideSmall returns a number of units of a decimal place divided by n, rounded as roundDigits
-// does, in a tenth of its time. ok is false if intermediate numbers do not fit in 128 bits.
+// does, in a tenth of its time. places may be negative. ok is false if intermediate numbers do not fit in 128 bits.
 func divideSmall(units int64, n uint64, places int) (mean string, ok bool) {
 	const least = 100_000_000_000_000 // that has query.MeanDigits
 	const maxPower = 10_000_000_000_000_000_000

@@ -22,7 +22,9 @@ func (b *answerBuilder) note() (notes []string) {
 	if b.Measure.Kind == query.MeasureSum {
 		notes = append(notes, "Sums are exact decimals.")
 	}
-	if b.Measure.Field >= 0 {
+	if b.Measure.Kind == query.MeasureRatio {
+		notes = append(notes, "The sum of one column is divided by the sum of the other; both ignore rows without a value.")
+	} else if b.Measure.Field >= 0 {
 		name := columns.Heading(b.Question.fields[b.Measure.Field])
 		if filled, err := strconv.Atoi(all[1]); err == nil && filled < b.All.Total {
 			notes = append(notes, herb.Plural(b.All.Total-filled, "row", "rows")+" without a value of "+name+" "+isOrAre(b.All.Total-filled)+" not included.")

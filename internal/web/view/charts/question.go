@@ -369,7 +369,7 @@ func (q *Question) exact(value string) string {
 // exact.
 func (q *Question) short(value string) string {
 	switch q.Measure.Kind {
-	case query.MeasureMean, query.MeasureMedian:
+	case query.MeasureMean, query.MeasureStdDev, query.MeasureRatio, query.MeasureMedian:
 		if value != "" && !q.isDuration() {
 			return plot.WithUnit(format.Number(&herb.Field{}, value), q.unit())
 		}

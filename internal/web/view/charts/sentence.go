@@ -32,7 +32,8 @@ var chartMeasures = []struct {
 	text    string
 }{
 	{query.MeasureSum, 0, "sum"}, {query.MeasureMean, 0, "mean"}, {query.MeasureMedian, 0, "median"}, {query.MeasurePercentile, 90, "90th percentile"},
-	{query.MeasureMin, 0, "minimum"}, {query.MeasureMax, 0, "maximum"}, {query.MeasureFilled, 0, "number of values"},
+	{query.MeasureMin, 0, "minimum"}, {query.MeasureMax, 0, "maximum"}, {query.MeasureStdDev, 0, "standard deviation"},
+	{query.MeasureRatio, 0, "ratio"}, {query.MeasureFilled, 0, "number of values"},
 	{query.MeasureDistinct, 0, "number of distinct values"},
 }
 
@@ -69,7 +70,11 @@ func (q *Question) measureText() string {
 	if q.Measure.Kind == query.MeasureCount {
 		return "rows"
 	}
-	return kindWord(q.Measure) + " of " + columns.Heading(q.fields[q.Measure.Field])
+	s := kindWord(q.Measure) + " of " + columns.Heading(q.fields[q.Measure.Field])
+	if q.Measure.Kind == query.MeasureRatio {
+		s += " to " + columns.Heading(q.fields[q.Measure.Divisor])
+	}
+	return s
 }
 
 func kindText(k plot.Kind) string {
@@ -172,7 +177,10 @@ func (b *sentenceBuilder) measure() {
 		if field < 0 {
 			continue
 		}
-		next := b.newMeasure(c.kind, c.percent, field)
+		next, ok := b.newMeasure(c.kind, c.percent, field)
+		if !ok {
+			continue
+		}
 		w.Choices = append(w.Choices, b.choice(c.text, next.Name == m.Name, func(q *Question) { q.Measure = next }))
 	}
 	b.words = append(b.words, w)
@@ -180,19 +188,54 @@ func (b *sentenceBuilder) measure() {
 		return
 	}
 	f := Word{ID: "field", Before: " of ", Text: columns.Heading(b.Fields[m.Field])}
-	f.Choices, f.More = b.offer(func(i int) bool { return canDraw(m.Kind, &b.Fields[i]) }, func(i int) state.Link {
-		next := b.newMeasure(m.Kind, m.Percent, i)
+	canMeasure := func(i int) bool {
+		_, ok := b.newMeasure(m.Kind, m.Percent, i)
+		return ok && canDraw(m.Kind, &b.Fields[i])
+	}
+	f.Choices, f.More = b.offer(canMeasure, func(i int) state.Link {
+		next, _ := b.newMeasure(m.Kind, m.Percent, i)
 		return b.choice("", i == m.Field, func(q *Question) { q.Measure = next })
 	})
 	b.words = append(b.words, f)
+	if m.Kind == query.MeasureRatio {
+		d := Word{ID: "divisor", Before: " to ", Text: columns.Heading(b.Fields[m.Divisor])}
+		d.Choices, d.More = b.offer(func(i int) bool { return b.canDivide(m.Field, i) }, func(i int) state.Link {
+			next := b.newRatio(m.Field, i)
+			return b.choice("", i == m.Divisor, func(q *Question) { q.Measure = next })
+		})
+		b.words = append(b.words, d)
+	}
 }
 
-func (b *sentenceBuilder) newMeasure(k query.MeasureKind, percent, field int) query.Measure {
+// newMeasure returns a measure of a field. A ratio keeps its divisor, or gets the next field that
+// can be one; ok is false if there is none.
+func (b *sentenceBuilder) newMeasure(k query.MeasureKind, percent, field int) (m query.Measure, ok bool) {
 	name := string(k)
-	if k == query.MeasurePercentile {
+	switch k {
+	case query.MeasurePercentile:
 		name += strconv.Itoa(percent)
+	case query.MeasureRatio:
+		if b.q.Measure.Kind == k && b.canDivide(field, b.q.Measure.Divisor) {
+			return b.newRatio(field, b.q.Measure.Divisor), true
+		}
+		for i := range b.Fields {
+			if other := (field + 1 + i) % len(b.Fields); b.canDivide(field, other) {
+				return b.newRatio(field, other), true
+			}
+		}
+		return m, false
 	}
-	return query.Measure{Name: name + ":" + b.Fields[field].Name, Kind: k, Field: field, Percent: percent}
+	return query.Measure{Name: name + ":" + b.Fields[field].Name, Kind: k, Field: field, Percent: percent}, true
+}
+
+// canDivide reports whether a chart offers the ratio of a field to another one.
+func (b *sentenceBuilder) canDivide(field, divisor int) bool {
+	return field != divisor && b.Fields[field].Type == b.Fields[divisor].Type && canDraw(query.MeasureRatio, &b.Fields[divisor])
+}
+
+func (b *sentenceBuilder) newRatio(field, divisor int) query.Measure {
+	name := string(query.MeasureRatio) + ":" + b.Fields[field].Name + "/" + b.Fields[divisor].Name
+	return query.Measure{Name: name, Kind: query.MeasureRatio, Field: field, Divisor: divisor}
 }
 
 func (b *sentenceBuilder) firstField(is func(i int) bool) int {
