@@ -15,8 +15,8 @@ import (
 // standard deviations exactly: (n-1)n·s² = n·Σx² - (Σx)².
 type squares struct {
 	steps *guard.Steps
-	// In squared units, if sums are small: n values of at most m units have n·m ≤ 2^63 and m < 2^62,
-	// so that n·Σx² fits in 128 bits.
+	// In squared units, if sums are small: n values of at most m units have n·m < 2^63, and
+	// m < 2^62, so that n·Σx² fits in 128 bits.
 	small []uint128
 	large []big.Int // in squared units of the sum of the group; replaces small
 

@@ -349,7 +349,8 @@ func (s *sums) ratio(divisor *sums, id int) string {
 }
 
 // divideSmall returns a number of units of a decimal place divided by n, rounded as roundDigits
-// does, in a tenth of its time. places may be negative. ok is false if intermediate numbers do not fit in 128 bits.
+// does, in a tenth of its time. places may be negative. ok is false if intermediate numbers do not
+// fit in 128 bits.
 func divideSmall(units int64, n uint64, places int) (mean string, ok bool) {
 	const least = 100_000_000_000_000 // that has query.MeanDigits
 	const maxPower = 10_000_000_000_000_000_000
