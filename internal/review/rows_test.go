@@ -37,7 +37,7 @@ func TestReview_rows(t *testing.T) {
 		{name: "no header", content: titled, edits: review.Edits{HeaderRows: &[]int{}}, want: []string{"id|n|m", "a|1|2", "b|3|4", "c|5|6", "d\nd|7|8"}},
 		{name: "no header, all rows", content: "Prices,,\nid,n,m\na,1,2\nb,3,4\nid,n,m\n", edits: review.Edits{HeaderRows: &[]int{}, Keep: []int{1, 5}}, want: []string{"Prices||", "id|n|m", "a|1|2", "b|3|4", "id|n|m"}},
 		{name: "a header of several rows", content: ",x,,y,\nid,n,m,n,m\n,kg,m,kg,m\na,1,2,3,4\nb,5,6,7,8\n", want: []string{"a|1|2|3|4", "b|5|6|7|8"},
-			shown: []string{"1 left out (above the table: ,x,,y,)", "2 header|id|n|m|n|m", "3 header||kg|m|kg|m"}},
+			shown: []string{"1 header||x||y|", "2 header|id|n|m|n|m", "3 left out (units: kg | m | kg | m)"}},
 		{name: "keep the title", content: titled, edits: review.Edits{Keep: []int{1}}, error: "line 1 is above the header"},
 		{name: "keep a ruler", content: "| id | n |\n|----|---|\n| a | 1 |\n| b | 2 |\n", edits: review.Edits{Keep: []int{2}}, error: "line 2 cannot be a record: ruler"},
 		{name: "keep a repeated header", content: titled, edits: review.Edits{Keep: []int{6}}, error: "line 6 repeats the header"},

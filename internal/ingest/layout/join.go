@@ -14,7 +14,8 @@ import (
 // each of them has nothing but names, and
 //
 //   - merged cells or at least two groups span several columns, or
-//   - the lower one contradicts typed columns, as units, labels, or dates below weeks do,
+//   - the lower one contradicts typed columns, as units, labels, or dates below weeks do, or
+//   - the upper one distinguishes names that the lower one repeats,
 //
 // and the last row differs from the values below it, or its names recur.
 func (e *evidence) joinedNames(first, end int) (compared Row, names []string, score float64) {
@@ -28,7 +29,7 @@ func (e *evidence) joinedNames(first, end int) (compared Row, names []string, sc
 	below := e.below(end, last)
 	named := e.filled[end-1]
 	isTitle := e.filled[first] < 2 || e.filled[first] < named && named >= e.typicalWidth(below)
-	isLabel := end-first == 2 && !isTitle && e.isLabel(end-1, below)
+	isLabel := end-first == 2 && (!isTitle && e.isLabel(end-1, below) || distinguishes(header[0], last))
 	var j joinedHeader
 	differs := isLabel || e.contrasts(last, below)
 	if mayGroup(header) && (differs || join(header, nil, "").recurs) {
@@ -53,6 +54,27 @@ func (e *evidence) joinedNames(first, end int) (compared Row, names []string, sc
 		score = grouped*float64(j.needed) - labels*float64(end-first-1-j.needed)
 	}
 	return compared, j.names, score
+}
+
+// distinguishes reports whether the lower row repeats names, different names of the upper row are
+// above all that are equal, and the upper row lacks a name that the lower one has: above a record,
+// all columns have names.
+func distinguishes(upper, lower Row) bool {
+	above := map[string][]string{}
+	for c, name := range lower.Cells {
+		if isFilled(name) && !kind.IsMissing(name) {
+			above[string(name)] = append(above[string(name)], string(upper.cell(c)))
+		}
+	}
+	repeats, lacks := false, false
+	for _, names := range above {
+		lacks = lacks || slices.Contains(names, "")
+		if slices.Sort(names); len(names) > 1 && (names[0] == "" || len(slices.Compact(names)) < len(names)) {
+			return false
+		}
+		repeats = repeats || len(names) > 1
+	}
+	return repeats && lacks
 }
 
 // extendsGroup reports whether the names of two rows that were joined belong to groups: the lower
