@@ -37,7 +37,8 @@ type ColumnReport struct {
 	Max      string   `json:"max,omitempty"`
 	Shortest int      `json:"shortest"` // length of the shortest non-empty value, in characters
 	Longest  int      `json:"longest"`
-	Notes    []string `json:"notes,omitempty"` // such as "zero-padded codes are kept as text"
+	Decimals int      `json:"decimals,omitempty"` // most digits after the decimal separator of a number
+	Notes    []string `json:"notes,omitempty"`    // such as "zero-padded codes are kept as text"
 
 	Lengths []LengthCount `json:"lengths,omitempty"`  // distribution of the lengths of texts, ascending
 	Words   []ValueCount  `json:"words,omitempty"`    // most frequent words of long texts

@@ -71,19 +71,37 @@ func TestReportedDistributions(t *testing.T) {
 	b.wantQuery("")
 }
 
-// TestNumbers checks that numbers of a column have as many decimals as each other, and that the
-// digits of keys, years and codes are not grouped; and that a value of a record with many is found.
+// TestNumbers checks that numbers are shown as they are, with their decimal points below
+// each other, and that a filter changes neither; that the digits of keys, years and codes are not
+// grouped; and that a value of a record with many is found.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{Width: 1600})
 	b.Visit(oddColumns + "?_record=2")
 	for field, want := range map[string][]string{
-		"mass": {"1.8630", "19.2460", "7.0000", "0.5000"}, "id": {"1000", "1003"}, "year": {"1850", "1851"}, "postal": {"10115", "10122"}, "population": {"999", "4,999"},
+		"mass": {"1.86300", "19.246", "7", "0.5"}, "id": {"1000", "1003"}, "year": {"1850", "1851"}, "postal": {"10115", "10122"}, "population": {"999", "4,999"},
 	} {
 		if got := b.column(field); !slices.Equal(got[:len(want)], want) {
 			t.Errorf("%s: %q, want %q", field, got[:len(want)], want)
 		}
 	}
+	const points = `(() => {
+		const at = document.querySelector("#grid th[data-field=mass]").cellIndex, edge = document.createRange();
+		return [...document.querySelectorAll("#grid tbody tr")].slice(0, 20).map((tr) => {
+			const text = tr.cells[at].firstChild, dot = text.data.indexOf(".");
+			edge.setStart(text, 0), edge.setEnd(text, dot < 0 ? text.length : dot);
+			return Math.round(edge.getBoundingClientRect().right);
+		}).filter((x, i, all) => all.indexOf(x) === i);
+	})()`
+	before := eval[[]int](b, points)
+	b.Visit(oddColumns + "?mass=0.5")
+	if after := eval[[]int](b, points); len(before) != 1 || !slices.Equal(after, before) {
+		t.Errorf("the decimal points are at %v, of a filter at %v", before, after)
+	}
+	if got := b.column("mass")[0]; got != "0.5" {
+		t.Errorf("the filter changes 0.5 to %q", got)
+	}
+	b.Visit(oddColumns + "?_record=2")
 	values := func() []string { return b.Texts("#record dl > div:not([hidden]) dt") }
 	for text, want := range map[string][]string{"POP": {"population"}, "secret1": {"f"}, "nothing": nil} {
 		b.Fill(".find-value", text)

@@ -31,6 +31,8 @@ type numbers struct {
 	fewest, most int  // digits of a number, as far as all are just digits
 	affix        string
 	affixed      int
+	afterPoint   int // most digits after the last point of a number
+	afterComma   int // the same of commas
 }
 
 // observe adds a number. It returns false, and changes nothing, if v is not a number in the
@@ -77,6 +79,7 @@ func (n *numbers) add(v []byte, plain bool) bool {
 	}
 	n.rounded = n.rounded || len(v) > 4 && v[len(v)-4] == '.' && v[len(v)-1] == '0'
 	n.bare = n.bare || v[len(v)-1] == '.'
+	n.afterPoint, n.afterComma = max(n.afterPoint, digitsAfter(v, '.')), max(n.afterComma, digitsAfter(v, ','))
 	if !n.addCommas(v) {
 		return false
 	}
@@ -84,6 +87,24 @@ func (n *numbers) add(v []byte, plain bool) bool {
 		return !(plain && s.Decimal == "") && !s.Fit(v)
 	})
 	return len(n.styles) > 0
+}
+
+// digitsAfter returns the number of digits after the last separator of a number; 0 if anything else
+// follows it.
+func digitsAfter(v []byte, separator byte) int {
+	digits := v[bytes.LastIndexByte(v, separator)+1:]
+	if len(digits) == len(v) || bytes.ContainsFunc(digits, func(r rune) bool { return r < '0' || r > '9' }) {
+		return 0
+	}
+	return len(digits)
+}
+
+// decimals returns the most digits that a number has after the decimal separator of a notation.
+func (n *numbers) decimals(notation herb.Notation) int {
+	if notation.Decimal == "," {
+		return n.afterComma
+	}
+	return n.afterPoint
 }
 
 // addCommas returns false if the commas of a number show another size of groups than those of the

@@ -607,6 +607,18 @@ func TestResult_lengths(t *testing.T) {
 	}
 }
 
+func TestResult_decimals(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]int{
+		"1|23|456": 0, "1.86300|19.246|7": 5, "1,5|2,25|1.234,5": 2, "1,234.5|1,234": 1, "1.5e3|2.25": 2, "$4.50|$5": 2, "1.5|two|three": 0,
+	} {
+		r, err := profileOf(t, values, "c", "", profile.Schema{})
+		if err != nil || r.Report.Decimals != want {
+			t.Errorf("%s: %d decimals and error %v, want %d", values, r.Report.Decimals, err, want)
+		}
+	}
+}
+
 // TestResult_near checks which types a text column misses by a few values, and in which notation.
 func TestResult_near(t *testing.T) {
 	t.Parallel()

@@ -48,6 +48,9 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 		Type: t, Evidence: string(t) + between + reason, Reason: reason, Notes: c.notes(t),
 		Filled: c.filled, Empty: f.profiler.rows - c.filled, Shortest: c.shortest, Longest: c.longest,
 	}
+	if t == herb.TypeNumber {
+		report.Decimals = c.numbers.decimals(n)
+	}
 	if t == herb.TypeText {
 		report.Lengths = c.lengths.report(c.shortest, c.longest)
 	}

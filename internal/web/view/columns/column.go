@@ -32,20 +32,6 @@ type Column struct {
 	Kind    Kind
 	Heading string
 	IsCode  bool // the digits of numbers are not grouped
-
-	Decimals int // places of the numbers of the page
-}
-
-// SetDecimals sets how many decimal places the numbers of a page are shown with.
-func (c *Column) SetDecimals(rows []herb.Record) {
-	if c.Kind != KindNumber {
-		return
-	}
-	values := make([]string, len(rows))
-	for i, row := range rows {
-		values[i] = row[c.Index]
-	}
-	c.Decimals = format.Decimals(&c.Field, values...)
 }
 
 // Number groups the digits of a number, unless it is a code.

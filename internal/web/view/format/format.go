@@ -2,6 +2,7 @@
 package format
 
 import (
+	"cmp"
 	"html/template"
 	"math/big"
 	"strconv"
@@ -103,6 +104,18 @@ func Decimals(f *herb.Field, values ...string) int {
 		return min(longest, zeros+4)
 	}
 	return min(longest, max(2, significant-digits))
+}
+
+// SplitDecimal returns what is before and after the decimal separator of a number of a field. It
+// returns false if the value is longer than numbers that are formatted, or is not written with
+// digits.
+func SplitDecimal(f *herb.Field, s string) (whole, fraction string, ok bool) {
+	whole, fraction, _ = strings.Cut(s, cmp.Or(f.Notation.Decimal, "."))
+	isDigits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
+	if len(s) > maxDigits || !strings.ContainsAny(s, "0123456789") || !isDigits(fraction) || whole != "" && !isDigits(whole[len(whole)-1:]) || strings.ContainsAny(whole, "eE") {
+		return "", "", false
+	}
+	return whole, fraction, true
 }
 
 // splitNumber returns the digits of a number before and after the decimal point. It returns false

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -10,37 +9,38 @@ import (
 	"herbarium/internal/web/view/state"
 )
 
-// TestDecimals formats the numbers of a column with the same number of decimal places.
+// TestDecimals shows the numbers of a column as they are, with space where others have digits.
 func TestDecimals(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name   string
-		values []string
-		want   string
+		name, separator string
+		values          []string
+		want            string // "_" is a digit of space
 	}{
-		{"different lengths", []string{"1.86300", "19.246", "", "3"}, "1.8630 19.2460  3.0000"},
-		{"two places", []string{"8.5", "1200.25", "3"}, "8.50 1,200.25 3.00"},
-		{"whole numbers", []string{"5", "1200"}, "5 1,200"},
-		{"large numbers", []string{"12345678.12345", "0.5"}, "12,345,678 1"},
-		{"small numbers", []string{"0.000123456789", "0.1"}, "0.1000 0.0001"},
-		{"other values", []string{"n/a", "1.5e3", "2.345"}, "n/a 1.5e3 2.345"},
+		{"different lengths", "", []string{"1.86300", "19.246", "", "3"}, "1.86300|19.246__||3______"},
+		{"two places", "", []string{"8.5", "1200.25", "3", "-3"}, "8.5_|1,200.25|3___|-3___"},
+		{"whole numbers", "", []string{"5", "1200"}, "5|1,200"},
+		{"large numbers", "", []string{"12345678.12345", "0.5"}, "12,345,678.12345|0.5____"},
+		{"small numbers", "", []string{"0.000123456789", "0.1", ".5"}, "0.000123456789|0.1___________|.5___________"},
+		{"other values", "", []string{"n/a", "1.5e3", "2.345", "2"}, "n/a|1.5e3|2.345|2____"},
+		{"decimal comma", ",", []string{"1,5", "2,25", "3"}, "1,5_|2,25|3___"},
+		{"wider than the column", "", []string{"0.12345678901234567890123", "1"}, "0.12345678901234567890123|1_____________________"},
 	} {
-		d := &herb.Dataset{Fields: []herb.Field{{Name: "depth", Type: herb.TypeNumber}}}
+		d := &herb.Dataset{Fields: []herb.Field{{Name: "depth", Type: herb.TypeNumber, Notation: herb.Notation{Decimal: tt.separator}}}}
 		var rows []herb.Record
 		for _, v := range tt.values {
 			rows = append(rows, herb.Record{v})
 		}
-		c := Header{Column: columns.NewColumn(columns.Read(d), 0), limit: 60}
-		c.SetDecimals(rows)
+		read := columns.Read(d)
+		table := &Table{Headers: []Header{{Column: columns.NewColumn(read, 0), limit: 60, Width: 220}}}
+		table.setPlaces(read, rows)
 		var got []string
 		for _, v := range tt.values {
-			got = append(got, newCell(&state.State{}, &c, v, newHighlighter(nil)).Text)
+			cell := newCell(&state.State{}, &table.Headers[0], v, newHighlighter(nil))
+			got = append(got, cell.Text+strings.NewReplacer(".", "_", "0", "_").Replace(cell.Pad))
 		}
-		slices.Sort(got)
-		want := strings.Split(tt.want, " ")
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", tt.name, got, want)
+		if got := strings.Join(got, "|"); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

@@ -45,8 +45,9 @@ type Header struct {
 	Lengths               string // of its texts, such as "3–80 characters"; empty: unknown, or no texts
 	Misfits               *distributions.Misfits
 
-	limit int    // characters of a cell
-	label string // of the field on a card; empty: it is not on cards
+	limit  int    // characters of a cell
+	places int    // digits after the decimal point that the numbers of the page leave space for
+	label  string // of the field on a card; empty: it is not on cards
 }
 
 // setLabels chooses the fields of the cards that phones show: the first ones after the title, and
@@ -81,6 +82,7 @@ type Cell struct {
 	Class   string
 	Text    string
 	Pieces  []Piece // of the text, with the matches of the search; none: there are no matches
+	Pad     string  // the digits that a number lacks to end with the longest fraction of its column; takes space only
 	Raw     string  // the value, if Text differs
 	Clipped bool    // the value is too long to be part of the page
 	Label   string  // name of the field on a card; empty: the card of the row lacks it
@@ -118,9 +120,9 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 	for k, i := range shown {
 		t.Headers = append(t.Headers, newHeader(s, columns.NewColumn(s.Dataset, i), req))
 		t.Headers[k].Pinned = k == 0
-		t.Headers[k].SetDecimals(rows)
 	}
 	t.setWidths(s)
+	t.setPlaces(s.Dataset, rows)
 	t.setLabels(s.Dataset)
 	recordLink := s.Href(s.Listing, query.Param{Name: state.ParamRecord}) // the same for all rows up to the position
 	for i, values := range rows {
@@ -210,7 +212,7 @@ func newCell(s *state.State, c *Header, value string, h *highlighter) Cell {
 		cell.Class = strings.TrimSpace("e " + cell.Class)
 		return cell
 	case c.Kind == columns.KindNumber:
-		cell.Text = c.Number(format.RoundNumber(&c.Field, value, c.Decimals))
+		cell.Text, cell.Pad = c.Number(value), c.pad(value)
 	case c.Kind == columns.KindDate:
 		cell.Text = format.Time(&c.Field, value)
 	case c.Kind == columns.KindList:

@@ -7,7 +7,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
-	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/plot"
 	"herbarium/internal/web/view/state"
 )
@@ -22,6 +21,7 @@ const (
 
 	cellPadding = 20
 	fontSize    = 13
+	digitWidth  = 9.0 // of all digits of numbers
 )
 
 // RowNumberWidth returns the width of the column of row numbers in pixels.
@@ -75,7 +75,7 @@ func flexibility(d *columns.Dataset, c *columns.Column) int {
 // defaultWidth returns the width of a column that fits its heading, and its values as far as the
 // publish report describes them.
 func defaultWidth(d *columns.Dataset, c *columns.Column) int {
-	const menu, digit = 28, 9.0 // all digits of numbers have the same width
+	const menu = 28
 	need := plot.TextWidth(c.Heading, fontSize) + menu
 	r := d.Meanings[c.Index].Report
 	switch {
@@ -84,10 +84,7 @@ func defaultWidth(d *columns.Dataset, c *columns.Column) int {
 	case c.Type == herb.TypeDateTime:
 		need = max(need, 150)
 	case c.Type == herb.TypeNumber && r != nil:
-		for _, value := range []string{r.Min, r.Max} {
-			shown := c.Number(format.RoundNumber(&c.Field, value, format.Decimals(&c.Field, value)))
-			need = max(need, digit*float64(len(shown)))
-		}
+		need = max(need, digitWidth*float64(numberLength(c, r)))
 	case c.Kind == columns.KindText && r != nil && r.Longest > columns.LongText:
 		return longTextWidth
 	case c.Kind == columns.KindText && r != nil:
