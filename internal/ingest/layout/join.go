@@ -218,13 +218,13 @@ func join(header []Row, merges []Merge, separator string) (j joinedHeader) {
 			groups[start] = append(groups[start], string(name))
 			cells[c] = []byte(joinName(string(upper.cell(start)), string(name), separator))
 		}
-		several := 0
+		several := map[string]bool{}   // names of groups of several columns
 		groupOf := map[string]string{} // by name
 		for start, names := range groups {
-			if len(names) > 1 {
-				several++
-			}
 			group := string(upper.cell(start))
+			if len(names) > 1 {
+				several[group] = true
+			}
 			for _, name := range names {
 				other, isKnown := groupOf[name]
 				j.recurs = j.recurs || name != "" && isKnown && other != group
@@ -233,7 +233,7 @@ func join(header []Row, merges []Merge, separator string) (j joinedHeader) {
 		}
 		firstName := max(0, slices.IndexFunc(lower.Cells, isFilled))
 		isLong := isSentence(upper.cell(firstName)) // a title
-		isGroup := isMerged && several > 0 || several > 1
+		isGroup := isMerged && len(several) > 0 || len(several) > 1
 		j.isGrouped = j.isGrouped && isGroup && upper.Filled() > 1 && (!isLong || j.recurs)
 		if isMerged && upper.Filled() == 1 { // one group beside a column without
 			first := slices.IndexFunc(upper.Cells, isFilled)
@@ -270,7 +270,7 @@ func groupStarts(upper, lower Row, merges []Merge, width int) (starts []int, isM
 		isNamed := len(lower.cell(i)) > 0
 		isOther := isNamed && !bytes.Equal(lower.cell(i), lower.cell(i-1))
 		switch {
-		case starts[i] == i && starts[i-1] >= 0 && bytes.Equal(upper.cell(i), upper.cell(starts[i-1])) && isOther:
+		case starts[i] == i && bytes.Equal(upper.cell(i), upper.cell(i-1)) && isOther:
 			starts[i], isRepeated = starts[i-1], true
 		case !isMerged && starts[i] < 0 && isNamed:
 			starts[i] = starts[i-1]

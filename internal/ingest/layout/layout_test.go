@@ -67,6 +67,7 @@ func TestLayout(t *testing.T) {
 			header: []int{1, 2}, names: "Area,Totals 0-9,Males 0-9,Females 0-9"},
 		{name: "a record that repeats a text", text: "Team|Home|Away\nRed|win|win\nBlue|lost|win\nGreen|win|lost", header: []int{1}},
 		{name: "a record that repeats a remark", text: "Team|Home|Away\nRed|none|none\nBlue|3|4\nGreen|5|6\nWhite|7|8", header: []int{1}},
+		{name: "the same group again", text: "|||2016|||2016|\nWeek|early F|late F|mean F|early M|late M|mean M|table\n1|2|3|2.5|1|2|1.5|a\n2|4|5|4.5|2|3|2.5|b\n3|4|5|4.5|2|3|2.5|c", header: []int{2}},
 		{name: "ranges below groups", text: "|Totals|||Males||\nArea|0-9|10-19|20+|0-9|10-19|20+\nNorth|12|13|14|6|6|7\nSouth|22|23|24|11|12|12\nEast|32|33|34|16|16|17",
 			header: []int{1, 2}, names: "Area,Totals 0-9,Totals 10-19,Totals 20+,Males 0-9,Males 10-19,Males 20+"},
 		{name: "HXL tags below names", text: "Country|Region|Affected\n#country+name|#adm1 +name|#affected\nMali|North|12\nMali|South|13", header: []int{1}, records: []int{3, 4}},
