@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"math"
 	"net/url"
 	"slices"
@@ -92,7 +93,7 @@ func TestMap_bounds(t *testing.T) {
 	if got := words(one(t, m, tag("div", "map-note"))); !strings.HasPrefix(got, "1 point in view of 3 rows") {
 		t.Errorf("the note is %q", got)
 	}
-	if got := attr(one(t, m, tag("svg", "world")), "viewBox"); got != "0 -600 200 200" {
+	if got := attr(one(t, m, tag("svg", "world")), "viewBox"); got != "0 -600 128.55753 200" {
 		t.Errorf("the map shows %s", got)
 	}
 	if got := words(one(t, m, tag("g", "places"))); !strings.Contains(got, "Paris") || strings.Contains(got, "Tokyo") {
@@ -115,6 +116,41 @@ func TestMap_bounds(t *testing.T) {
 	}
 	if a := s.get(t, path+"?_bounds=1%2C2"); a.status != 303 || a.header.Get("Location") != path {
 		t.Errorf("invalid bounds: %d %s", a.status, a.header.Get("Location"))
+	}
+}
+
+// TestMap_outside checks that a few wrong coordinates do not shrink a map: the note counts the rows
+// outside, and its link shows all. Filters apply.
+func TestMap_outside(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	fields := []herb.Field{field("name", herb.TypeText), field("lat", herb.TypeNumber), field("lon", herb.TypeNumber)}
+	var records []herb.Record
+	for i := range 1000 {
+		records = append(records, herb.Record{"here", fmt.Sprintf("52.%03d", i), fmt.Sprintf("13.%03d", i*7%1000)})
+	}
+	for range 5 {
+		records = append(records, herb.Record{"null island", "0", "0"}, herb.Record{"nowhere", "", ""})
+	}
+	records = append(records, herb.Record{"here", "-89.5", "13.5"})
+	s.library.Put(herb.Dataset{Ref: herb.Ref{Namespace: "geo", Name: "outliers"}, Fields: fields}, records)
+	const path = "/datasets/geo/outliers/map"
+	for query, want := range map[string]string{
+		"": "1,000 points of 1,011 rows 6 rows outside", "?name=here": "1,000 points of 1,001 rows 1 row outside", "?name=null+island": "5 points",
+	} {
+		m := one(t, s.page(t, path+query, 200), has("id", "map"))
+		if got := words(one(t, m, tag("div", "map-note"))); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: the note is %q, want %q", query, got, want)
+		}
+		links := all(m, tag("a", "outside"))
+		if (len(links) == 1) != strings.Contains(want, "outside") {
+			t.Fatalf("%s: %d links show all rows", query, len(links))
+		}
+		for _, link := range links {
+			if got := words(one(t, s.page(t, path+attr(link, "href"), 200), tag("span", "in-view"))); !strings.HasPrefix(got, map[string]string{"": "1,006", "?name=here": "1,001"}[query]+" points in view") {
+				t.Errorf("%s: %s shows %q", query, attr(link, "href"), got)
+			}
+		}
 	}
 }
 

@@ -15,14 +15,12 @@ import (
 	"herbarium/internal/must"
 )
 
-// pixelOf returns the pixel of coordinates on the map, by the part of the world that the map shows.
+// pixelOf returns the pixel of coordinates on the map, by the coast.
 func (b *tab) pixelOf(latitude, longitude float64) (x, y float64) {
 	b.Helper()
 	at := eval[[]float64](b, fmt.Sprintf(`(() => {
-		const [vx, vy, vw, vh] = document.querySelector("svg.world").getAttribute("viewBox").split(" ").map(Number);
-		const r = document.querySelector("#map canvas").getBoundingClientRect();
-		const k = Math.min(r.width / vw, r.height / vh);
-		return [r.x + r.width / 2 + (10 * %v - vx - vw / 2) * k, r.y + r.height / 2 + (-10 * %v - vy - vh / 2) * k];
+		const { x, y } = new DOMPoint(10 * %v, -10 * %v).matrixTransform(document.querySelector("svg.world .plane").getScreenCTM());
+		return [x, y];
 	})()`, longitude, latitude))
 	return at[0], at[1]
 }

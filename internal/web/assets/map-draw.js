@@ -1,5 +1,5 @@
-// Drawing of the map on its canvas. A place is where the view is on the canvas: k pixels per unit, and the pixels dx, dy of the
-// point 0, 0.
+// Drawing of the map on its canvas. A place is where the view is on the canvas: kx and ky pixels per unit, and the pixels dx, dy
+// of the point 0, 0.
 
 // colorsOf returns the colors of points and of highlights, which the style sheet sets for the current theme. Those of the dark
 // theme are light.
@@ -21,15 +21,15 @@ export function clearCanvas(canvas) {
 
 // drawPoints draws points; the one at the position open is highlighted.
 export function drawPoints(g, place, points, colors, open) {
-  const { k, dx, dy, width, height } = place;
+  const { kx, ky, dx, dy, width, height } = place;
   const n = points.xs.length;
   const radius = (n < 200 ? 5 : n < 3000 ? 3 : 2) * (width < 600 ? 0.7 : 1);
   g.fillStyle = colors.dot;
   g.globalAlpha = n < 3000 ? 0.7 : 0.5;
   if (colors.dark) g.globalCompositeOperation = "lighter"; // clusters glow
   for (let i = 0; i < n; i++) {
-    const x = points.xs[i] * k + dx;
-    const y = points.ys[i] * k + dy;
+    const x = points.xs[i] * kx + dx;
+    const y = points.ys[i] * ky + dy;
     if (!(x > -9 && x < width + 9 && y > -9 && y < height + 9)) continue; // also if a coordinate is missing
     g.beginPath();
     g.arc(x, y, radius, 0, 7);
@@ -40,7 +40,7 @@ export function drawPoints(g, place, points, colors, open) {
   if (open >= 0 && open < n) {
     g.fillStyle = colors.hot;
     g.beginPath();
-    g.arc(points.xs[open] * k + dx, points.ys[open] * k + dy, radius + 3, 0, 7);
+    g.arc(points.xs[open] * kx + dx, points.ys[open] * ky + dy, radius + 3, 0, 7);
     g.fill();
   }
 }
@@ -49,10 +49,10 @@ export function drawPoints(g, place, points, colors, open) {
 function cellRect(place, cells, column, row) {
   const [minX, minY, maxX, maxY] = cells.bounds;
   const at = (low, high, i, n) => 10 * (low + ((high - low) * i) / n);
-  const x0 = at(minX, maxX, column, cells.columns) * place.k + place.dx;
-  const x1 = at(minX, maxX, column + 1, cells.columns) * place.k + place.dx;
-  const y0 = -at(minY, maxY, row + 1, cells.rows) * place.k + place.dy;
-  const y1 = -at(minY, maxY, row, cells.rows) * place.k + place.dy;
+  const x0 = at(minX, maxX, column, cells.columns) * place.kx + place.dx;
+  const x1 = at(minX, maxX, column + 1, cells.columns) * place.kx + place.dx;
+  const y0 = -at(minY, maxY, row + 1, cells.rows) * place.ky + place.dy;
+  const y1 = -at(minY, maxY, row, cells.rows) * place.ky + place.dy;
   return { x0: Math.round(x0), y0: Math.round(y0), x1: Math.round(x1), y1: Math.round(y1) };
 }
 
@@ -89,9 +89,9 @@ export function drawPlaces(g, place, places, west, colors, font) {
   g.lineWidth = 3;
   g.lineJoin = "round";
   for (const [name, x, y, scale] of places) {
-    const left = (west === 0 && x < 0 ? x + 3600 : x) * place.k + place.dx;
-    const top = y * place.k + place.dy;
-    if (place.k < scale || left < 0 || left > place.width || top < 8 || top > place.height - 8) continue;
+    const left = (west === 0 && x < 0 ? x + 3600 : x) * place.kx + place.dx;
+    const top = y * place.ky + place.dy;
+    if (place.kx < scale || left < 0 || left > place.width || top < 8 || top > place.height - 8) continue;
     drawn++;
     g.strokeStyle = colors.sea;
     g.fillStyle = colors.name;
@@ -108,8 +108,8 @@ export function drawPlaces(g, place, places, west, colors, font) {
 export function countInView(place, points) {
   let n = 0;
   for (let i = 0; i < points.xs.length; i++) {
-    const x = points.xs[i] * place.k + place.dx;
-    const y = points.ys[i] * place.k + place.dy;
+    const x = points.xs[i] * place.kx + place.dx;
+    const y = points.ys[i] * place.ky + place.dy;
     if (x >= 0 && x <= place.width && y >= 0 && y <= place.height) n++;
   }
   return n;
@@ -127,7 +127,7 @@ export function nearest(place, points, x, y) {
   let best = -1;
   let distance = 10 * 10;
   for (let i = 0; i < points.xs.length; i++) {
-    const d = (points.xs[i] * place.k + place.dx - x) ** 2 + (points.ys[i] * place.k + place.dy - y) ** 2;
+    const d = (points.xs[i] * place.kx + place.dx - x) ** 2 + (points.ys[i] * place.ky + place.dy - y) ** 2;
     if (d < distance) [best, distance] = [i, d];
   }
   return best;

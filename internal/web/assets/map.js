@@ -1,5 +1,6 @@
 // The map: points or cells on a canvas above the coast, which is the SVG of the server. A unit of the view is a tenth of a
-// degree, and y increases to the south, as in the SVG.
+// degree, and y increases to the south. On the screen, a unit from west to east is narrower, so that shapes in the middle of the
+// view are true.
 
 import { $, fill, listing, visit } from "./app.js";
 import { listen } from "./map-input.js";
@@ -10,6 +11,7 @@ const world = { x: -1800, y: -900, w: 3600, h: 1800 }; // x is 0 for longitudes 
 let map, canvas, svg, tip;
 let view = world; // the part that is shown
 let fitted = world; // the part that the server has chosen for the rows
+let atFit = true; // it is shown
 let loaded = null; // address of the data
 let points = null; // { xs, ys, rows }; null: cells are shown
 let cells = null; // { data, columns, rows, bounds, levels }
@@ -26,9 +28,10 @@ function enhance() {
   const source = map.dataset.points || map.dataset.grid;
   const bounds = new URLSearchParams(location.search).get("_bounds") ?? "";
   if (source !== loaded || bounds !== asked) { // another listing, or another entry of the history
-    const [x, y, w, h] = svg.getAttribute("viewBox").split(" ").map(Number);
+    const [x, y, w, h] = map.dataset.view.split(" ").map(Number);
     view = { x, y, w, h };
-    fitted = "zoomed" in map.dataset ? null : covering(view);
+    atFit = !("zoomed" in map.dataset);
+    fitted = atFit ? covering(view) : null;
     view = fitted ?? view;
     asked = bounds;
   }
@@ -44,7 +47,7 @@ function enhance() {
 // where most rows are.
 function covering(part) {
   const { clientWidth: width, clientHeight: height } = canvas;
-  const k = Math.min(width / part.w, height / part.h);
+  const k = Math.min(width / (part.w * stretchOf(part)), height / part.h);
   if (k * world.h >= 0.45 * height) return part;
   const [x] = map.dataset.center.split(" ").map(Number);
   const w = (width * world.h) / height;
@@ -52,19 +55,29 @@ function covering(part) {
   return { x: left, y: world.y, w, h: world.h };
 }
 
-// place returns where the view is on the canvas: centered.
-function place() {
+// stretchOf returns the width of a unit relative to its height, which is that of degrees in the middle of a part.
+function stretchOf(part) {
+  const most = Number(map.dataset.maxParallel);
+  return Math.cos((Math.min(Math.max((part.y + part.h / 2) / 10, -most), most) * Math.PI) / 180);
+}
+
+// place returns where a part is on the canvas: centered.
+function place(part = view) {
   const { clientWidth: width, clientHeight: height } = canvas;
-  const k = Math.min(width / view.w, height / view.h);
-  return { k, dx: width / 2 - (view.x + view.w / 2) * k, dy: height / 2 - (view.y + view.h / 2) * k, width, height };
+  const stretch = stretchOf(part);
+  const ky = Math.min(width / (part.w * stretch), height / part.h);
+  const kx = ky * stretch;
+  return { kx, ky, stretch, dx: width / 2 - (part.x + part.w / 2) * kx, dy: height / 2 - (part.y + part.h / 2) * ky, width, height };
 }
 
 // show changes the part that is shown. What the user has chosen goes to the URL.
 function show(next, chosen = true) {
-  const w = Math.min(Math.max(next.w, 10 * Number(map.dataset.leastSide)), world.w);
+  const w = Math.min(Math.max(next.w, 10 * Number(map.dataset.leastSide)), world.w / stretchOf(next));
   const h = (next.h * w) / next.w;
-  const limit = (v, size, from, length) => Math.min(Math.max(v, from - size / 2), from + length - size / 2);
-  view = { x: limit(next.x, w, world.x, world.w), y: limit(next.y, h, world.y, world.h), w, h };
+  const [x, y] = [next.x + next.w / 2, next.y + next.h / 2]; // the middle
+  const limit = (v, size, from, length) => (size > length ? from + length / 2 : Math.min(Math.max(v, from + size / 2), from + length - size / 2));
+  const shown = { x: limit(x, 0, world.x, world.w) - w / 2, y: y - h / 2, w, h };
+  view = { ...shown, y: limit(y, canvas.clientHeight / place(shown).ky, world.y, world.h) - h / 2 }; // no more than the world
   draw();
   if (chosen) {
     clearTimeout(settling);
@@ -77,20 +90,20 @@ function show(next, chosen = true) {
 
 // degrees returns positions on the map in degrees, in as many digits as a pixel needs.
 function degrees(positions) {
-  const digits = Math.min(6, Math.max(1, Math.ceil(Math.log10(place().k * 10))));
+  const digits = Math.min(6, Math.max(1, Math.ceil(Math.log10(place().ky * 10))));
   return positions.map((v) => Number((v / 10).toFixed(digits)));
 }
 
 // visibleBounds returns the degrees at the edges of the canvas.
 function visibleBounds() {
-  const { k, dx, dy, width, height } = place();
-  return degrees([-dx / k, (dy - height) / k, (width - dx) / k, dy / k]);
+  const { kx, ky, dx, dy, width, height } = place();
+  return degrees([-dx / kx, (dy - height) / ky, (width - dx) / kx, dy / ky]);
 }
 
 // settle shows the page of the part that the user has chosen, so that the URL and all links have it.
 function settle() {
   const query = new URLSearchParams(location.search);
-  asked = view === fitted ? "" : visibleBounds().join();
+  asked = atFit ? "" : visibleBounds().join();
   if (asked) query.set("_bounds", asked);
   else query.delete("_bounds");
   if (String(query) !== location.search.slice(1)) visit(`${location.pathname}${query.size ? `?${query}` : ""}`, { typing: true });
@@ -98,25 +111,38 @@ function settle() {
 
 // zoom enlarges the view around a pixel.
 function zoom(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
-  const { k, dx, dy } = place();
-  const [w, h] = [view.w / factor, view.h / factor];
-  const [px, py] = [(x - dx) / k, (y - dy) / k];
-  show({ x: px - (px - view.x) / factor, y: py - (py - view.y) / factor, w, h });
+  const { kx, ky, dx, dy } = place();
+  reach({ ...view, w: view.w / factor, h: view.h / factor }, ky * factor, (x - dx) / kx, (y - dy) / ky, x, y);
 }
 
 function move(pixelsX, pixelsY) {
-  const { k } = place();
-  show({ ...view, x: view.x - pixelsX / k, y: view.y - pixelsY / k });
+  const { kx, ky, dx, dy, width, height } = place();
+  reach(view, ky, (width / 2 - dx) / kx, (height / 2 - dy) / ky, width / 2 + pixelsX, height / 2 + pixelsY);
+}
+
+// reach shows a part at a scale and moves it such that a point is at a pixel. The width of degrees depends on the latitude that
+// this gives, so it takes a few steps.
+function reach(next, scale, pointX, pointY, x, y) {
+  for (let i = 0; i < 6; i++) {
+    const at = place(next);
+    const size = at.ky / scale;
+    const [w, h] = [next.w * size, next.h * size];
+    const [middleX, middleY] = [pointX + (at.width / 2 - x) / (scale * at.stretch), pointY + (at.height / 2 - y) / scale];
+    next = { x: middleX - w / 2, y: middleY - h / 2, w, h };
+  }
+  atFit = false;
+  show(next);
 }
 
 function draw() {
   const g = clearCanvas(canvas);
   const colors = colorsOf(canvas);
   const at = place();
-  svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
+  svg.setAttribute("viewBox", `${-at.dx / at.ky} ${-at.dy / at.ky} ${at.width / at.ky} ${at.height / at.ky}`); // the canvas, also in print
+  svg.querySelector(".plane").setAttribute("transform", `scale(${at.stretch} 1)`);
   const [coarse, fine] = map.dataset.coast.split(" ");
   for (const land of svg.querySelectorAll(".land")) {
-    const coast = (at.width / at.k < 10 * Number(map.dataset.fineBelow) ? fine : coarse) + "#land";
+    const coast = (at.width / at.kx < 10 * Number(map.dataset.fineBelow) ? fine : coarse) + "#land";
     if (land.getAttribute("href") !== coast) land.setAttribute("href", coast);
   }
   map.classList.toggle("drawn", Boolean(points || cells));
@@ -141,9 +167,13 @@ const opacities = () => keys().flatMap((key) => [...key.querySelectorAll("rect")
 function describeView(at) {
   const count = points ? countInView(at, points) : cells.inside;
   const total = Number(map.dataset.total);
-  const note = map.querySelector(".map-note p");
+  const note = map.querySelector(".in-view");
   const text = `<strong>${plural(count, "point", "points")}</strong> in view${count === total ? "" : ` <span class="mut">of ${plural(total, "row", "rows")}</span>`}`;
   if (note.innerHTML !== text) note.innerHTML = text;
+  const link = map.querySelector(".outside");
+  const outside = Number(map.dataset.mapped) - count;
+  if (link) link.hidden = !(outside > 0);
+  if (outside > 0) link.textContent = `${plural(outside, "row", "rows")} outside`;
   const legend = map.querySelector(".legend");
   const items = keys().map((key) => key.cloneNode(true));
   if (points) {
@@ -209,8 +239,8 @@ function showCall(cut) {
 // select filters by the area between two pixels.
 function select({ x0, y0, x1, y1 }) {
   if (!map.dataset.range) return; // geometries have no ranges
-  const { k, dx, dy } = place();
-  const ends = [(Math.min(x0, x1) - dx) / k, (Math.max(x0, x1) - dx) / k, (dy - Math.max(y0, y1)) / k, (dy - Math.min(y0, y1)) / k];
+  const { kx, ky, dx, dy } = place();
+  const ends = [(Math.min(x0, x1) - dx) / kx, (Math.max(x0, x1) - dx) / kx, (dy - Math.max(y0, y1)) / ky, (dy - Math.min(y0, y1)) / ky];
   visit(fill(map.dataset.range, ...degrees(ends).map(String)));
 }
 
@@ -264,12 +294,11 @@ listen({
   },
 });
 
-// fit shows all rows. The page of a part does not know where they are.
+// fit shows the part that the server chooses. The page of another part does not know it.
 function fit() {
   if (fitted) {
-    show(fitted);
-    view = fitted;
-    return;
+    atFit = true;
+    return show(fitted);
   }
   const query = new URLSearchParams(location.search);
   query.delete("_bounds");

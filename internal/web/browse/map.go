@@ -24,57 +24,69 @@ func (p *Pages) browseMap(w *httpapi.Page, r *http.Request, v datasetView) error
 	return p.serveRows(w, r, v, pairs)
 }
 
-// setMap counts the rows of a listing in the cells of a map that shows all of them.
+// setMap counts the rows of a listing in the cells of a map that shows most of them.
 func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *query.Request, pairs []columns.Pair) error {
 	at := maps.PairIndex(page.State, pairs)
-	q, err := v.mapRequest(ctx, page.State, pairs[at], req, maps.MapColumns)
+	fit, err := v.fitMap(ctx, page.State, pairs[at], req, maps.MapColumns)
 	if err != nil {
 		return err
 	}
-	grid, err := v.mapGrid(ctx, pairs[at], q)
+	grid, err := v.mapGrid(ctx, pairs[at], fit.Grid)
 	if err != nil {
 		return err
 	}
-	page.Map = maps.NewMap(page.State, pairs, at, q, grid, page.Head.Path, p.places())
+	if fit.All != nil {
+		all := query.GridRequest{Request: req, X: fit.Grid.X, Y: fit.Grid.Y, Columns: 1, Rows: 1, Bounds: *fit.All}
+		counted, err := v.mapGrid(ctx, pairs[at], &all)
+		if err != nil {
+			return err
+		}
+		fit.InAll = counted.Inside
+	}
+	page.Map = maps.NewMap(page.State, pairs, at, fit, grid, page.Head.Path, p.places())
 	return nil
 }
 
-// mapRequest returns the request for the cells of a map that shows all rows of a listing, or the
-// part that the state names.
-func (v datasetView) mapRequest(ctx context.Context, s *state.State, pair columns.Pair, req *query.Request, columns int) (*query.GridRequest, error) {
-	latitude, longitude, err := v.mapRanges(ctx, pair, req)
-	if err != nil {
-		return nil, err
+// fitMap returns the part of the world that shows the rows of a listing, or the part that the state
+// names.
+func (v datasetView) fitMap(ctx context.Context, s *state.State, pair columns.Pair, req *query.Request, columns int) (maps.Fit, error) {
+	measure := v.measureCoordinates
+	if pair.WKT {
+		measure = v.measureGeometries
 	}
-	return maps.NewMapRequest(v.columns, pair, latitude, longitude, req, columns, s.Bounds), nil
+	latitude, longitude, err := measure(ctx, pair, req)
+	return maps.NewFit(v.columns, pair, latitude, longitude, req, columns, s.Bounds), err
 }
 
-// mapRanges returns the ranges of the latitudes and longitudes of the rows of a listing.
-func (v datasetView) mapRanges(ctx context.Context, pair columns.Pair, req *query.Request) (latitude, longitude query.Facet, err error) {
-	if !pair.WKT {
-		found, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: []int{pair.Latitude, pair.Longitude}})
-		if err != nil {
-			return latitude, longitude, err
-		}
-		return found.Fields[0], found.Fields[1], nil
+// measureCoordinates returns the distributions of the latitudes and longitudes of the rows of a
+// listing.
+func (v datasetView) measureCoordinates(ctx context.Context, pair columns.Pair, req *query.Request) (latitude, longitude maps.Spread, err error) {
+	q := &query.AggregateRequest{Request: req, Top: 1}
+	for _, field := range []int{pair.Latitude, pair.Longitude} {
+		q.Measures = append(q.Measures, query.Measure{Kind: query.MeasureMin, Field: field}, query.Measure{Kind: query.MeasureMax, Field: field},
+			query.Measure{Kind: query.MeasurePercentile, Field: field, Percent: maps.FirstPercentile},
+			query.Measure{Kind: query.MeasurePercentile, Field: field, Percent: maps.LastPercentile})
 	}
-	var low, high [2]float64
-	n := 0
-	_, err = v.geometries(ctx, pair.Latitude, req, func(x, y float64) {
-		for axis, value := range [2]float64{x, y} {
-			if n == 0 {
-				low[axis], high[axis] = value, value
-			}
-			low[axis], high[axis] = min(low[axis], value), max(high[axis], value)
-		}
-		n++
-	})
-	if n > 0 {
-		format := func(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
-		longitude.Min, longitude.Max = format(low[0]), format(high[0])
-		latitude.Min, latitude.Max = format(low[1]), format(high[1])
+	q.Returned = len(q.Measures)
+	found, err := v.Aggregate(ctx, q)
+	if err != nil || len(found.Rows) == 0 {
+		return latitude, longitude, err
 	}
-	return latitude, longitude, err
+	values := found.Rows[0].Values
+	for i, s := range []*maps.Spread{&latitude, &longitude} {
+		s.Known = values[4*i] != ""
+		for k, end := range []*float64{&s.Least, &s.Greatest, &s.First, &s.Last} {
+			*end, _ = strconv.ParseFloat(values[4*i+k], 64) // infinite if it is too large
+		}
+	}
+	return latitude, longitude, nil
+}
+
+// measureGeometries returns the distributions of the positions of geometries.
+func (v datasetView) measureGeometries(ctx context.Context, pair columns.Pair, req *query.Request) (latitude, longitude maps.Spread, err error) {
+	var xs, ys []float64
+	_, err = v.geometries(ctx, pair.Latitude, req, func(x, y float64) { xs, ys = append(xs, x), append(ys, y) })
+	return maps.NewSpread(ys), maps.NewSpread(xs), err
 }
 
 // mapGrid counts the rows of a listing in the cells of a map.

@@ -158,11 +158,12 @@ func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *state.State, r
 		return nil, err
 	}
 	pair := pairs[maps.PairIndex(s, pairs)]
-	q, err := v.mapRequest(ctx, s, pair, all, maps.PreviewColumns)
+	fit, err := v.fitMap(ctx, s, pair, all, maps.PreviewColumns)
 	if err != nil {
 		return nil, err
 	}
-	m := &share.Map{MinX: 10 * q.Bounds.MinX, MinY: -10 * q.Bounds.MaxY, MaxX: 10 * q.Bounds.MaxX, MaxY: -10 * q.Bounds.MinY, Land: p.coasts().land(q.Bounds)}
+	q := fit.Grid
+	m := &share.Map{Stretch: maps.Stretch(q.Bounds), MinX: 10 * q.Bounds.MinX, MinY: -10 * q.Bounds.MaxY, MaxX: 10 * q.Bounds.MaxX, MaxY: -10 * q.Bounds.MinY, Land: p.coasts().land(q.Bounds)}
 	if len(req.Conditions) > 0 || req.Search != nil {
 		if m.All, m.HighestAll, err = v.dots(ctx, pair, *q, all); err != nil {
 			return nil, err
@@ -176,9 +177,10 @@ func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *state.State, r
 func (v datasetView) dots(ctx context.Context, pair columns.Pair, q query.GridRequest, req *query.Request) (dots []share.Dot, highest int, err error) {
 	q.Request = req
 	grid, err := v.mapGrid(ctx, pair, &q)
-	cell := (q.Bounds.MaxX - q.Bounds.MinX) / float64(q.Columns)
+	b := q.Bounds
+	width, height := (b.MaxX-b.MinX)/float64(q.Columns), (b.MaxY-b.MinY)/float64(q.Rows)
 	for _, c := range grid.Cells {
-		dots = append(dots, share.Dot{X: 10 * (q.Bounds.MinX + (float64(c.Column)+.5)*cell), Y: -10 * (q.Bounds.MinY + (float64(c.Row)+.5)*cell), Count: c.Count})
+		dots = append(dots, share.Dot{X: 10 * (b.MinX + (float64(c.Column)+.5)*width), Y: -10 * (b.MinY + (float64(c.Row)+.5)*height), Count: c.Count})
 		highest = max(highest, c.Count)
 	}
 	return dots, highest, err

@@ -54,12 +54,12 @@ func (v datasetView) sparkDots(ctx context.Context, pair columns.Pair) (dots map
 	if err != nil {
 		return dots, err
 	}
-	q, err := v.mapRequest(ctx, &state.State{}, pair, all, maps.SparkColumns)
+	fit, err := v.fitMap(ctx, &state.State{}, pair, all, maps.SparkColumns)
 	if err != nil {
 		return dots, err
 	}
-	grid, err := v.mapGrid(ctx, pair, q)
-	return maps.NewSparkDots(q, grid), err
+	grid, err := v.mapGrid(ctx, pair, fit.Grid)
+	return maps.NewSparkDots(fit.Grid, grid), err
 }
 
 // cacheImage lets caches store an image without revalidation if its URL names the version that it

@@ -32,6 +32,7 @@ type Card struct {
 // Map is rows at places. Its unit is a tenth of a degree; y increases to the south.
 type Map struct {
 	Land                []Land
+	Stretch             float64 // width of a unit from west to east, relative to its height
 	MinX, MinY          float64 // of what is shown
 	MaxX, MaxY          float64
 	All, Matching       []Dot
@@ -118,7 +119,7 @@ func (card *Card) Draw(w io.Writer) error {
 	}
 	write(152, size, faces.bold, ink, card.Heading)
 	write(204, detail, faces.regular, green, card.Detail)
-	c.stroke(parsePath(leaf, transform{margin - 2, 556, 1.3}), 2.2, green)
+	c.stroke(parsePath(leaf, transform{margin - 2, 556, 1.3, 1}), 2.2, green)
 	c.write(label{margin + 42, 582, 26, "start", faces.regular, ink, faces.regular.fit(card.Site, 26, inside-42)})
 	return png.Encode(w, c.image)
 }
@@ -129,10 +130,10 @@ const leaf = "M12 22V9M12 16c-4.5 0-7-2.5-7-7 4.5 0 7 2.5 7 7Zm0-4c0-4.5 2.5-7.5
 // drawMap draws the land and the rows, which fill the image.
 func (c *canvas) drawMap(m *Map) {
 	const edge = 16
-	scale := math.Min((Width-2*edge)/(m.MaxX-m.MinX), (Height-2*edge)/(m.MaxY-m.MinY))
-	t := transform{Width/2 - (m.MinX+m.MaxX)/2*scale, Height/2 - (m.MinY+m.MaxY)/2*scale, scale}
+	scale := math.Min((Width-2*edge)/(m.Stretch*(m.MaxX-m.MinX)), (Height-2*edge)/(m.MaxY-m.MinY))
+	t := transform{Width/2 - (m.MinX+m.MaxX)/2*m.Stretch*scale, Height/2 - (m.MinY+m.MaxY)/2*scale, scale, m.Stretch}
 	for _, l := range m.Land {
-		c.fill(parsePath(l.Path, transform{t.x + l.X*scale, t.y, l.Scale * scale}), land)
+		c.fill(parsePath(l.Path, transform{t.x + l.X*m.Stretch*scale, t.y, l.Scale * scale, m.Stretch}), land)
 	}
 	dots := func(all []Dot, highest int) (s shape) {
 		for _, d := range all {
@@ -189,7 +190,7 @@ func (c *canvas) drawValues(values []Bar, x, width float64, faces typefaces) {
 // drawFigure draws a chart of the pages, as large as possible.
 func (c *canvas) drawFigure(f *plot.Figure, faces typefaces) {
 	scale := math.Min(FigureWidth/f.Width, FigureHeight/f.Height)
-	t := transform{margin, top - 10, scale}
+	t := transform{margin, top - 10, scale, 1}
 	for _, s := range f.Shapes {
 		p := parsePath(s.Path, t)
 		col, opacity := colorOf(s.Class)

@@ -63,7 +63,7 @@ func TestCard_map(t *testing.T) {
 	img := draw(t, share.Card{
 		Heading: "1 of 2 rows", Detail: "magnitude ≥ 7.5", Site: "data.example.org",
 		Map: &share.Map{
-			Land: []share.Land{{Path: "M-900 0H0V300H-900z", Scale: 2}}, MinX: -1800, MinY: -900, MaxX: 1800, MaxY: 900,
+			Stretch: 1, Land: []share.Land{{Path: "M-900 0H0V300H-900z", Scale: 2}}, MinX: -1800, MinY: -900, MaxX: 1800, MaxY: 900,
 			All:      []share.Dot{{X: 900, Y: 300, Count: 1}, {X: 1200, Y: 300, Count: 8}},
 			Matching: []share.Dot{{X: 1200, Y: 300, Count: 1}}, HighestAll: 8, Highest: 1,
 		},

@@ -89,7 +89,7 @@ func (f typeface) glyphs(text string, size float64) (s shape, width float64) {
 		if err != nil {
 			continue
 		}
-		s = append(s, outline(segments, transform{x, 0, 1.0 / (64 * finer)})...)
+		s = append(s, outline(segments, transform{x, 0, 1.0 / (64 * finer), 1})...)
 		if advance, err := f.font.GlyphAdvance(&buf, i, em, font.HintingNone); err == nil {
 			x += float64(advance) / 64
 		}

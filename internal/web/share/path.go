@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// transform moves and scales a path.
-type transform struct{ x, y, scale float64 }
+// transform moves and scales a path. Its width is stretched besides.
+type transform struct{ x, y, scale, stretch float64 }
 
-func (t transform) apply(p point) point { return point{t.x + p.x*t.scale, t.y + p.y*t.scale} }
+func (t transform) apply(p point) point { return point{t.x + p.x*t.scale*t.stretch, t.y + p.y*t.scale} }
 
 // parsePath parses the SVG path data that the charts, the coast and the icon of the pages consist
 // of: lines and cubic curves.

@@ -2,7 +2,7 @@ package maps
 
 import "herbarium/internal/query"
 
-// Place is a name on maps, at a position in the unit of maps.
+// Place is a name on maps, at a position in the unit of maps. Labels are projected.
 type Place struct {
 	Name string
 	X, Y float64
@@ -19,7 +19,7 @@ const (
 	screenWidth = 1000
 )
 
-// scaleOf returns the number of pixels per unit of a part of the world.
+// scaleOf returns the number of pixels per unit of a part of the world, from west to east.
 func scaleOf(b query.Bounds) float64 { return screenWidth / (10 * (b.MaxX - b.MinX)) }
 
 // LabelSize returns the size of labels in pixels, for the script.
@@ -32,6 +32,7 @@ func newLabels(places []Place, b query.Bounds, west int) (labels []Place) {
 			p.X += 10 * worldWidth
 		}
 		if p.Scale <= scaleOf(b) && p.X >= 10*b.MinX && p.X <= 10*b.MaxX && -p.Y >= 10*b.MinY && -p.Y <= 10*b.MaxY {
+			p.X *= Stretch(b)
 			labels = append(labels, p)
 		}
 	}
