@@ -27,11 +27,11 @@ func TestChart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	doc := s.page(t, catalog+"/chart", 200)
-	if got := words(one(t, doc, tag("div", "sentence"))); !strings.HasPrefix(got, "Rows") {
+	if got := words(one(t, doc, tag("div", "sentence"))); !strings.HasPrefix(got, "The mean") {
 		t.Errorf("the sentence is %q", got)
 	}
 	title := textOf(one(t, one(t, doc, tag("head", "")), tag("title", "")))
-	if !strings.HasPrefix(title, "Rows by date per month as lines: The garden") {
+	if !strings.HasPrefix(title, "The mean of Price in € by date per month as lines: The garden") {
 		t.Errorf("the title is %q", title)
 	}
 	if n := len(groupsOf(t, doc)); n != 12 {

@@ -16,7 +16,6 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/datasets"
-	"herbarium/internal/web/view/distributions"
 	"herbarium/internal/web/view/state"
 	"herbarium/internal/web/view/tables"
 )
@@ -113,7 +112,7 @@ func (p *Pages) catalogue(w *httpapi.Page, r *http.Request) error {
 		if e, ok := rejected[h.Ref]; ok {
 			h.Rejected = &e
 		}
-		c.Datasets = append(c.Datasets, listedDataset{h, distributions.SparkLabel(d)})
+		c.Datasets = append(c.Datasets, listedDataset{h, sparkLabel(d)})
 	}
 	l := p.Shell(r, site.Name, fmt.Sprintf("%s to browse, search and filter, each with an API.", herb.Plural(c.Total, "dataset", "datasets")))
 	l.Current, l.Canonical = "catalogue", l.Origin+site.PathCatalogue

@@ -156,6 +156,9 @@ func (i *chartImage) setSize() {
 	i.ViewBox = fmt.Sprint(x, y, i.Width, i.Height)
 }
 
+// imagePolicy is the content security policy of charts as images, which have their own styles.
+const imagePolicy = "default-src 'none'; style-src 'unsafe-inline'"
+
 // chartSVG serves a chart as an image: a file to download, or the preview of a suggestion.
 func (p *Pages) chartSVG(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
@@ -165,18 +168,23 @@ func (p *Pages) chartSVG(w *httpapi.Page, r *http.Request, v datasetView) error 
 	if err != nil {
 		return err
 	}
-	q, err := charts.ParseQuestion(&s)
-	if err != nil {
-		return err
-	}
 	h := w.Header()
 	v.cacheImage(h, s.Small)
 	h.Set("Content-Type", "image/svg+xml")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	h.Set("Content-Security-Policy", imagePolicy)
+	return p.drawChart(w, r, v, &s)
+}
+
+// drawChart writes the chart of a state as an image, or responds with 304 if the client has it.
+func (p *Pages) drawChart(w *httpapi.Page, r *http.Request, v datasetView, s *state.State) error {
+	q, err := charts.ParseQuestion(s)
+	if err != nil {
+		return err
+	}
 	if v.Access != herb.AccessKey && site.MatchTag(w, r, p.Tag(v.Version, r.URL.RawQuery)) {
 		return nil
 	}
-	answer, total, release, err := answerQuestion(r.Context(), v, &s, q, "")
+	answer, total, release, err := answerQuestion(r.Context(), v, s, q, "")
 	if err != nil {
 		return err
 	}

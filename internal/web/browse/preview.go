@@ -124,6 +124,10 @@ func (p *Pages) newCard(ctx context.Context, v datasetView, s *state.State, tab 
 		card.Map, err = p.newCardMap(ctx, v, s, req)
 	case "chart":
 		err = setCardChart(ctx, v, s, card, words)
+	case "table":
+		if len(req.Conditions) == 0 && req.Search == nil && len(v.columns.Charts) > 0 {
+			err = setFirstChart(ctx, v, s, card)
+		}
 	}
 	if err == nil && card.Map == nil && card.Figure == nil && card.Number == "" {
 		card.Columns, err = newCardColumns(ctx, v, s)
@@ -186,22 +190,43 @@ func (v datasetView) dots(ctx context.Context, pair columns.Pair, q query.GridRe
 	return dots, highest, err
 }
 
-// setCardChart sets the chart of a preview. Its title becomes the heading.
-func setCardChart(ctx context.Context, v datasetView, s *state.State, card *share.Card, words state.Words) error {
+// setFirstChart sets the chart of a preview of all rows: the first one of the dataset. Its title
+// follows the number of rows.
+func setFirstChart(ctx context.Context, v datasetView, s *state.State, card *share.Card) error {
+	first := *s
+	first.Question = nil
+	title, err := drawCardChart(ctx, v, &first, card)
+	if card.Figure != nil && share.CanDraw(title) {
+		card.Detail = title
+	}
+	return err
+}
+
+// drawCardChart draws the chart of a state in a preview, and returns its title.
+func drawCardChart(ctx context.Context, v datasetView, s *state.State, card *share.Card) (title string, err error) {
 	q, err := charts.ParseQuestion(s)
 	if err != nil {
-		return err
+		return "", err
 	}
 	answer, _, release, err := answerQuestion(ctx, v, s, q, "")
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer release()
 	card.Number = answer.Big
 	if figure := answer.Fit(share.FigureWidth, share.FigureHeight); figure.Height > 0 {
 		card.Figure = &figure
 	}
-	if title := format.PlainText(answer.Title); share.CanDraw(title) {
+	return format.PlainText(answer.Title), nil
+}
+
+// setCardChart sets the chart of a preview. Its title becomes the heading.
+func setCardChart(ctx context.Context, v datasetView, s *state.State, card *share.Card, words state.Words) error {
+	title, err := drawCardChart(ctx, v, s, card)
+	if err != nil {
+		return err
+	}
+	if share.CanDraw(title) {
 		detail := card.Detail
 		card.Heading, card.Detail = title, words.Rows
 		if len(words.Conditions) > 0 {

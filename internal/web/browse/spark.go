@@ -7,8 +7,8 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
+	"herbarium/internal/web/view/charts"
 	"herbarium/internal/web/view/columns"
-	"herbarium/internal/web/view/distributions"
 	"herbarium/internal/web/view/maps"
 	"herbarium/internal/web/view/state"
 )
@@ -17,35 +17,38 @@ import (
 // browsers cache it.
 const paramSparkVersion = "v"
 
-// spark serves the small picture of a dataset in the catalogue: a map or a distribution. It is an
+// sparkLabel says what the small picture of a dataset shows; it is empty if there is none.
+func sparkLabel(d *columns.Dataset) string {
+	if len(d.Pairs) > 0 {
+		return "map"
+	}
+	return charts.FirstLabel(d)
+}
+
+// spark serves the small picture of a dataset in the catalogue: a map or the first chart. It is an
 // image that browsers load when it comes into view, so that the catalogue opens no datasets itself.
 func (p *Pages) spark(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}
-	var image any
-	template, err := "spark", error(nil)
-	pairs, column := v.columns.Pairs, distributions.SparkColumn(v.columns)
-	switch {
-	case len(pairs) > 0:
-		template = "sparkmap"
-		image, err = v.sparkDots(r.Context(), pairs[0])
-	case column >= 0:
-		var facets []query.Facet
-		if facets, err = countAll(r.Context(), v, []int{column}); err == nil {
-			image = distributions.NewSpark(facets[0])
-		}
-	default:
-		image = []distributions.Bar(nil)
-	}
-	if err != nil {
-		return err
-	}
 	h := w.Header()
 	v.cacheImage(h, v.Query.Get(paramSparkVersion))
 	h.Set("Content-Type", "image/svg+xml")
-	h.Set("Content-Security-Policy", "default-src 'none'")
-	return p.Execute(w, "catalogue", template, image)
+	if len(v.columns.Pairs) > 0 {
+		h.Set("Content-Security-Policy", "default-src 'none'")
+		image, err := v.sparkDots(r.Context(), v.columns.Pairs[0])
+		if err != nil {
+			return err
+		}
+		return p.Execute(w, "catalogue", "sparkmap", image)
+	}
+	h.Set("Content-Security-Policy", imagePolicy)
+	s, _, err := state.ParseState(p.DatasetPath(v.Ref), query.Split(""), v.columns)
+	if err != nil {
+		return err
+	}
+	s.Small = v.Version
+	return p.drawChart(w, r, v, &s)
 }
 
 // sparkDots returns the small map of all rows.

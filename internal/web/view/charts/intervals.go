@@ -18,17 +18,6 @@ import (
 	"herbarium/internal/web/view/state"
 )
 
-// parseTime returns the time that a value of a date or datetime field represents.
-func parseTime(f *herb.Field, value string) (time.Time, bool) {
-	canonical, status := text.Canonical(f, value)
-	timeFormat := time.DateOnly
-	if f.Type == herb.TypeDateTime {
-		timeFormat = text.CanonicalDateTime
-	}
-	t, err := time.Parse(timeFormat, canonical)
-	return t, status == text.Valid && err == nil
-}
-
 // parseLabel returns the start of the interval with a label.
 func parseLabel(g query.Grain, label string, zone *time.Location) (time.Time, bool) {
 	if zone == nil {

@@ -54,12 +54,16 @@ type Question struct {
 	fields []herb.Field
 }
 
-// ParseQuestion parses the question of a state, or the default one of the dataset if there is none.
+// ParseQuestion parses the question of a state, or the first one of the dataset if there is none.
 // Errors have herb.CodeInvalid.
 func ParseQuestion(s *state.State) (*Question, error) {
 	params := s.Question
 	if params.Get(query.ParamBy) == "" && params.Get(query.ParamMeasure) == "" {
-		params = DefaultQuestion(s.Dataset).With(params...)
+		first := FirstQuestion(s.Dataset)
+		if params.Get(state.ParamKind) != "" {
+			first = first.Without(state.ParamKind)
+		}
+		params = first.With(params...)
 	}
 	return parseQuestion(s, params)
 }
@@ -248,6 +252,13 @@ func byOf(d *columns.Dataset, field int) query.By {
 	switch {
 	case len(query.Grains(f.Type)) > 0:
 		return withGrain(d, field, defaultGrain(&f, c))
+	case d.Meanings[field].IsYear:
+		const most = 200 // intervals
+		b.Width = "1"
+		if low, high, ok := columns.ParseRange(&f, c.Min, c.Max); ok && high-low > most {
+			b.Width = bucketWidth(&f, c, most)
+		}
+		b.Name += ":" + b.Width
 	case (f.Type == herb.TypeNumber || f.Type == herb.TypeDuration) && d.Meanings[field].Kind != columns.KindCode && (c == nil || c.Distinct > defaultTop):
 		if width := bucketWidth(&f, c, 20); width != "" {
 			b.Width, b.Name = width, f.Name+":"+width
@@ -269,8 +280,8 @@ func defaultGrain(f *herb.Field, c *herb.ColumnReport) query.Grain {
 	if c == nil {
 		return query.GrainMonth
 	}
-	from, ok := parseTime(f, c.Min)
-	to, ok2 := parseTime(f, c.Max)
+	from, ok := columns.ParseTime(f, c.Min)
+	to, ok2 := columns.ParseTime(f, c.Max)
 	if !ok || !ok2 {
 		return query.GrainMonth
 	}

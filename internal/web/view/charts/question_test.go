@@ -86,7 +86,7 @@ func askOf(t *testing.T, d *herb.Dataset, records []herb.Record, raw string) (*s
 func TestSentence(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		"":                                      "Rows by date per month as lines",
+		"":                                      "The mean of price by date per month as lines",
 		"_by=category":                          "Rows by category",
 		"_measure=count":                        "The number of rows",
 		"_measure=mean%3Aprice":                 "The mean of price",
@@ -219,7 +219,7 @@ func TestAnswer_clocks(t *testing.T) {
 		{Field: "takes", Type: herb.TypeDuration, Filled: 3, Distinct: 3, Min: "PT30M", Max: "25:10:00"},
 	}}
 	for _, tt := range []struct{ raw, title, rows, first string }{
-		{"", "Rows by departs per hour as lines", "06:00 2, 07:00 0", "/p?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00"},
+		{"_by=departs%3Ahour", "Rows by departs per hour as lines", "06:00 2, 07:00 0", "/p?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00"},
 		{"_by=departs%3Ahour&_measure=sum%3Atakes", "The sum of takes by departs per hour as lines", "06:00 26:30:00, 07:00 0:00:00",
 			"/p?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00"},
 		{"_by=takes%3A3600&_kind=bars", "Rows by takes in steps of 1:00:00 as bars", "0:00:00 – 1:00:00 1, 1:00:00 – 2:00:00 1",
@@ -314,80 +314,6 @@ func TestAnswer_described(t *testing.T) {
 	_, _, a = ask(t, "_measure=mean%3Aprice")
 	if a.Big != "8.75\u00a0€" || a.Figures != nil || a.Rows != nil {
 		t.Errorf("without groups: %q", a.Big)
-	}
-}
-
-func TestDefaultQuestion(t *testing.T) {
-	t.Parallel()
-	keep := func(names ...string) *herb.Dataset {
-		all, _ := sales()
-		d := *all
-		d.Fields, d.Report = nil, &herb.Report{}
-		for i, f := range all.Fields {
-			for _, name := range names {
-				if f.Name == name {
-					d.Fields, d.Report.Columns = append(d.Fields, f), append(d.Report.Columns, all.Report.Columns[i])
-				}
-			}
-		}
-		return &d
-	}
-	for _, tt := range []struct {
-		d    *herb.Dataset
-		want string
-	}{
-		{keep("id", "category", "price", "date"), "_by=date%3Amonth"}, {keep("at"), "_by=at%3Ahour"}, {keep("id", "price", "category"), "_by=category"},
-		{keep("id", "price"), "_by=price"}, {keep("id"), "_measure=count"}, {&herb.Dataset{}, "_measure=count"},
-	} {
-		if got := DefaultQuestion(columns.Read(tt.d)).Encode(); got != tt.want {
-			t.Errorf("%v: %s, want %s", tt.d.Fields, got, tt.want)
-		}
-	}
-	many := keep("price")
-	many.Report.Columns[0].Distinct, many.Report.Columns[0].Max = 400, "93.7"
-	if got := DefaultQuestion(columns.Read(many)).Encode(); got != "_by=price%3A5" {
-		t.Errorf("a number with many values: %s", got)
-	}
-	long := keep("date")
-	long.Report.Columns[0].Min = "1950-01-01"
-	if got := DefaultQuestion(columns.Read(long)).Encode(); got != "_by=date%3Ayear" {
-		t.Errorf("dates of many years: %s", got)
-	}
-}
-
-func TestSuggestions(t *testing.T) {
-	t.Parallel()
-	s, _, _ := ask(t, "category=tree")
-	var got []string
-	for _, one := range NewSuggestions(s, "/p/chart.svg", "v1") {
-		got = append(got, one.Label+" | "+one.Href+" | "+one.Image)
-	}
-	want := []string{
-		"Rows by category | ?category=tree&_by=category | /p/chart.svg?_by=category&_small=v1",
-		"Rows by date per month | ?category=tree&_by=date%3Amonth | /p/chart.svg?_by=date%3Amonth&_small=v1",
-		"Rows by date per month, split by category | ?category=tree&_by=date%3Amonth&_by=category&_kind=heat | /p/chart.svg?_by=date%3Amonth&_by=category&_kind=heat&_small=v1",
-		"The mean of price | ?category=tree&_measure=mean%3Aprice | /p/chart.svg?_measure=mean%3Aprice&_small=v1",
-		"The sum of price by tags | ?category=tree&_by=tags&_measure=sum%3Aprice | /p/chart.svg?_by=tags&_measure=sum%3Aprice&_small=v1",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-func TestPinnedCharts(t *testing.T) {
-	t.Parallel()
-	for descriptor, want := range map[string]string{
-		`{"resource":{"herbarium":{"charts":[{"by":"date:month"},{"by":["date:year","category"],"measure":"sum:price"},{"measure":"mean:price"},{},{"by":5}]}}}`: "_by=date%3Amonth " +
-			"_by=date%3Ayear&_by=category&_measure=sum%3Aprice _measure=mean%3Aprice",
-		`{"resource":{"herbarium":{"charts":7}}}`: "", `x`: "", `{}`: "",
-	} {
-		var got []string
-		for _, ps := range PinnedCharts(&herb.Dataset{Details: herb.Details{Descriptor: []byte(descriptor)}}) {
-			got = append(got, ps.Encode())
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %s", descriptor, got)
-		}
 	}
 }
 

@@ -2,134 +2,79 @@ package charts
 
 import (
 	"encoding/json"
-	"slices"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/plot"
 	"herbarium/internal/web/view/state"
 )
 
-// maxSuggestions is the number of charts that a page suggests.
-const maxSuggestions = 5
-
-// chartFields are the fields of a dataset that make good charts, the best first.
-type chartFields struct {
-	dates, names, numbers []int
-}
-
-// newChartFields rates the fields by their type and by the publish report.
-func newChartFields(d *columns.Dataset) (c chartFields) {
-	for i, f := range d.Fields {
-		r := d.Meanings[i].Report
-		isConstant := r != nil && (r.Distinct < 2 || 2*r.Filled < d.Records)
-		if !f.Filterable || isConstant {
-			continue
-		}
-		switch kind := d.Meanings[i].Kind; {
-		case kind == columns.KindDate:
-			c.dates = append(c.dates, i)
-		case kind == columns.KindNumber:
-			c.numbers = append(c.numbers, i)
-		case kind == columns.KindText && d.Meanings[i].Mode == columns.ModeValues && (r == nil || r.Distinct < d.Records && r.Longest <= columns.LongText):
-			c.names = append(c.names, i)
-		case kind == columns.KindList && (r == nil || r.Distinct <= columns.ManyValues):
-			c.names = append(c.names, i)
-		}
+// FirstQuestion returns what the chart of a dataset shows without a question: on its page, in
+// previews and on the front page. It is the best chart that the columns suggest, else the number of
+// rows.
+func FirstQuestion(d *columns.Dataset) query.Params {
+	if len(d.Charts) == 0 {
+		return query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}}
 	}
-	slices.SortStableFunc(c.dates, func(a, b int) int { return dateScore(d, b) - dateScore(d, a) })
-	slices.SortStableFunc(c.names, func(a, b int) int { return nameScore(d, b) - nameScore(d, a) })
-	return c
+	return questionOf(d, d.Charts[0])
 }
 
-// dateScore rates a field as an axis of time: a time of day is not one.
-func dateScore(d *columns.Dataset, i int) int {
-	if d.Fields[i].Type == herb.TypeTime {
-		return 0
-	}
-	return 1
-}
-
-// nameScore rates a field as groups: a few values are best.
-func nameScore(d *columns.Dataset, i int) int {
-	r := d.Meanings[i].Report
-	switch {
-	case r == nil:
-		return 1
-	case d.Fields[i].Type == herb.TypeBoolean || r.Distinct < 4:
-		return 2
-	case r.Distinct <= 30:
-		return 4
-	case r.Distinct <= 200:
-		return 3
-	}
-	return 1
-}
-
-// DefaultQuestion returns what the chart of a dataset shows first: rows by time, else by the best
-// field of names, else by the range of a number, else their number.
-func DefaultQuestion(d *columns.Dataset) query.Params {
-	c := newChartFields(d)
-	for _, fields := range [][]int{c.dates, c.names, c.numbers} {
-		if len(fields) > 0 {
-			return countBy(d, fields[0])
-		}
-	}
-	return query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}}
-}
-
-func countBy(d *columns.Dataset, fields ...int) (ps query.Params) {
-	for _, i := range fields {
+// questionOf returns a chart that columns suggest as a question: the mean of a number, or the
+// number of rows. Means by time are lines; numbers of rows by two columns are a heat map.
+func questionOf(d *columns.Dataset, c columns.Chart) (ps query.Params) {
+	for _, i := range c.By {
 		ps = ps.WithValue(query.ParamBy, byOf(d, i).Name)
+	}
+	switch {
+	case c.Measure < 0 && len(c.By) > 1:
+		return ps.WithValue(state.ParamKind, string(plot.Heat))
+	case c.Measure >= 0:
+		ps = ps.WithValue(query.ParamMeasure, string(query.MeasureMean)+":"+d.Fields[c.Measure].Name)
+	}
+	if d.Meanings[c.By[0]].IsYear {
+		ps = ps.WithValue(state.ParamKind, string(plot.Lines))
 	}
 	return ps
 }
 
-// suggestions returns questions that the fields of a dataset suggest.
-func suggestions(d *columns.Dataset) (all []query.Params) {
-	c := newChartFields(d)
-	measure := func(ps query.Params, kind query.MeasureKind, field int) query.Params {
-		return ps.WithValue(query.ParamMeasure, string(kind)+":"+d.Fields[field].Name)
+// FirstLabel says in a few words what the first chart of a dataset shows, with the ends of its
+// axis. It is empty if nothing is known of the columns.
+func FirstLabel(d *columns.Dataset) string {
+	if len(d.Charts) == 0 || d.Report == nil {
+		return ""
 	}
-	add := func(ps query.Params) {
-		isSame := func(o query.Params) bool { return slices.Equal(o, ps) }
-		if len(all) < maxSuggestions && !slices.ContainsFunc(all, isSame) {
-			all = append(all, ps)
-		}
-	}
-	if len(c.names) > 0 {
-		add(countBy(d, c.names[0]))
-	}
-	if len(c.dates) > 0 {
-		add(countBy(d, c.dates[0]))
-	}
-	heat := query.Param{Name: state.ParamKind, Value: "heat"}
+	c := d.Charts[0]
+	heading := func(i int) string { return herb.Clip(format.PlainText(columns.Heading(d.Fields[i])), 24) }
+	axis := c.By[0]
+	ends := axisEnds(d, axis)
+	label := heading(axis)
 	switch {
-	case len(c.names) > 0 && len(c.dates) > 0:
-		add(countBy(d, c.dates[0], c.names[0]).With(heat))
-	case len(c.names) > 1:
-		add(countBy(d, c.names[0], c.names[1]).With(heat))
+	case c.Measure >= 0 && len(c.By) > 1:
+		label = heading(c.Measure) + " by " + heading(c.By[1])
+	case c.Measure >= 0 && ends != "":
+		label = heading(c.Measure)
+	case c.Measure >= 0:
+		label = heading(c.Measure) + " by " + label
 	}
-	if len(c.numbers) > 0 {
-		add(measure(nil, query.MeasureMean, c.numbers[0]))
-		if len(c.names) > 0 {
-			add(measure(countBy(d, c.names[min(1, len(c.names)-1)]), query.MeasureSum, c.numbers[0]))
-		}
-		add(countBy(d, c.numbers[0]))
+	return strings.TrimSpace(label + " " + ends)
+}
+
+// axisEnds returns the least and the greatest value of an axis; of dates, the years.
+func axisEnds(d *columns.Dataset, i int) string {
+	f, c := &d.Fields[i], d.Meanings[i].Report
+	if !query.HasRange(f.Type) || c == nil || c.Min == "" || c.Max == "" {
+		return ""
 	}
-	for _, i := range slices.Concat(c.names, c.dates, c.numbers) {
-		add(countBy(d, i))
+	column := columns.NewColumn(d, i)
+	from, to := columns.ShortOperand(&column, c.Min), columns.ShortOperand(&column, c.Max)
+	const year = 4 // digits
+	if isDate := f.Type == herb.TypeDate || f.Type == herb.TypeDateTime; isDate && len(from) > year && len(to) > year && from[:year] != to[:year] {
+		from, to = from[:year], to[:year]
 	}
-	for _, i := range c.numbers {
-		add(measure(nil, query.MeasureMedian, i))
-	}
-	add(query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}})
-	for i, f := range d.Fields[:min(len(d.Fields), state.MaxOffered)] {
-		if f.Filterable {
-			add(measure(nil, query.MeasureDistinct, i))
-		}
-	}
-	return all
+	return from + " – " + to
 }
 
 // PinnedCharts returns the questions in the descriptor of a dataset. Malformed ones are ignored.
@@ -175,8 +120,8 @@ type Suggestion struct {
 func NewSuggestions(s *state.State, image, version string) (out []Suggestion) {
 	all := *s
 	all.Listing = nil
-	for _, ps := range suggestions(s.Dataset) {
-		q, err := parseQuestion(&all, ps)
+	for _, c := range s.Dataset.Charts {
+		q, err := parseQuestion(&all, questionOf(s.Dataset, c))
 		if err != nil {
 			continue // a name that cannot be written in a query
 		}

@@ -15,12 +15,16 @@ func isNumbering(name string, c *herb.ColumnReport) bool {
 	if c == nil || !isDigits(c.Min) || !isDigits(c.Max) {
 		return false
 	}
-	lowest, errLowest := strconv.Atoi(c.Min)
-	highest, errHighest := strconv.Atoi(c.Max)
-	isSequence := errLowest == nil && errHighest == nil && c.Distinct == c.Filled && highest-lowest < 4*c.Filled
 	isFixed := c.Shortest == c.Longest && len(c.Min) == c.Longest && c.Filled > 1
 	isDate := HasWord(name, "date", "day") && len(c.Max) == len("20060102")
-	return isSequence || isFixed || isDate
+	return isSequence(c) || isFixed || isDate
+}
+
+// isSequence reports whether whole numbers number the rows: they differ and have few gaps.
+func isSequence(c *herb.ColumnReport) bool {
+	lowest, errLowest := strconv.Atoi(c.Min)
+	highest, errHighest := strconv.Atoi(c.Max)
+	return errLowest == nil && errHighest == nil && c.Distinct == c.Filled && highest-lowest < 4*c.Filled
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -10,6 +10,7 @@ import (
 type Meaning struct {
 	Kind   Kind
 	IsCode bool               // the digits of its numbers are not grouped
+	IsYear bool               // its numbers are years, an axis of time
 	Mode   FilterMode         // how it is filtered
 	Report *herb.ColumnReport // nil: there is none
 }
@@ -20,6 +21,7 @@ type Columns struct {
 	Naming   int       // position of the field whose values name the records
 	Images   []int     // positions of the fields with images
 	Pairs    []Pair    // of coordinates
+	Charts   []Chart   // that they suggest, the best first
 }
 
 // Dataset is a version with what its columns mean.
@@ -36,11 +38,13 @@ func Read(d *herb.Dataset) *Dataset {
 		m.Report = reportOf(d, i)
 		m.Kind, m.Mode = kindOf(d, i, m.Report), modeOf(d, i, m.Report)
 		m.IsCode = m.Kind == KindCode || m.Kind == KindNumber && isNumbering(d.Fields[i].Name, m.Report)
+		m.IsYear = m.Kind == KindCode && isYearColumn(&d.Fields[i], m.Report)
 		if m.Kind == KindImage {
 			all.Images = append(all.Images, i)
 		}
 	}
 	all.Naming, all.Pairs = namingColumn(all), mapPairs(all)
+	all.Charts = suggestCharts(all)
 	return all
 }
 

@@ -1,3 +1,4 @@
+// Package distributions draws the distribution of the values of a column, for the heads of columns.
 package distributions
 
 import (

@@ -1,6 +1,9 @@
 package plot
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // rows draws bars from left to right, one group below the other.
 func (f *Figure) rows(kind Kind, d Data) {
@@ -212,7 +215,7 @@ func Small(kind Kind, d Data) Figure {
 		return *f
 	}
 	cells := d.Series[0].Cells
-	low, high := valueRange(Data{Groups: d.Groups, Series: d.Series, FromZero: true}, false)
+	low, high := valueRange(Data{Groups: d.Groups, Series: d.Series, FromZero: d.FromZero || kind != Lines}, false)
 	y := newScale(low, high, height-2, 2)
 	switch {
 	case kind == Heat:
@@ -229,16 +232,18 @@ func Small(kind Kind, d Data) Figure {
 			}
 		}
 	case d.Intervals && kind == Lines && len(cells) > 1:
-		path, move := "", "M"
-		for g, c := range cells {
-			if move = "L"; g == 0 || !cells[g-1].Known {
-				move = "M"
+		for i, s := range slices.Backward(d.Series) { // the largest is above the others
+			path, move := "", "M"
+			for g, c := range s.Cells {
+				if move = "L"; g == 0 || !s.Cells[g-1].Known {
+					move = "M"
+				}
+				if c.Known {
+					path += move + join(2+float64(g)*(width-4)/float64(len(cells)-1), y.at(c.Value))
+				}
 			}
-			if c.Known {
-				path += move + join(2+float64(g)*(width-4)/float64(len(cells)-1), y.at(c.Value))
-			}
+			f.shape("curve "+className(d, i), path)
 		}
-		f.shape("curve s1", path)
 	case d.Intervals:
 		w := width / float64(len(cells))
 		for g, c := range cells {

@@ -45,11 +45,16 @@ func FileStyle() string {
 	return b.String()
 }
 
-// DarkFileStyle returns the style sheet that gives the first series in a file its color in the
-// dark theme.
+// DarkFileStyle returns the style sheet that gives the series in a file their colors in the dark
+// theme.
 func DarkFileStyle() string {
-	dark := Palette()[1].Dark
-	return fmt.Sprintf(".s1,.h1,.h2,.h3,.h4,.h5,.h6{fill:%s}.curve.s1{stroke:%s}", dark, dark)
+	var b strings.Builder
+	palette := Palette()
+	for i, c := range palette {
+		fmt.Fprintf(&b, ".s%d{fill:%s}.curve.s%d{stroke:%s}", i, c.Dark, i, c.Dark)
+	}
+	fmt.Fprintf(&b, ".h1,.h2,.h3,.h4,.h5,.h6{fill:%s}", palette[1].Dark)
+	return b.String()
 }
 
 func writeHeat(b *strings.Builder) {

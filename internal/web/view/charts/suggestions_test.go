@@ -1,0 +1,272 @@
+package charts
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/state"
+)
+
+// table is a dataset as publishers send it, with the publish report of its columns.
+type table struct {
+	herb.Dataset
+	records []herb.Record
+}
+
+// newTable returns a table. columns are names with types, such as "year number".
+func newTable(columns []string, records []herb.Record) *table {
+	t := &table{records: records}
+	t.Report, t.Records = &herb.Report{}, len(records)
+	for i, c := range columns {
+		name, typ, _ := strings.Cut(c, " ")
+		f := herb.Field{Name: name, Type: herb.Type(typ), Filterable: true, Sortable: true}
+		t.Fields = append(t.Fields, f)
+		t.Report.Columns = append(t.Report.Columns, reportColumn(f, records, i))
+	}
+	return t
+}
+
+// reportColumn describes a column as a publish report does.
+func reportColumn(f herb.Field, records []herb.Record, i int) herb.ColumnReport {
+	r := herb.ColumnReport{Field: f.Name, Type: f.Type, Shortest: math.MaxInt}
+	var values []string
+	for _, record := range records {
+		if v := record[i]; v != "" {
+			values = append(values, v)
+			r.Shortest, r.Longest = min(r.Shortest, len(v)), max(r.Longest, len(v))
+		}
+	}
+	r.Filled, r.Empty = len(values), len(records)-len(values)
+	slices.SortFunc(values, func(a, b string) int {
+		if f.Type != herb.TypeNumber {
+			return strings.Compare(a, b)
+		}
+		x, _ := strconv.ParseFloat(a, 64)
+		y, _ := strconv.ParseFloat(b, 64)
+		return cmp.Compare(x, y)
+	})
+	if values = slices.Compact(values); len(values) > 0 {
+		r.Distinct, r.Min, r.Max = len(values), values[0], values[len(values)-1]
+	}
+	return r
+}
+
+// noise returns a number from 0 to 1 that depends on n only.
+func noise(n int) float64 { return math.Mod(math.Abs(math.Sin(float64(n)))*43758.5453, 1) }
+
+func day(n int) string { return time.Date(2020, 1, 1+n, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) }
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// openTables are tables as open data portals have them.
+func openTables() map[string]*table {
+	country := func(i int) string { return fmt.Sprintf("Country of the %c%c", 'A'+i/26, 'A'+i%26) }
+	code := func(i int) string { return fmt.Sprintf("%c%cX", 'A'+i/26, 'A'+i%26) }
+	tables := map[string]*table{}
+	add := func(name string, columns []string, n int, record func(i int) herb.Record) {
+		var records []herb.Record
+		for i := range n {
+			records = append(records, record(i))
+		}
+		tables[name] = newTable(columns, records)
+	}
+	whole := func(x float64) string { return strconv.Itoa(int(x)) }
+	add("population", []string{"country text", "code text", "year number", "value number"}, 40*60, func(i int) herb.Record {
+		return herb.Record{country(i / 60), code(i / 60), strconv.Itoa(1960 + i%60), whole(1e5 + 1e8*noise(i/60) + 1e5*float64(i%60))}
+	})
+	add("gdp", []string{"code text", "year number", "gdp number"}, 40*60, func(i int) herb.Record {
+		r := herb.Record{code(i / 60), strconv.Itoa(1960 + i%60), number(1e9 * noise(i))}
+		if i%5 == 0 {
+			r[2] = ""
+		}
+		return r
+	})
+	add("covid", []string{"date date", "continent text", "location text", "cases number", "deaths number"}, 30*200, func(i int) herb.Record {
+		return herb.Record{day(i % 200), []string{"Asia", "Europe", "Africa"}[i/200%3], country(i / 200), whole(1e4 * noise(i)), whole(100 * float64(i%200))}
+	})
+	add("stocks", []string{"date date", "open number", "high number", "low number", "close number", "volume number"}, 1500, func(i int) herb.Record {
+		at := day(i + 2*(i/5)) // not on weekends
+		return herb.Record{at, number(100 + 9*noise(i)), number(110 + 9*noise(i+1)), number(90 + 9*noise(i+2)), number(100 + 9*noise(i+3)), whole(1e6 + 1e6*noise(i))}
+	})
+	add("meteorites", []string{"name text", "id number", "mass number", "fall text", "year number", "reclat number", "reclong number"}, 3000, func(i int) herb.Record {
+		return herb.Record{"Meteorite " + country(i%600) + strings.Repeat("I", i/600), strconv.Itoa(7*i + 1), number(math.Pow(10, 7*noise(i))),
+			[]string{"Fell", "Found", "Found"}[i%3], whole(860 + 1150*math.Sqrt(noise(i+5))), number(180*noise(i+9) - 90), number(360*noise(i+8) - 180)}
+	})
+	add("earthquakes", []string{"time datetime", "mag number", "place text", "alert text"}, 3000, func(i int) herb.Record {
+		at := time.Date(2020, 1, 1, 0, 0, 37*i*i%5000000+8000*i, 0, time.UTC)
+		return herb.Record{at.Format(time.RFC3339), number(2 + 5*noise(i)), fmt.Sprintf("%d km of %s", i, country(i%500)), []string{"green", "green", "yellow", "red"}[int(4*noise(i+3))]}
+	})
+	survey := []string{"respondent number", "age number", "gender text", "region text"}
+	for i := range 94 {
+		survey = append(survey, fmt.Sprintf("q%d text", i+1))
+	}
+	add("survey", survey, 700, func(i int) herb.Record {
+		r := herb.Record{strconv.Itoa(1001 + i), whole(18 + 60*noise(i)), []string{"f", "m", "d"}[int(3*noise(i+1))], country(int(12 * noise(i+2)))}
+		for q := range 94 {
+			r = append(r, []string{"never", "rarely", "often", "always"}[int(4*noise(i*94+q))])
+		}
+		return r
+	})
+	wide := []string{"year number"}
+	for i := range 216 {
+		wide = append(wide, strings.ReplaceAll(country(i), " ", "_")+" number")
+	}
+	add("wide", wide, 60, func(i int) herb.Record {
+		r := herb.Record{strconv.Itoa(1960 + i)}
+		for k := range 216 {
+			r = append(r, number(1000*noise(k)+float64(i)))
+		}
+		return r
+	})
+	add("rows", []string{"row number", "id text"}, 100, func(i int) herb.Record { return herb.Record{strconv.Itoa(i + 1), fmt.Sprintf("x%d", i)} })
+	return tables
+}
+
+// TestFirstQuestion_openTables checks which chart of open tables is first, and what no
+// suggestion shows.
+func TestFirstQuestion_openTables(t *testing.T) {
+	t.Parallel()
+	tables := openTables()
+	for name, tt := range map[string]struct {
+		first, label string
+		never        []string // parts of questions
+	}{
+		"population":  {"_by=year:1&_by=country&_measure=mean:value&_kind=lines", "value by country 1960 – 2019", []string{"code"}},
+		"gdp":         {"_by=year:1&_by=code&_measure=mean:gdp&_kind=lines", "gdp by code 1960 – 2019", nil},
+		"covid":       {"_by=date:month&_by=location&_measure=mean:cases", "cases by location 2020-01-01 – 2020-07-18", nil},
+		"stocks":      {"_by=date:quarter&_measure=mean:close", "close 2020 – 2025", nil},
+		"meteorites":  {"_by=year:10&_measure=mean:mass&_kind=lines", "mass 866 – 2009", []string{"id", "reclat", "reclong"}},
+		"earthquakes": {"_by=time:month&_measure=mean:mag", "mag 2020-01-01 – 2020-11-29", []string{"place"}},
+		"survey":      {"_by=region&_measure=mean:age", "age by region", []string{"respondent"}},
+		"wide":        {"_by=year:1&_measure=mean:Country_of_the_AA&_kind=lines", "Country_of_the_AA 1960 – 2019", nil},
+		"rows":        {"_measure=count", "", []string{"row", "id"}},
+	} {
+		d := columns.Read(&tables[name].Dataset)
+		if got := readable(FirstQuestion(d)); got != tt.first {
+			t.Errorf("%s: the first question is %s, want %s", name, got, tt.first)
+		}
+		if got := FirstLabel(d); got != tt.label {
+			t.Errorf("%s: the label is %q, want %q", name, got, tt.label)
+		}
+		for i, c := range d.Charts {
+			q := questionOf(d, c)
+			for _, p := range q {
+				_, measure, _ := strings.Cut(p.Value, ":")
+				by, _, _ := strings.Cut(p.Value, ":")
+				if slices.Contains(tt.never, by) || slices.Contains(tt.never, measure) {
+					t.Errorf("%s: suggestion %d is %s", name, i, readable(q))
+				}
+			}
+			if spread := countSpread(t, tables[name], q); spread >= 0 && spread < .1 {
+				t.Errorf("%s: all groups of suggestion %d have the same number of rows: %s", name, i, readable(q))
+			}
+		}
+	}
+}
+
+func readable(ps query.Params) string { return state.ReadableQuery(ps) }
+
+// countSpread returns the greatest difference between the numbers of rows of the groups of a chart,
+// without the first and the last interval, as a share of the greatest; -1 if it counts no rows.
+func countSpread(t *testing.T, d *table, question query.Params) float64 {
+	t.Helper()
+	if question.Get(query.ParamMeasure) != "" {
+		return -1
+	}
+	_, _, a := askOf(t, &d.Dataset, d.records, question.Encode())
+	low, high := math.Inf(1), 0.0
+	for i := range a.data.Series {
+		cells := a.data.Series[i].Cells
+		if a.data.Intervals && len(cells) > 4 {
+			cells = cells[1 : len(cells)-1]
+		}
+		for _, c := range cells {
+			low, high = min(low, c.Value), max(high, c.Value)
+		}
+	}
+	return (high - low) / high
+}
+func TestFirstQuestion(t *testing.T) {
+	t.Parallel()
+	keep := func(names ...string) *herb.Dataset {
+		all, _ := sales()
+		d := *all
+		d.Fields, d.Report = nil, &herb.Report{}
+		for i, f := range all.Fields {
+			for _, name := range names {
+				if f.Name == name {
+					d.Fields, d.Report.Columns = append(d.Fields, f), append(d.Report.Columns, all.Report.Columns[i])
+				}
+			}
+		}
+		return &d
+	}
+	for _, tt := range []struct {
+		d    *herb.Dataset
+		want string
+	}{
+		{keep("id", "category", "price", "date"), "_by=date%3Amonth&_measure=mean%3Aprice"}, {keep("at"), "_by=at%3Ahour"}, {keep("id", "price", "category"), "_by=category&_measure=mean%3Aprice"},
+		{keep("id", "price"), "_by=price"}, {keep("id"), "_measure=count"}, {&herb.Dataset{}, "_measure=count"},
+	} {
+		if got := FirstQuestion(columns.Read(tt.d)).Encode(); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.d.Fields, got, tt.want)
+		}
+	}
+	many := keep("price")
+	many.Report.Columns[0].Distinct, many.Report.Columns[0].Max = 400, "93.7"
+	if got := FirstQuestion(columns.Read(many)).Encode(); got != "_by=price%3A5" {
+		t.Errorf("a number with many values: %s", got)
+	}
+	long := keep("date")
+	long.Report.Columns[0].Min = "1950-01-01"
+	if got := FirstQuestion(columns.Read(long)).Encode(); got != "_by=date%3Ayear" {
+		t.Errorf("dates of many years: %s", got)
+	}
+}
+
+func TestSuggestions(t *testing.T) {
+	t.Parallel()
+	s, _, _ := ask(t, "category=tree")
+	var got []string
+	for _, one := range NewSuggestions(s, "/p/chart.svg", "v1") {
+		got = append(got, one.Label+" | "+one.Href+" | "+one.Image)
+	}
+	want := []string{
+		"The mean of price by date per month | ?category=tree&_by=date%3Amonth&_measure=mean%3Aprice | /p/chart.svg?_by=date%3Amonth&_measure=mean%3Aprice&_small=v1",
+		"Rows by at per hour, split by page | ?category=tree&_by=at%3Ahour&_by=page&_kind=heat | /p/chart.svg?_by=at%3Ahour&_by=page&_kind=heat&_small=v1",
+		"Rows by category, split by tags | ?category=tree&_by=category&_by=tags&_kind=heat | /p/chart.svg?_by=category&_by=tags&_kind=heat&_small=v1",
+		"The mean of price by at per hour | ?category=tree&_by=at%3Ahour&_measure=mean%3Aprice | /p/chart.svg?_by=at%3Ahour&_measure=mean%3Aprice&_small=v1",
+		"The mean of price by page | ?category=tree&_by=page&_measure=mean%3Aprice | /p/chart.svg?_by=page&_measure=mean%3Aprice&_small=v1",
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestPinnedCharts(t *testing.T) {
+	t.Parallel()
+	for descriptor, want := range map[string]string{
+		`{"resource":{"herbarium":{"charts":[{"by":"date:month"},{"by":["date:year","category"],"measure":"sum:price"},{"measure":"mean:price"},{},{"by":5}]}}}`: "_by=date%3Amonth " +
+			"_by=date%3Ayear&_by=category&_measure=sum%3Aprice _measure=mean%3Aprice",
+		`{"resource":{"herbarium":{"charts":7}}}`: "", `x`: "", `{}`: "",
+	} {
+		var got []string
+		for _, ps := range PinnedCharts(&herb.Dataset{Details: herb.Details{Descriptor: []byte(descriptor)}}) {
+			got = append(got, ps.Encode())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s", descriptor, got)
+		}
+	}
+}
