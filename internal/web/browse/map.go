@@ -3,7 +3,6 @@ package browse
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
@@ -61,23 +60,22 @@ func (v datasetView) fitMap(ctx context.Context, s *state.State, pair columns.Pa
 // measureCoordinates returns the distributions of the latitudes and longitudes of the rows of a
 // listing.
 func (v datasetView) measureCoordinates(ctx context.Context, pair columns.Pair, req *query.Request) (latitude, longitude maps.Spread, err error) {
-	q := &query.AggregateRequest{Request: req, Top: 1}
-	for _, field := range []int{pair.Latitude, pair.Longitude} {
-		q.Measures = append(q.Measures, query.Measure{Kind: query.MeasureMin, Field: field}, query.Measure{Kind: query.MeasureMax, Field: field},
-			query.Measure{Kind: query.MeasurePercentile, Field: field, Percent: maps.FirstPercentile},
-			query.Measure{Kind: query.MeasurePercentile, Field: field, Percent: maps.LastPercentile})
-	}
-	q.Returned = len(q.Measures)
-	found, err := v.Aggregate(ctx, q)
-	if err != nil || len(found.Rows) == 0 {
+	fields := []int{pair.Latitude, pair.Longitude}
+	found, err := v.Facets(ctx, &query.FacetRequest{Request: req, Fields: fields, Buckets: query.MaxBuckets})
+	if err != nil {
 		return latitude, longitude, err
 	}
-	values := found.Rows[0].Values
 	for i, s := range []*maps.Spread{&latitude, &longitude} {
-		s.Known = values[4*i] != ""
-		for k, end := range []*float64{&s.Least, &s.Greatest, &s.First, &s.Last} {
-			*end, _ = strconv.ParseFloat(values[4*i+k], 64) // infinite if it is too large
+		*s = maps.NewSpread(&v.Fields[fields[i]], found.Fields[i])
+		q := s.CutRequest(req, fields[i])
+		if q == nil {
+			continue
 		}
+		grid, err := v.Grid(ctx, q)
+		if err != nil {
+			return latitude, longitude, err
+		}
+		s.Cut(q, grid)
 	}
 	return latitude, longitude, nil
 }
@@ -86,7 +84,7 @@ func (v datasetView) measureCoordinates(ctx context.Context, pair columns.Pair, 
 func (v datasetView) measureGeometries(ctx context.Context, pair columns.Pair, req *query.Request) (latitude, longitude maps.Spread, err error) {
 	var xs, ys []float64
 	_, err = v.geometries(ctx, pair.Latitude, req, func(x, y float64) { xs, ys = append(xs, x), append(ys, y) })
-	return maps.NewSpread(ys), maps.NewSpread(xs), err
+	return maps.NewExactSpread(ys), maps.NewExactSpread(xs), err
 }
 
 // mapGrid counts the rows of a listing in the cells of a map.

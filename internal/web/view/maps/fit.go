@@ -2,7 +2,6 @@ package maps
 
 import (
 	"math"
-	"slices"
 
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
@@ -13,31 +12,6 @@ const (
 	MapColumns     = 144
 	PreviewColumns = 240
 )
-
-// Spread is the distribution of the coordinates of rows on one axis. The zero value means no rows.
-type Spread struct {
-	Known           bool
-	Least, Greatest float64
-	// First and Last are the percentiles that a map shows: a few wrong coordinates, such as 0, 0,
-	// do not shrink the others to a dot.
-	First, Last float64
-}
-
-// The percentiles of coordinates that a map shows at least.
-const (
-	FirstPercentile = 1
-	LastPercentile  = 99
-)
-
-// NewSpread returns the distribution of coordinates, which it sorts.
-func NewSpread(values []float64) (s Spread) {
-	if len(values) == 0 {
-		return s
-	}
-	slices.Sort(values)
-	rank := func(percent int) float64 { return values[max(0, (percent*len(values)+99)/100-1)] }
-	return Spread{true, values[0], values[len(values)-1], rank(FirstPercentile), rank(LastPercentile)}
-}
 
 // Fit is the part of the world that a map shows.
 type Fit struct {
@@ -65,8 +39,7 @@ func NewFit(d *columns.Dataset, p columns.Pair, latitude, longitude Spread, req 
 	most := boundsOf([2]float64{longitude.First, longitude.Last}, [2]float64{latitude.First, latitude.Last}, west, longitude.Known && latitude.Known)
 	fit := Fit{Grid: q, West: west}
 	isPoint := longitude.First == longitude.Last && latitude.First == latitude.Last
-	const enlarged = 1.5
-	if !isPoint && (all.MaxX-all.MinX > enlarged*(most.MaxX-most.MinX) || all.MaxY-all.MinY > enlarged*(most.MaxY-most.MinY)) {
+	if !isPoint && (isEnlarged(all.MaxX-all.MinX, most.MaxX-most.MinX) || isEnlarged(all.MaxY-all.MinY, most.MaxY-most.MinY)) {
 		fit.All = &all
 		fit.setCells(most, columns)
 	} else {
@@ -74,6 +47,9 @@ func NewFit(d *columns.Dataset, p columns.Pair, latitude, longitude Spread, req 
 	}
 	return fit
 }
+
+// isEnlarged reports whether a map is considerably larger if it shows less of an axis.
+func isEnlarged(all, less float64) bool { return all > 1.5*less }
 
 // setCells sets the cells of a part of the world: squares on the map, and at most half as many rows
 // as columns. They may extend beyond the part.

@@ -98,26 +98,6 @@ func TestNewFit_outliers(t *testing.T) {
 	}
 }
 
-func TestNewSpread(t *testing.T) {
-	t.Parallel()
-	many := make([]float64, 1000)
-	for i := range many {
-		many[len(many)-1-i] = float64(i + 1)
-	}
-	for want, values := range map[maps.Spread][]float64{
-		{}:                          nil,
-		{true, 3, 3, 3, 3}:          {3},
-		{true, 1, 3, 1, 3}:          {3, 1, 2},
-		{true, 1, 1000, 10, 990}:    many,
-		{true, -90, 90, -90, 90}:    {90, -90},
-		{true, 901, 1000, 901, 999}: append([]float64(nil), many[:100]...),
-	} {
-		if got := maps.NewSpread(values); got != want {
-			t.Errorf("%d values: %v, want %v", len(values), got, want)
-		}
-	}
-}
-
 // TestNewFit_filtered checks that the map of some rows begins where that of all rows does.
 func TestNewFit_filtered(t *testing.T) {
 	t.Parallel()
