@@ -110,7 +110,7 @@ func TestDescriptor(t *testing.T) {
 		{"primary key", "", review.Edits{PrimaryKey: &[]string{"id"}}, `…,"schema":{"primaryKey":["id"]}`},
 		{"no primary key", "", review.Edits{PrimaryKey: &[]string{}}, `…`},
 		{"name", "", columns(1, review.ColumnEdit{Name: "plant"}), `…,"schema":{"fields":[{"name":"id"},{"herbarium":{"from":"name"},"name":"plant"},{"name":"price"},{"name":"seen"}]}`},
-		{"title of a field", "", columns(1, review.ColumnEdit{Title: "Plant"}), `…,"schema":{"fields":[{"name":"id"},{"name":"name","title":"Plant"},{"name":"price"},{"name":"seen"}]}`},
+		{"title of a field", "", columns(1, review.ColumnEdit{Title: new("Plant")}), `…,"schema":{"fields":[{"name":"id"},{"name":"name","title":"Plant"},{"name":"price"},{"name":"seen"}]}`},
 		{"type", "", columns(2, review.ColumnEdit{Type: herb.TypeText}), `…,"schema":{"fields":[{"name":"id"},{"name":"name"},{"name":"price","type":"string"},{"name":"seen"}]}`},
 		{"missing value", "", columns(2, review.ColumnEdit{Missing: []string{"0.5"}}), `…,"schema":{"fields":[{"name":"id"},{"name":"name"},{"missingValues":["","0.5"],"name":"price"},{"name":"seen"}]}`},
 		{"hidden", "", columns(2, review.ColumnEdit{Hidden: true}), `…,"schema":{"fields":[{"name":"id"},{"name":"name"},{"name":"seen"}]}`},
@@ -184,7 +184,7 @@ func TestPublish_access(t *testing.T) {
 			t.Parallel()
 			n := newNode(t, nodeOptions{})
 			n.put(prices, "a.csv", plainTable(), tt.descriptor, func(r *jobs.Request) { r.Access = tt.access })
-			for _, e := range []review.Edits{{Access: tt.edited}, {Access: tt.edited, Title: new("T"), Columns: map[int]review.ColumnEdit{1: {Title: "Name"}}}} {
+			for _, e := range []review.Edits{{Access: tt.edited}, {Access: tt.edited, Title: new("T"), Columns: map[int]review.ColumnEdit{1: {Title: new("Name")}}}} {
 				content := strings.Replace(plainTable(), "plant 7", fmt.Sprint("fern", len(e.Columns)), 1)
 				id := n.create("a.csv", content)
 				r := n.edit(id, e)

@@ -313,7 +313,7 @@ func (n *node) tryAll() (isCreated bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := n.reviews.Edit(ctx, d.ID, review.Edits{Drop: []int{90}, Keep: []int{105}}); err != nil {
+	if err := n.replace(d.ID, review.Edits{Drop: []int{90}, Keep: []int{105}}); err != nil {
 		return true, err
 	}
 	r, err := n.reviews.Review(ctx, d.ID, longWait)
@@ -358,7 +358,7 @@ func TestReview_widths(t *testing.T) {
 	n := newNode(t, nodeOptions{})
 	const content = "id  name\n0001Rose\n0002Moss\n"
 	n.put(prices, "a.csv", content, "", func(r *jobs.Request) { r.Reading = map[string]string{"widths": "4, 5"} })
-	r := n.edit(n.create("prices.csv", content), review.Edits{Columns: map[int]review.ColumnEdit{1: {Title: "Name"}}})
+	r := n.edit(n.create("prices.csv", content), review.Edits{Columns: map[int]review.ColumnEdit{1: {Title: new("Name")}}})
 	if r.Error != "" || len(r.Columns) != 2 || r.Columns[1].Title != "Name" {
 		t.Errorf("error %q, columns %+v", r.Error, r.Columns)
 	}
@@ -383,8 +383,8 @@ func TestReview_readsOnce(t *testing.T) {
 		{"all that describe the dataset", review.Edits{Title: new("T"), Description: new("D"), License: new("L")}, 1},
 		{"access", review.Edits{Access: herb.AccessOpen}, 2},
 		{"a column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 3},
-		{"its title", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText, Title: "Name"}}}, 3},
-		{"the title of another column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}, 0: {Title: "ID"}}}, 3},
+		{"its title", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText, Title: new("Name")}}}, 3},
+		{"the title of another column", review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}, 0: {Title: new("ID")}}}, 3},
 		{"a row", review.Edits{Drop: []int{3}}, 4},
 		{"a row and a column", review.Edits{Drop: []int{3}, Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeText}}}, 5},
 		{"none again", review.Edits{}, 5},
@@ -393,17 +393,17 @@ func TestReview_readsOnce(t *testing.T) {
 		if got := counted.readings.Load(); got != tt.want || r.Error != "" {
 			t.Errorf("%s: the file was read %d times; want %d; %s", tt.name, got, tt.want, r.Error)
 		}
-		if r.Title != titleOf(tt.edits) || r.Columns[0].Title != tt.edits.Columns[0].Title || r.Access != accessOf(tt.edits) {
+		if r.Title != textOf(tt.edits.Title) || r.Columns[0].Title != textOf(tt.edits.Columns[0].Title) || r.Access != accessOf(tt.edits) {
 			t.Errorf("%s: got %+v", tt.name, r)
 		}
 	}
 }
 
-func titleOf(e review.Edits) string {
-	if e.Title == nil {
+func textOf(s *string) string {
+	if s == nil {
 		return ""
 	}
-	return *e.Title
+	return *s
 }
 
 func accessOf(e review.Edits) herb.Access {
@@ -435,7 +435,7 @@ func TestReview_cancel(t *testing.T) {
 	if got := counted.readings.Load(); got != 1 {
 		t.Errorf("the file is read %d times at once", got)
 	}
-	must.NoError(t, n.reviews.Edit(t.Context(), id, review.Edits{Drop: []int{5}}))
+	must.NoError(t, n.replace(id, review.Edits{Drop: []int{5}}))
 	read("after an edit")
 	<-counted.begun // the first one has ended: one runs at a time
 	must.NoError(t, n.reviews.Discard(t.Context(), id))

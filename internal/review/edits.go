@@ -68,7 +68,6 @@ func (e Edits) checkRows() error {
 }
 
 func (e Edits) checkColumns() error {
-	names := map[string]bool{}
 	for _, position := range slices.Sorted(maps.Keys(e.Columns)) {
 		c := e.Columns[position]
 		switch {
@@ -76,22 +75,35 @@ func (e Edits) checkColumns() error {
 			return herb.Invalidf("there is no column %d", position)
 		case c.Type != "" && !slices.Contains(herb.Types(), c.Type):
 			return herb.Invalidf("unknown type %q of column %d", rows.Clip(string(c.Type)), position+1)
-		case len(c.Name) > herb.MaxFieldName || !utf8.ValidString(c.Name+c.Title) || utf8.RuneCountInString(c.Title) > herb.MaxTitle:
+		case len(c.Name) > herb.MaxFieldName || !utf8.ValidString(c.Name+c.title()) || utf8.RuneCountInString(c.title()) > herb.MaxTitle:
 			return herb.Invalidf("the name or the title of column %d is too long, or not UTF-8; a name has at most %d bytes, a title %d characters", position+1, herb.MaxFieldName, herb.MaxTitle)
-		case c.Name != "" && names[c.Name] && !c.Hidden:
-			return herb.Invalidf("two fields are called %q; give each a name of its own", rows.Clip(c.Name))
 		case len(c.Missing) > herb.MaxValues:
 			return herb.Invalidf("column %d has %d values that mean missing; at most %d are possible", position+1, len(c.Missing), herb.MaxValues)
 		}
-		names[c.Name] = !c.Hidden
 	}
 	return nil
+}
+
+// title returns the edited title; empty if it is not changed or removed.
+func (c ColumnEdit) title() string {
+	if c.Title == nil {
+		return ""
+	}
+	return *c.Title
+}
+
+// Equal reports whether two edits are the same. No list and an empty one are.
+func (e Edits) Equal(other Edits) bool {
+	return reflect.DeepEqual(e.withoutEmpty(), other.withoutEmpty())
 }
 
 // withoutEmpty returns edits without columns that are not changed, and with sorted rows.
 func (e Edits) withoutEmpty() Edits {
 	e.Columns = maps.Clone(e.Columns)
 	maps.DeleteFunc(e.Columns, func(_ int, c ColumnEdit) bool { return c.isZero() })
+	if len(e.Columns) == 0 {
+		e.Columns = nil
+	}
 	sorted := func(rows []int) []int { return slices.Compact(slices.Sorted(slices.Values(rows))) }
 	if e.HeaderRows != nil {
 		header := append([]int{}, sorted(*e.HeaderRows)...)

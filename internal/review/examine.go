@@ -54,7 +54,9 @@ func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *rec
 	if doubt := report.Layout.Doubt; doubt != "" {
 		out.warnings = append(out.warnings, "no header: "+doubt+"; choose the row that names the columns, if there is one")
 	}
-	out.warnings = append(out.warnings, report.Notes...)
+	for _, note := range report.Notes {
+		out.warnings = append(out.warnings, plainMessage(note))
+	}
 	return out, nil
 }
 
@@ -95,6 +97,9 @@ const (
 	maxExceptionTypes = 1_000  // different ones that are counted, of a column
 	maxAllExceptions  = 20_000 // of all columns
 	maxMarkedRows     = 3      // rows that are shown for a column
+
+	maxMissing      = 16 << 10 // bytes of a value that can be treated as missing
+	maxMissingBytes = 4 << 20  // of all such values that are longer than a shown cell
 )
 
 // exceptions finds the values that prevent the type of columns: the type that nearly all values
@@ -102,6 +107,7 @@ const (
 type exceptions struct {
 	columns []exceptionColumn
 	counted int // different values of all columns
+	bytes   int // of the values that are longer than a shown cell
 	marked  []int
 	buf     []byte
 	table   *ingest.Table
@@ -159,18 +165,31 @@ func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
 			c.shown++
 			isShown = true
 		}
-		name := herb.Clip(string(value[:min(len(value), maxCell*4)]), maxCell)
+		name, isShort := x.name(value, c)
 		if known := c.values[name]; known != nil {
 			known.Count++
 		} else if len(c.values) < maxExceptionTypes && x.counted < maxAllExceptions {
 			x.counted++
-			c.values[name] = &Exception{Value: name, Count: 1, Row: row.Number}
+			c.values[name] = &Exception{Value: name, IsShort: isShort, Count: 1, Row: row.Number}
 		}
 	}
 	if !isShown {
 		return nil
 	}
 	return x.marked
+}
+
+// name returns a value that prevents the type of a column: as it is, so that it can be treated as
+// missing, or shortened if it is very long.
+func (x *exceptions) name(value []byte, c *exceptionColumn) (name string, isShort bool) {
+	switch {
+	case len(value) <= maxCell || c.values[string(value)] != nil:
+	case len(value) > maxMissing || x.bytes+len(value) > maxMissingBytes:
+		return herb.Clip(string(value[:maxCell]), maxCell-1), true
+	default:
+		x.bytes += len(value)
+	}
+	return string(value), false
 }
 
 // describe completes the description of the columns.

@@ -122,7 +122,7 @@ func (n *node) review(id string) review.Review {
 // edit changes a draft and returns its review.
 func (n *node) edit(id string, e review.Edits) review.Review {
 	n.t.Helper()
-	must.NoError(n.t, n.reviews.Edit(n.t.Context(), id, e))
+	must.NoError(n.t, n.replace(id, e))
 	return n.review(id)
 }
 
@@ -198,4 +198,15 @@ func (n *node) leftovers() (names []string) {
 		}
 	}
 	return names
+}
+
+// replaceBy returns a change of a draft that replaces its edits.
+func replaceBy(e review.Edits) func(review.Edits) (review.Edits, error) {
+	return func(review.Edits) (review.Edits, error) { return e, nil }
+}
+
+// replace replaces the edits of a draft.
+func (n *node) replace(id string, e review.Edits) error {
+	_, err := n.reviews.Edit(n.t.Context(), id, replaceBy(e))
+	return err
 }

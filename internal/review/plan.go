@@ -28,6 +28,7 @@ type plan struct {
 	statesTable bool   // the descriptor states it
 	needed      bool   // the descriptor is sent; without edits, the live version has the same settings
 	access      herb.Access
+	renamed     map[string]string // names of fields by their names without the edits of columns
 }
 
 // newPlan returns the plan of a draft with its edits, except those about tables, rows and columns.
@@ -220,12 +221,17 @@ func tableMembers() []string {
 	return []string{"table", "property", "sheetName", "sheet", "sheetNumber"}
 }
 
-// setPrimaryKey sets the fields that identify a record.
+// setPrimaryKey sets the fields that identify a record. It follows the edits of columns, which may
+// have renamed them.
 func (p *plan) setPrimaryKey(fields *[]string) {
 	switch {
 	case fields == nil:
 	case len(*fields) > 0:
-		member(p.Resource, "schema")["primaryKey"] = *fields
+		key := make([]string, len(*fields))
+		for i, name := range *fields {
+			key[i] = cmp.Or(p.renamed[name], name)
+		}
+		member(p.Resource, "schema")["primaryKey"] = key
 	default:
 		if schema, ok := p.Resource["schema"].(object); ok {
 			delete(schema, "primaryKey")

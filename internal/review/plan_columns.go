@@ -8,6 +8,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/datapackage"
 	"herbarium/internal/ingest/kind"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
 
@@ -21,7 +22,7 @@ func (p *plan) editColumns(e Edits, f *facts) error {
 	schema := member(p.Resource, "schema")
 	list, fieldOf := listFields(schema, f)
 	hidden := map[int]bool{} // positions in list
-	renamed := map[string]string{}
+	p.renamed = map[string]string{}
 	for _, position := range slices.Sorted(maps.Keys(e.Columns)) {
 		if position >= len(f.Columns) {
 			return herb.Invalidf("the file has %d columns, so there is no column %d; undo its changes", len(f.Columns), position+1)
@@ -49,10 +50,11 @@ func (p *plan) editColumns(e Edits, f *facts) error {
 				settings["from"] = f.Columns[position]
 			}
 			delete(field, "id")
-			field["name"], renamed[name] = edit.Name, edit.Name
+			field["name"], p.renamed[name] = edit.Name, edit.Name
 		}
-		if edit.Title != "" {
-			field["title"] = edit.Title
+		if edit.Title != nil {
+			setText(field, "title", *edit.Title)
+			delete(field, "label") // as early editions call the title
 		}
 		f.declare(field, schema, position, edit)
 	}
@@ -66,7 +68,22 @@ func (p *plan) editColumns(e Edits, f *facts) error {
 		return herb.Invalidf("every column is hidden; publish at least one")
 	}
 	schema["fields"] = kept
-	p.rename(schema, renamed)
+	p.rename(schema, p.renamed)
+	return p.checkNames(kept)
+}
+
+// checkNames fails if a field was renamed to the name of another one.
+func (p *plan) checkNames(fields []any) error {
+	count := map[string]int{}
+	for _, item := range fields {
+		field, _ := item.(object)
+		count[nameOf(field)]++
+	}
+	for _, original := range slices.Sorted(maps.Keys(p.renamed)) {
+		if name := p.renamed[original]; count[name] > 1 {
+			return herb.AtField(name, herb.Invalidf("another column has the name %q; give each column a name of its own", rows.Clip(name)))
+		}
+	}
 	return nil
 }
 
@@ -87,26 +104,55 @@ func listFields(schema object, f *facts) (list []any, fieldOf map[int]int) {
 		names[i] = nameOf(field)
 	}
 	for i, name := range source.UniqueNames(names) { // as the reader of descriptors names them
-		if k := slices.IndexFunc(f.Fields, func(f fieldFact) bool { return f.Name == name }); k >= 0 {
-			if _, ok := fieldOf[f.Fields[k].Column]; !ok {
-				fieldOf[f.Fields[k].Column] = i
-			}
-			continue
-		}
-		field, _ := list[i].(object) // the reading was one without the schema
+		field, _ := list[i].(object)
 		settings, _ := field[own].(object)
 		from, _ := settings["from"].(string)
-		if from == "" {
-			from = name
-		}
-		for column, title := range f.Columns {
-			if _, ok := fieldOf[column]; !ok && strings.EqualFold(strings.TrimSpace(title), strings.TrimSpace(from)) {
-				fieldOf[column] = i
-				break
+		column, ok := f.columnOf(from, fieldOf)
+		if !ok {
+			k := slices.IndexFunc(f.Fields, func(f fieldFact) bool { return f.Name == name })
+			if ok = k >= 0; ok {
+				column = f.Fields[k].Column
+			} else if from == "" { // the reading was one without the schema
+				column, ok = f.columnOf(name, fieldOf)
 			}
+		}
+		if _, isTaken := fieldOf[column]; ok && !isTaken {
+			fieldOf[column] = i
 		}
 	}
 	return slices.Clone(list), fieldOf
+}
+
+// columnOf returns the first column with a title that has no field yet.
+func (f *facts) columnOf(title string, fieldOf map[int]int) (column int, ok bool) {
+	for column, of := range f.Columns {
+		if _, isTaken := fieldOf[column]; title != "" && !isTaken && strings.EqualFold(strings.TrimSpace(of), strings.TrimSpace(title)) {
+			return column, true
+		}
+	}
+	return 0, false
+}
+
+// nameColumns names the columns of a file as the plan does. f are the facts of a reading without a
+// schema.
+func (p *plan) nameColumns(columns []Column, f *facts) {
+	schema, _ := p.Resource["schema"].(object)
+	if fields, _ := schema["fields"].([]any); len(fields) == 0 {
+		return
+	}
+	list, fieldOf := listFields(schema, f)
+	for i := range columns {
+		at, isPublished := fieldOf[columns[i].Position]
+		if !isPublished {
+			columns[i].Field = ""
+			continue
+		}
+		field, _ := list[at].(object)
+		columns[i].Field = nameOf(field)
+		if title, ok := field["title"].(string); ok {
+			columns[i].Title = title
+		}
+	}
 }
 
 // nameOf returns the name of a field of a schema.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -50,12 +51,13 @@ func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Re
 func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) Review {
 	out := Review{Draft: r.draft(id), Tables: f.tables, Live: live.Version}
 	if f.err != nil {
-		out.Error = herb.MessageOf(f.err)
+		out.Error = plainMessage(herb.MessageOf(f.err))
 		out.Field, out.Problem = herb.FieldOf(f.err)
+		out.Problem = plainMessage(out.Problem)
 	}
 	p, err := s.newPlan(r, r.Edits, live)
 	if err != nil {
-		out.Error = cmp.Or(out.Error, herb.MessageOf(err))
+		out.Error = cmp.Or(out.Error, plainMessage(herb.MessageOf(err)))
 		return out
 	}
 	out.Title, out.About, out.License, out.Access = p.text("title"), p.text("description"), p.license(), p.access
@@ -73,17 +75,51 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 	out.Unit, out.Rows, out.LeftOut = f.facts.Unit, f.result.rows, d.Report.Layout.LeftOut+len(d.Report.Layout.Dropped)
 	out.Warnings, out.Compared = f.result.warnings, f.result.compared
 	out.Columns = slices.Clone(f.result.columns)
+	names := map[string]string{} // of fields, by their original names
 	for i := range out.Columns {
 		c := &out.Columns[i]
 		c.Edit = r.Edits.Columns[c.Position]
+		c.Original = originalName(c.Field, f.renamed)
+		if f.err != nil { // edits that do not fit are shown, so that they can be corrected
+			c.showEdits()
+		}
+		names[c.Original] = c.Field
 		c.Added = live.Version != "" && c.Field != "" && herb.FieldIndex(live.Fields, c.Field) < 0
-		c.Title = cmp.Or(c.Edit.Title, c.Title)
+		if c.Edit.Title != nil {
+			c.Title = *c.Edit.Title
+		}
+	}
+	if f.err != nil {
+		out.Key = slices.Clone(out.Key)
+		for i, name := range out.Key {
+			out.Key[i] = cmp.Or(names[name], name)
+		}
 	}
 	if f.check != nil {
 		out.Key, out.Records = f.check.PrimaryKey, f.check.Records
 		out.Unchanged, out.Changes = f.check.Status == versions.StatusUnchanged, shownChanges(f.check.Changes)
 	}
 	return out
+}
+
+// originalName returns the name of a field without the edits of columns.
+func originalName(field string, renamed map[string]string) string {
+	for original, name := range renamed {
+		if name == field {
+			return original
+		}
+	}
+	return field
+}
+
+// showEdits gives a column the edited name, or hides it.
+func (c *Column) showEdits() {
+	switch {
+	case c.Edit.Hidden:
+		c.Field = ""
+	case c.Edit.Name != "":
+		c.Field = c.Edit.Name
+	}
 }
 
 // maxDescriptorWait is how long a descriptor waits for a reading of the file.
@@ -118,5 +154,17 @@ func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
 // State returns the state of a publish, on any node. If it has not ended, State waits for its end,
 // at most for a duration.
 func (s *Service) State(ctx context.Context, publish string, wait time.Duration) (jobs.Record, error) {
-	return s.opts.Jobs.Wait(ctx, publish, wait)
+	record, err := s.opts.Jobs.Wait(ctx, publish, wait)
+	if record.Result != nil {
+		result := *record.Result
+		result.Error = plainMessage(result.Error)
+		record.Result = &result
+	}
+	return record, err
+}
+
+// plainMessage returns a message without locations in a descriptor, which the publisher has not
+// written.
+func plainMessage(message string) string {
+	return strings.NewReplacer("resources[0].", "", "resources[0]", "the descriptor").Replace(message)
 }

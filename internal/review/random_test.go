@@ -76,7 +76,7 @@ func randomEdits(random *rand.Rand, r review.Review) (e review.Edits) {
 			edit.Name = fmt.Sprintf("field %d", c.Position)
 		}
 		if chance() {
-			edit.Title = "Column " + c.Source
+			edit.Title = new("Column " + c.Source)
 		}
 		switch random.IntN(6) {
 		case 0:

@@ -28,6 +28,8 @@ type finding struct {
 	// check is what the publish would do; nil if only the rows were read, which other edits refer
 	// to, or there is an error.
 	check *versions.Result
+	// renamed are the names of fields by their names without the edits of columns.
+	renamed map[string]string
 }
 
 // isComplete reports whether it is known what the publish would do.
@@ -198,18 +200,20 @@ func (s *Service) run(ctx context.Context, id string, r *record, live herb.Datas
 	file := s.file(id, r)
 	defer func() { err = errors.Join(err, file.Close()) }()
 	known := s.knownFacts(id)
-	p, err := s.planOf(r, live, func(p *plan) (*facts, error) {
+	inspect := func(p *plan) (*finding, error) { return s.inspect(ctx, id, r, file, p, live, running, false) }
+	factsOf := func(p *plan) (*facts, error) {
 		f, err := known(p)
 		if err == errUnknown {
 			var read *finding
-			if read, err = s.inspect(ctx, id, r, file, p, live, running, false); err == nil {
+			if read, err = inspect(p); err == nil {
 				return read.usable()
 			}
 		}
 		return f, err
-	})
+	}
+	p, err := s.planOf(r, live, factsOf)
 	if isAboutFile(err) { // edits that do not fit the file
-		return s.withoutEdits(ctx, id, r, file, live, running, err)
+		return s.withoutEdits(id, r, live, factsOf, inspect, err)
 	}
 	if err != nil {
 		return nil, err
@@ -221,14 +225,15 @@ func (s *Service) run(ctx context.Context, id string, r *record, live herb.Datas
 		}
 	}
 	if found.result == nil && r.Edits.refersToFile() {
-		return s.withoutEdits(ctx, id, r, file, live, running, found.err)
+		return s.withoutEdits(id, r, live, factsOf, inspect, found.err)
 	}
 	return found, nil
 }
 
 // known returns what a reading has found about a draft as it is now; nil if it must be read.
 func (s *Service) known(id string, r *record, live herb.Dataset) *finding {
-	p, err := s.planOf(r, live, s.knownFacts(id))
+	factsOf := s.knownFacts(id)
+	p, err := s.planOf(r, live, factsOf)
 	if err == nil {
 		f := s.finding(id, p.key())
 		switch {
@@ -242,35 +247,41 @@ func (s *Service) known(id string, r *record, live herb.Dataset) *finding {
 	if !isAboutFile(err) {
 		return nil
 	}
-	base, failed := s.newPlan(r, Edits{Table: r.Edits.Table}, live)
-	if failed != nil { // the settings of the live version cannot be used
-		return &finding{err: err}
-	}
-	found := s.finding(id, base.key())
-	if found == nil {
+	f, err := s.withoutEdits(id, r, live, factsOf, func(*plan) (*finding, error) { return nil, errUnknown }, err)
+	if err != nil {
 		return nil
 	}
-	shown := *found
-	shown.err = err
-	return &shown
+	return f
 }
 
-// withoutEdits returns what the file looks like without its edits, which are not possible.
+// withoutEdits returns what the file looks like without the edits of columns, or without all edits
+// if those of rows do not fit either. cause is why the edits are not possible. inspect reads the
+// file if that is unknown.
 func (s *Service) withoutEdits(
-	ctx context.Context, id string, r *record, file *upload.File, live herb.Dataset, running *reading, cause error,
+	id string, r *record, live herb.Dataset, factsOf func(*plan) (*facts, error), inspect func(*plan) (*finding, error), cause error,
 ) (*finding, error) {
-	base, err := s.newPlan(r, Edits{Table: r.Edits.Table}, live)
-	if err != nil { // the settings of the live version cannot be used
-		return &finding{err: cause}, nil
-	}
-	found := s.finding(id, base.key())
-	if found == nil {
-		if found, err = s.inspect(ctx, id, r, file, base, live, running, false); err != nil {
+	shown := finding{err: cause}
+	for _, edits := range []Edits{r.Edits.ofRows(), {Table: r.Edits.Table}} {
+		less := *r
+		less.Edits = edits
+		p, err := s.planOf(&less, live, factsOf)
+		if isAboutFile(err) { // or the settings of the live version cannot be used
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
+		found := s.finding(id, p.key())
+		if found == nil {
+			if found, err = inspect(p); err != nil {
+				return nil, err
+			}
+		}
+		shown = *found
+		if shown.err = cause; shown.result != nil {
+			break
+		}
 	}
-	shown := *found
-	shown.err = cause
 	return &shown, nil
 }
 
@@ -301,7 +312,7 @@ var errShown = errors.New("the rows were read")
 func (s *Service) inspect(
 	ctx context.Context, id string, r *record, file *upload.File, p *plan, live herb.Dataset, running *reading, isChecked bool,
 ) (*finding, error) {
-	found := &finding{key: p.key()}
+	found := &finding{key: p.key(), renamed: p.renamed}
 	for _, attempt := range []*plan{p, p.withoutSchema()} {
 		running.enter(phaseWaiting)
 		check, err := s.opts.Jobs.Check(ctx, attempt.request(r, file), func() {
@@ -332,6 +343,9 @@ func (s *Service) inspect(
 		if len(found.tables) > 0 && p.table == "" && !p.needed { // one must be chosen
 			break
 		}
+	}
+	if found.err != nil && found.result != nil {
+		p.nameColumns(found.result.columns, found.facts)
 	}
 	s.mu.Lock()
 	s.findings.add(id, found)

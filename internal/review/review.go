@@ -30,7 +30,7 @@ type Edits struct {
 	Description *string            `json:"description,omitempty"`
 	License     *string            `json:"license,omitempty"` // its identifier, such as "CC-BY-4.0"
 	Access      herb.Access        `json:"access,omitempty"`
-	PrimaryKey  *[]string          `json:"primary_key,omitempty"` // fields
+	PrimaryKey  *[]string          `json:"primary_key,omitempty"` // fields, by their names without the edits of columns
 	Table       string             `json:"table,omitempty"`       // of a file of several
 	HeaderRows  *[]int             `json:"header_rows,omitempty"` // from 1; an empty list: there is no header
 	Keep        []int              `json:"keep,omitempty"`        // rows that are records although they look like something else
@@ -40,8 +40,8 @@ type Edits struct {
 
 // ColumnEdit is what a publisher has changed about a column.
 type ColumnEdit struct {
-	Name    string    `json:"name,omitempty"` // of the field; empty: not changed, as in the other members
-	Title   string    `json:"title,omitempty"`
+	Name    string    `json:"name,omitempty"`    // of the field; empty: not changed, as in the other members
+	Title   *string   `json:"title,omitempty"`   // nil: not changed
 	Type    herb.Type `json:"type,omitempty"`    // empty: inferred
 	Missing []string  `json:"missing,omitempty"` // values that mean missing
 	Hidden  bool      `json:"hidden,omitempty"`  // the column is not published
@@ -102,6 +102,7 @@ type Column struct {
 	Position int
 	Source   string // its name in the file
 	Field    string // empty: it is not published
+	Original string // name of the field without the edits of columns, by which Edits.PrimaryKey refers to it
 	Title    string
 	Type     herb.Type
 	Evidence string // why it has this type, without the type
@@ -115,9 +116,10 @@ type Column struct {
 
 // Exception is a value that prevents the type of a column.
 type Exception struct {
-	Value string
-	Count int
-	Row   int // the first with it
+	Value   string
+	IsShort bool // the value is too long to be kept whole, so it cannot be treated as missing
+	Count   int
+	Row     int // the first with it
 }
 
 // Comparison counts the records that differ from those of the live version. Records are the same if

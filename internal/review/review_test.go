@@ -133,7 +133,7 @@ func TestReview_publishUnread(t *testing.T) {
 		t.Errorf("before the review: %v", err)
 	}
 	n.review(id)
-	must.NoError(t, n.reviews.Edit(t.Context(), id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber}}}))
+	must.NoError(t, n.replace(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber}}}))
 	if _, err := n.reviews.Publish(t.Context(), id, review.Approval{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("before the review of an edit: %v", err)
 	}

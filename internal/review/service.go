@@ -193,16 +193,22 @@ func (s *Service) Draft(ctx context.Context, id string) (Draft, error) {
 	return r.draft(id), nil
 }
 
-// Edit replaces the edits of a draft. The error has herb.CodeInvalid if they are not valid,
-// whatever the file contains.
-func (s *Service) Edit(ctx context.Context, id string, e Edits) error {
-	if err := e.check(); err != nil {
-		return err
-	}
-	return s.update(ctx, id, func(r *record) bool {
+// Edit changes the edits of a draft and reports whether they differ from the edits before. change
+// returns the new edits; it is called again if another request has edited the draft meanwhile, so
+// that no edit is lost. The error has herb.CodeInvalid if the edits are not valid, whatever the file
+// contains.
+func (s *Service) Edit(ctx context.Context, id string, change func(Edits) (Edits, error)) (changed bool, err error) {
+	var invalid error
+	err = s.update(ctx, id, func(r *record) bool {
+		var e Edits
+		if e, invalid = change(r.Edits); invalid == nil {
+			invalid = e.check()
+		}
+		changed = invalid == nil && !e.Equal(r.Edits)
 		r.Edits = e.withoutEmpty()
-		return true
+		return changed
 	})
+	return changed, cmp.Or(invalid, err)
 }
 
 // Discard removes a draft. Discarding an unknown draft is not an error.

@@ -83,13 +83,17 @@ func (f *fakeDrafts) Review(ctx context.Context, id string, _ time.Duration) (re
 	return *f.review, nil
 }
 
-func (f *fakeDrafts) Edit(_ context.Context, _ string, e review.Edits) error {
+func (f *fakeDrafts) Edit(_ context.Context, _ string, change func(review.Edits) (review.Edits, error)) (bool, error) {
 	if f.err != nil {
-		return f.err
+		return false, f.err
+	}
+	e, err := change(f.review.Draft.Edits)
+	if err != nil || e.Equal(f.review.Draft.Edits) {
+		return false, err
 	}
 	f.edits = append(f.edits, e)
 	f.review.Draft.Edits = e
-	return nil
+	return true, nil
 }
 
 func (f *fakeDrafts) Descriptor(context.Context, string) ([]byte, error) {

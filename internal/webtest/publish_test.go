@@ -528,3 +528,64 @@ func TestPublishing_phone(t *testing.T) {
 	b.Click(".rollback summary")
 	check("versions")
 }
+
+// TestPublishing_sameNames gives a column the name of another one. The error stands at that column,
+// and everything else can be edited. A key that was chosen before a rename follows it.
+func TestPublishing_sameNames(t *testing.T) {
+	t.Parallel()
+	b := open(t, newPress(t, nil), tabOptions{Fails: []int{401}})
+	b.enterKey()
+	b.chooseFiles("nursery/names", file(t, "Prices.csv", stockCSV()))
+	b.send()
+	b.change(func() {
+		b.Click(".choose summary")
+		b.Click("input[name=key][value=Code]")
+	})
+	b.change(func() { b.setValue("#name-0", "number") })
+	if got := b.Text("#key-value"); got != "number" {
+		t.Errorf("the key is %q", got)
+	}
+	b.change(func() { b.setValue("#name-2", "Name") })
+	if got := b.Text("th.wrong .error"); b.Count("th.wrong") != 1 || !strings.Contains(got, `another column has the name "Name"`) || strings.Contains(b.Text("#publish"), "resources[") {
+		t.Errorf("%d columns are wrong: %q", b.Count("th.wrong"), got)
+	}
+	b.change(func() { b.setValue("#title-3", "When") })
+	b.edit(func() { b.Click("button[value='hide 1']") })
+	if got := eval[string](b, `[0, 2].map((i) => document.getElementById("name-" + i).value).join() + document.getElementById("title-3").value`); got != "number,NameWhen" || b.Count("th.wrong") != 0 {
+		t.Errorf("the names and the title are %q; %d columns are wrong", got, b.Count("th.wrong"))
+	}
+	b.Click(".publish-foot .primary")
+	b.live("nursery/names")
+	if got := strings.Join(b.Texts("#grid th .col-name"), " "); got != "number Name When" {
+		t.Errorf("the columns are %s", got)
+	}
+}
+
+// TestPublishing_staleTab chooses another table in a second tab. The first one, which still shows
+// the table before, changes the title and a column.
+func TestPublishing_staleTab(t *testing.T) {
+	t.Parallel()
+	s := newPress(t, nil)
+	first := open(t, s, tabOptions{Fails: []int{401, 409}})
+	first.enterKey()
+	first.chooseFiles("nursery/stale", file(t, "book.xlsx", workbook(t, "Prices", "code,price;a,1;b,2", "Staff", "name,room;Ana,7;Bo,8;Cy,9")))
+	first.send()
+	first.edit(func() { first.Click(first.Pick(".tables button", "Prices")) })
+	second := open(t, s, tabOptions{Fails: []int{401}})
+	second.enterKey()
+	second.VisitAddress(eval[string](first, "location.href"))
+	second.reviewed()
+	second.change(func() { second.setValue("#table", "Staff") })
+	first.Expect("409")
+	first.edit(func() { first.Click("button[value='hide 1']") })
+	if got := first.Text(".settings .notice"); !strings.Contains(got, `The table "Staff" was chosen elsewhere`) {
+		t.Errorf("the first tab says %q", got)
+	}
+	if got := first.Text(".publish-foot .primary"); got != "Publish 3 records" || first.Count("button[value^='show ']") != 0 {
+		t.Errorf("the button is %q, %d columns are hidden", got, first.Count("button[value^='show ']"))
+	}
+	second.VisitAddress(eval[string](second, "location.href"))
+	if got := eval[string](second, `document.getElementById("table").value`); got != "Staff" {
+		t.Errorf("the table is %q", got)
+	}
+}

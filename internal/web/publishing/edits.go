@@ -3,7 +3,6 @@ package publishing
 import (
 	"maps"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,8 +33,8 @@ func action(do string, n int) string { return do + " " + strconv.Itoa(n) }
 // applyForm returns the edits of a draft after its form was submitted. For each input, the form has
 // the value that the page has shown, with the prefix "was-": only inputs that differ from it are
 // edits, because the review may be another one by now.
-func applyForm(r *review.Review, form url.Values) (review.Edits, error) {
-	e := cloneEdits(r.Draft.Edits)
+func applyForm(r *review.Review, current review.Edits, form url.Values) (review.Edits, error) {
+	e := cloneEdits(current)
 	if form.Get("do") == doReset {
 		return review.Edits{Table: e.Table}, nil
 	}
@@ -51,23 +50,44 @@ func applyForm(r *review.Review, form url.Values) (review.Edits, error) {
 		}
 		e.Access = access
 	}
+	shown := e.Table // by the page
+	if form.Has("was-table") {
+		shown = form.Get("was-table")
+	}
+	for _, name := range []string{"table", "pick"} {
+		if table := form.Get(name); table != "" && table != shown && slices.Contains(r.Tables, table) {
+			// Rows and columns belong to the previous table.
+			return review.Edits{Table: table, Title: e.Title, Description: e.Description, License: e.License, Access: e.Access}, nil
+		}
+	}
+	before := cloneEdits(e)
+	if err := applyToTable(r, &e, form); err != nil {
+		return e, err
+	}
+	if shown != e.Table && !e.Equal(before) { // of another tab
+		return e, herb.Errorf(herb.CodeRejected, "the table %q was chosen elsewhere, and this change was made to another table; make it again if it still applies",
+			herb.Clip(e.Table, 60))
+	}
+	return e, nil
+}
+
+// applyToTable applies the edits of a form that are about rows and columns of the table.
+func applyToTable(r *review.Review, e *review.Edits, form url.Values) error {
 	if form.Has("keys") && !sameNames(form["key"], form["was-key"]) {
 		key := orderKey(form["key"], form["was-key"])
 		e.PrimaryKey = &key
 	}
-	for _, name := range []string{"table", "pick"} {
-		if table := form.Get(name); table != e.Table && slices.Contains(r.Tables, table) {
-			e = review.Edits{Table: table, Title: e.Title, Description: e.Description, License: e.License, Access: e.Access} // rows and columns are others
+	for name := range form {
+		kind, number, _ := strings.Cut(strings.TrimPrefix(name, "was-"), "-")
+		position, err := strconv.Atoi(number)
+		if err != nil || !slices.Contains([]string{"name", "title", "type"}, kind) {
+			continue
+		}
+		if err := applyColumn(e, position, form); err != nil {
+			return err
 		}
 	}
-	for _, c := range r.Columns {
-		if err := applyColumn(&e, c, form); err != nil {
-			return e, err
-		}
-	}
-	err := doEdit(r, &e, form.Get("do"))
-	maps.DeleteFunc(e.Columns, func(_ int, c review.ColumnEdit) bool { return reflect.ValueOf(c).IsZero() })
-	return e, err
+	return doEdit(r, e, form.Get("do"))
 }
 
 // changedInput returns the value of an input, and whether it differs from what the page has shown.
@@ -96,21 +116,21 @@ func orderKey(given, current []string) []string {
 }
 
 // applyColumn applies the inputs of a column.
-func applyColumn(e *review.Edits, c review.Column, form url.Values) error {
-	edit := e.Columns[c.Position]
-	if given, changed := changedInput(form, "name-"+strconv.Itoa(c.Position)); changed {
+func applyColumn(e *review.Edits, position int, form url.Values) error {
+	edit, number := e.Columns[position], strconv.Itoa(position)
+	if given, changed := changedInput(form, "name-"+number); changed {
 		edit.Name = given
 	}
-	if given, changed := changedInput(form, "title-"+strconv.Itoa(c.Position)); changed {
-		edit.Title = given
+	if given, changed := changedInput(form, "title-"+number); changed {
+		edit.Title = &given
 	}
-	if given, changed := changedInput(form, "type-"+strconv.Itoa(c.Position)); changed {
+	if given, changed := changedInput(form, "type-"+number); changed {
 		edit.Type = herb.Type(given)
 		if given != "" && !slices.Contains(herb.Types(), edit.Type) {
-			return herb.Invalidf("unknown type %q of the column %q", herb.Clip(given, 40), c.Source)
+			return herb.Invalidf("unknown type %q of column %d", herb.Clip(given, 40), position+1)
 		}
 	}
-	setColumn(e, c.Position, edit)
+	setColumn(e, position, edit)
 	return nil
 }
 
@@ -181,7 +201,9 @@ func editColumn(c review.Column, edit review.ColumnEdit, do, value string) (revi
 		edit.Type = ""
 		covered := 0
 		for _, other := range c.Others {
-			edit.Missing, covered = append(slices.Clip(edit.Missing), other.Value), covered+other.Count
+			if !other.IsShort {
+				edit.Missing, covered = append(slices.Clip(edit.Missing), other.Value), covered+other.Count
+			}
 		}
 		if covered >= c.Rest { // no other value prevents the type
 			edit.Type = c.Almost
@@ -213,21 +235,5 @@ func cloneEdits(e review.Edits) review.Edits {
 	return e
 }
 
-// sameEdits reports whether two edits are the same. No list and an empty one are.
-func sameEdits(a, b review.Edits) bool {
-	for _, e := range []*review.Edits{&a, &b} {
-		if len(e.Keep) == 0 {
-			e.Keep = nil
-		}
-		if len(e.Drop) == 0 {
-			e.Drop = nil
-		}
-		if len(e.Columns) == 0 {
-			e.Columns = nil
-		}
-	}
-	return reflect.DeepEqual(a, b)
-}
-
 // isUnedited reports whether the publisher has changed nothing but the table of the file.
-func isUnedited(e review.Edits) bool { return sameEdits(e, review.Edits{Table: e.Table}) }
+func isUnedited(e review.Edits) bool { return e.Equal(review.Edits{Table: e.Table}) }

@@ -45,7 +45,7 @@ type Drafts interface {
 	Drafts(ctx context.Context, owner string) ([]review.Draft, error)
 	Draft(ctx context.Context, id string) (review.Draft, error)
 	Review(ctx context.Context, id string, wait time.Duration) (review.Review, error)
-	Edit(ctx context.Context, id string, e review.Edits) error
+	Edit(ctx context.Context, id string, change func(review.Edits) (review.Edits, error)) (changed bool, err error)
 	Descriptor(ctx context.Context, id string) ([]byte, error)
 	Publish(ctx context.Context, id string, given review.Approval, live string, actor herb.Actor) (string, error)
 	State(ctx context.Context, publish string, wait time.Duration) (jobs.Record, error)

@@ -122,11 +122,8 @@ func (p *Pages) saveEdits(r *http.Request, d review.Draft) (found review.Review,
 	if found, err = p.opts.Drafts.Review(r.Context(), d.ID, reviewWait); err != nil {
 		return found, false, err
 	}
-	edits, err := applyForm(&found, r.PostForm)
-	if err != nil || sameEdits(edits, found.Draft.Edits) {
-		return found, false, err
-	}
-	return found, true, p.opts.Drafts.Edit(r.Context(), d.ID, edits)
+	changed, err = p.opts.Drafts.Edit(r.Context(), d.ID, func(e review.Edits) (review.Edits, error) { return applyForm(&found, e, r.PostForm) })
+	return found, changed, err
 }
 
 // draftDescriptor serves the descriptor of a draft as a file.

@@ -133,19 +133,24 @@ func (page *reviewPage) Licenses() []string {
 
 // keyChoice is a field that may be part of the primary key.
 type keyChoice struct {
-	Field  string
-	Chosen bool
+	Field    string
+	Original string // see review.Column
+	Chosen   bool
 }
 
 // KeyChoices returns the fields of the primary key, and the others.
 func (page *reviewPage) KeyChoices() (all []keyChoice) {
 	const most = 300
 	for _, name := range page.Key {
-		all = append(all, keyChoice{name, true})
+		original := name
+		if i := slices.IndexFunc(page.Columns, func(c review.Column) bool { return c.Field == name }); i >= 0 {
+			original = page.Columns[i].Original
+		}
+		all = append(all, keyChoice{name, original, true})
 	}
 	for _, c := range page.Columns {
 		if c.Field != "" && !slices.Contains(page.Key, c.Field) && len(all) < most {
-			all = append(all, keyChoice{Field: c.Field})
+			all = append(all, keyChoice{Field: c.Field, Original: c.Original})
 		}
 	}
 	return all
@@ -172,13 +177,25 @@ type remedy struct{ Label, Do, Href string }
 
 func (page *reviewPage) newColumn(c review.Column) reviewColumn {
 	column := reviewColumn{Column: c, Types: typeChoices(c), Remedies: remediesOf(c)}
-	if page.Field != "" && slices.Contains([]string{c.Field, c.Source, c.Edit.Name}, page.Field) {
+	if page.blames(c) {
 		column.Error = page.Problem
 	}
 	if c.Edit.Type != "" || len(c.Edit.Missing) > 0 || column.Error != "" && c.Edit.Name != "" {
 		column.Remedies = append(column.Remedies, remedy{Label: "Undo", Do: action(doUndo, c.Position)})
 	}
 	return column
+}
+
+// blames reports whether the error of the review is about a column: the one that was given the name
+// in the review, if there is one, because another column may have the name as well.
+func (page *reviewPage) blames(c review.Column) bool {
+	if page.Field == "" {
+		return false
+	}
+	if slices.ContainsFunc(page.Columns, func(c review.Column) bool { return c.Edit.Name == page.Field }) {
+		return c.Edit.Name == page.Field
+	}
+	return c.Field == page.Field || c.Source == page.Field
 }
 
 // typeChoices returns the types of a column. The inferred one has no value, so that it stays
