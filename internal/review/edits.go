@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/text"
 )
 
 // Limits of edits.
@@ -75,6 +76,8 @@ func (e Edits) checkColumns() error {
 			return herb.Invalidf("there is no column %d", position)
 		case c.Type != "" && !slices.Contains(herb.Types(), c.Type):
 			return herb.Invalidf("unknown type %q of column %d", rows.Clip(string(c.Type)), position+1)
+		case c.Format != "" && !isDateFormat(c.Type, c.Format):
+			return herb.Invalidf("the format %q of column %d is not the format of a %s", rows.Clip(c.Format), position+1, c.Type)
 		case len(c.Name) > herb.MaxFieldName || !utf8.ValidString(c.Name+c.title()) || utf8.RuneCountInString(c.title()) > herb.MaxTitle:
 			return herb.Invalidf("the name or the title of column %d is too long, or not UTF-8; a name has at most %d bytes, a title %d characters", position+1, herb.MaxFieldName, herb.MaxTitle)
 		case len(c.Missing) > herb.MaxValues:
@@ -82,6 +85,12 @@ func (e Edits) checkColumns() error {
 		}
 	}
 	return nil
+}
+
+// isDateFormat reports whether a format describes values of a type.
+func isDateFormat(t herb.Type, format string) bool {
+	_, err := text.ParseDateFormat(t, format)
+	return err == nil && (t == herb.TypeDate || t == herb.TypeDateTime)
 }
 
 // title returns the edited title; empty if it is not changed or removed.

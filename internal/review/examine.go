@@ -8,6 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/kind"
 	"herbarium/internal/progress"
 	"herbarium/internal/text"
 	"herbarium/internal/versions"
@@ -67,8 +68,8 @@ func formatOf(t *ingest.Table) string {
 		format += ", file " + herb.Clip(t.Source.Entry, maxCell)
 	}
 	if table != "" {
-		kind := cmp.Or(map[string]string{"xlsx": "sheet", "json": "member"}[t.Source.Format], "table")
-		format += ", " + kind + " " + herb.Clip(table, maxCell)
+		noun := cmp.Or(map[string]string{"xlsx": "sheet", "json": "member"}[t.Source.Format], "table")
+		format += ", " + noun + " " + herb.Clip(table, maxCell)
 	}
 	return format
 }
@@ -106,6 +107,7 @@ const (
 // have, or the one that the publisher has chosen.
 type exceptions struct {
 	columns []exceptionColumn
+	dates   []dateColumn
 	counted int // different values of all columns
 	bytes   int // of the values that are longer than a shown cell
 	marked  []int
@@ -117,9 +119,10 @@ type exceptionColumn struct {
 	position int
 	field    herb.Field // the type and its notation
 	values   map[string]*Exception
-	filled   int // values
-	rest     int // of these, values that are not of the type
-	shown    int // rows
+	filled   int  // values
+	rest     int  // of these, values that are not of the type
+	parses   bool // some of the rest are of the type in another notation
+	shown    int  // rows
 }
 
 func newExceptions(t *ingest.Table, f *facts, e Edits) *exceptions {
@@ -128,13 +131,16 @@ func newExceptions(t *ingest.Table, f *facts, e Edits) *exceptions {
 		if fact.Column >= len(f.Columns) {
 			continue
 		}
-		kind, notation := fact.Near, fact.NearNotation
+		near, notation := fact.Near, fact.NearNotation
 		if chosen := e.Columns[fact.Column].Type; chosen.IsScalar() && chosen != "" && fact.Type == herb.TypeText {
-			kind, notation = chosen, f.notation(fact.Column, chosen)
+			near, notation = chosen, f.notation(fact.Column, e.Columns[fact.Column])
 		}
-		if kind != "" {
+		if fact.Type == herb.TypeText {
+			x.dates = append(x.dates, dateColumn{position: fact.Column, sets: map[uint32]*notationSet{}})
+		}
+		if near != "" {
 			x.columns = append(x.columns, exceptionColumn{
-				position: fact.Column, field: herb.Field{Type: kind, Notation: notation}, values: map[string]*Exception{},
+				position: fact.Column, field: herb.Field{Type: near, Notation: notation}, values: map[string]*Exception{},
 			})
 		}
 	}
@@ -146,6 +152,11 @@ func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
 	x.marked = x.marked[:0]
 	if row.Excluded {
 		return nil
+	}
+	for i := range x.dates {
+		if c := &x.dates[i]; c.position < len(row.Cells) && !x.table.IsMissing(c.position, row.Cells[c.position]) {
+			c.add(row.Cells[c.position])
+		}
 	}
 	isShown := false
 	for i := range x.columns {
@@ -161,6 +172,7 @@ func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
 		}
 		x.marked = append(x.marked, c.position)
 		c.rest++
+		c.parses = c.parses || isOfType(c.field.Type, value)
 		if c.shown < maxMarkedRows {
 			c.shown++
 			isShown = true
@@ -207,8 +219,22 @@ func (x *exceptions) describe(columns []Column) {
 		})
 		column := &columns[c.position]
 		column.Almost, column.Others, column.Rest = c.field.Type, all[:min(len(all), maxExceptions)], c.rest
-		column.Most = 2*c.rest > c.filled
+		column.Most, column.Parses = 2*c.rest > c.filled, c.parses
 	}
+	for i := range x.dates {
+		columns[x.dates[i].position].Readings = x.dates[i].readings()
+	}
+}
+
+// isOfType reports whether a value is a number, a date or a datetime in some notation.
+func isOfType(t herb.Type, value []byte) bool {
+	switch t {
+	case herb.TypeNumber:
+		return kind.IsNumber(value)
+	case herb.TypeDate, herb.TypeDateTime:
+		return kind.IsTime(value)
+	}
+	return false
 }
 
 // shownChanges returns what a publish would change, except the number of records unless it is

@@ -172,7 +172,7 @@ func (f *facts) declare(field, schema object, position int, edit ColumnEdit) {
 		for _, name := range []string{"type", "format", "decimalChar", "groupChar", "bareNumber", "trueValues", "falseValues", "delimiter"} {
 			delete(field, name)
 		}
-		notation := f.notation(position, edit.Type)
+		notation := f.notation(position, edit)
 		maps.Copy(field, datapackage.DeclareType(edit.Type, notation))
 		for _, word := range notation.Missing {
 			if edit.Type.IsScalar() && !kind.IsMissing([]byte(word)) { // words such as "no date" do not fit a declared type
@@ -199,8 +199,12 @@ func (f *facts) declare(field, schema object, position int, edit ColumnEdit) {
 	field["missingValues"] = values
 }
 
-// notation returns how the values of a column are written that have a type.
-func (f *facts) notation(position int, t herb.Type) herb.Notation {
+// notation returns how the values of a column are written that have the edited type.
+func (f *facts) notation(position int, edit ColumnEdit) herb.Notation {
+	if edit.Format != "" {
+		return herb.Notation{DateFormat: edit.Format}
+	}
+	t := edit.Type
 	for _, field := range f.Fields {
 		switch {
 		case field.Column != position:

@@ -43,6 +43,7 @@ type ColumnEdit struct {
 	Name    string    `json:"name,omitempty"`    // of the field; empty: not changed, as in the other members
 	Title   *string   `json:"title,omitempty"`   // nil: not changed
 	Type    herb.Type `json:"type,omitempty"`    // empty: inferred
+	Format  string    `json:"format,omitempty"`  // of dates and datetimes, see herb.Notation.DateFormat; of Type
 	Missing []string  `json:"missing,omitempty"` // values that mean missing
 	Hidden  bool      `json:"hidden,omitempty"`  // the column is not published
 }
@@ -112,6 +113,8 @@ type Column struct {
 	Others   []Exception // the most frequent values that prevent it
 	Rest     int         // number of values that prevent it
 	Most     bool        // most values do, so that they cannot be meant as missing
+	Parses   bool        // some of them are of the type in another notation
+	Readings []DateReading
 }
 
 // Exception is a value that prevents the type of a column.

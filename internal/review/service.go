@@ -195,8 +195,8 @@ func (s *Service) Draft(ctx context.Context, id string) (Draft, error) {
 
 // Edit changes the edits of a draft and reports whether they differ from the edits before. change
 // returns the new edits; it is called again if another request has edited the draft meanwhile, so
-// that no edit is lost. The error has herb.CodeInvalid if the edits are not valid, whatever the file
-// contains.
+// that no edit is lost. The error has herb.CodeInvalid if the edits are not valid, whatever the
+// file contains.
 func (s *Service) Edit(ctx context.Context, id string, change func(Edits) (Edits, error)) (changed bool, err error) {
 	var invalid error
 	err = s.update(ctx, id, func(r *record) bool {

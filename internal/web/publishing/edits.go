@@ -21,6 +21,7 @@ const (
 	doShow    = "show"    // a column is published
 	doMissing = "missing" // the values that prevent the type of a column are missing values
 	doText    = "text"    // a column is text
+	doFormat  = "format"  // a column has dates in a format
 	doName    = "name"    // a column gets a name
 	doUndo    = "undo"    // a column is published as it is in the file
 	doAccess  = "access"  // who may read the dataset
@@ -125,7 +126,7 @@ func applyColumn(e *review.Edits, position int, form url.Values) error {
 		edit.Title = &given
 	}
 	if given, changed := changedInput(form, "type-"+number); changed {
-		edit.Type = herb.Type(given)
+		edit.Type, edit.Format = herb.Type(given), ""
 		if given != "" && !slices.Contains(herb.Types(), edit.Type) {
 			return herb.Invalidf("unknown type %q of column %d", herb.Clip(given, 40), position+1)
 		}
@@ -172,11 +173,13 @@ func doEdit(r *review.Review, e *review.Edits, do string) error {
 		e.HeaderRows = &rows
 		return nil
 	}
-	i := slices.IndexFunc(r.Columns, func(c review.Column) bool { return c.Position == n })
-	if i < 0 {
+	c := review.Column{Position: n, Source: "column " + strconv.Itoa(n+1)}
+	if i := slices.IndexFunc(r.Columns, func(c review.Column) bool { return c.Position == n }); i >= 0 {
+		c = r.Columns[i]
+	} else if len(r.Columns) > 0 || do == doMissing { // no column is known while the file is read
 		return errUnknownEdit()
 	}
-	edit, err := editColumn(r.Columns[i], e.Columns[n], do, rest)
+	edit, err := editColumn(c, e.Columns[n], do, rest)
 	setColumn(e, n, edit)
 	return err
 }
@@ -189,7 +192,10 @@ func editColumn(c review.Column, edit review.ColumnEdit, do, value string) (revi
 	case doShow:
 		edit.Hidden = false
 	case doText:
-		edit.Type = herb.TypeText
+		edit.Type, edit.Format = herb.TypeText, ""
+	case doFormat:
+		kind, format, _ := strings.Cut(value, " ")
+		edit.Type, edit.Format = herb.Type(kind), format
 	case doName:
 		edit.Name = value
 	case doUndo:
@@ -198,7 +204,9 @@ func editColumn(c review.Column, edit review.ColumnEdit, do, value string) (revi
 		if c.Most {
 			return edit, herb.Invalidf("most values of the column %q are not %ss, so they cannot be missing values", c.Source, c.Almost)
 		}
-		edit.Type = ""
+		if edit.Format == "" {
+			edit.Type = ""
+		}
 		covered := 0
 		for _, other := range c.Others {
 			if !other.IsShort {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
@@ -161,6 +162,7 @@ type reviewColumn struct {
 	review.Column
 	Error    string // why an edit of it is not possible
 	Types    []typeChoice
+	Question string // that the first remedies answer; empty: none
 	Remedies []remedy
 }
 
@@ -176,7 +178,7 @@ type typeChoice struct {
 type remedy struct{ Label, Do, Href string }
 
 func (page *reviewPage) newColumn(c review.Column) reviewColumn {
-	column := reviewColumn{Column: c, Types: typeChoices(c), Remedies: remediesOf(c)}
+	column := reviewColumn{Column: c, Types: typeChoices(c), Question: questionOf(c), Remedies: remediesOf(c)}
 	if page.blames(c) {
 		column.Error = page.Problem
 	}
@@ -215,21 +217,71 @@ func typeChoices(c review.Column) (all []typeChoice) {
 	return all
 }
 
-// remediesOf returns what can be done about values that prevent the type of a column.
+// remediesOf returns what can be done about values that prevent the type of a column, and about
+// dates that can be read in several ways.
 func remediesOf(c review.Column) (all []remedy) {
-	if c.Almost == "" || len(c.Others) == 0 {
-		return nil
+	for _, r := range c.Readings {
+		if r.Format != c.Edit.Format {
+			all = append(all, remedy{Label: readingLabel(c, r), Do: action(doFormat, c.Position) + " " + string(r.Type) + " " + r.Format})
+		}
 	}
-	if !c.Most {
-		all = append(all, remedy{Label: "Treat as missing", Do: action(doMissing, c.Position)})
+	var missing []remedy
+	isNear := c.Almost != "" && len(c.Others) > 0
+	if isNear && !c.Most {
+		missing = []remedy{{Label: "Treat as missing", Do: action(doMissing, c.Position)}}
 	}
-	if c.Others[0].Row > 0 {
+	if !c.Parses && len(all) == 0 { // the values are not of the type in any notation
+		all, missing = append(all, missing...), nil
+	}
+	if isNear && c.Others[0].Row > 0 {
 		all = append(all, remedy{Label: "Show the rows", Href: "#r" + strconv.Itoa(c.Others[0].Row)})
 	}
-	if c.Edit.Type != herb.TypeText {
+	if (isNear || len(all) > 0) && c.Edit.Type != herb.TypeText && (c.Type != herb.TypeText || isNear) {
 		all = append(all, remedy{Label: "Publish as text", Do: action(doText, c.Position)})
 	}
-	return all
+	return append(all, missing...)
+}
+
+// questionOf returns the question that the readings of a column answer; empty: there are none.
+func questionOf(c review.Column) string {
+	if len(c.Readings) == 0 {
+		return ""
+	}
+	if first := c.Readings[0]; len(first.Examples) == 1 {
+		return "“" + format.PlainText(first.Examples[0].Value) + "” can be read in several ways:"
+	}
+	return "The dates are written in two notations:"
+}
+
+// readingLabel names a reading of a column by what it makes of real values.
+func readingLabel(c review.Column, r review.DateReading) string {
+	if len(r.Examples) == 1 {
+		return readableDate(r.Examples[0].Date) + " (" + r.Examples[0].Order + ")"
+	}
+	var values []string
+	for _, e := range r.Examples {
+		values = append(values, format.PlainText(e.Value))
+	}
+	label := "Accept both " + strings.Join(values, " and ")
+	if len(c.Readings) > 1 { // which differ in the last notation
+		last := r.Examples[len(r.Examples)-1]
+		for _, e := range r.Examples {
+			if e.Order != "year first" {
+				last = e
+			}
+		}
+		label += ": " + readableDate(last.Date) + " (" + last.Order + ")"
+	}
+	return label
+}
+
+// readableDate returns a date in ISO 8601 as people read it, such as 9 Mar 2022.
+func readableDate(iso string) string {
+	date, err := time.Parse(time.DateOnly, iso)
+	if err != nil {
+		return iso
+	}
+	return date.Format("2 Jan 2006")
 }
 
 // exceptions describes the values that prevent the type of a column.
@@ -298,8 +350,8 @@ func (page *reviewPage) newBreakingChange(change versions.Change) breakingChange
 		}
 		c := &page.Columns[i]
 		b.Heading = fmt.Sprintf("%s would become %s", change.Field, c.Type)
-		b.Remedies, b.Detail = remediesOf(*c), change.Message
-		if c.Almost != "" && len(c.Others) > 0 {
+		b.Remedies, b.Detail = remediesOf(*c), cmp.Or(questionOf(*c), change.Message)
+		if c.Almost != "" && len(c.Others) > 0 && len(c.Readings) == 0 {
 			b.Detail = exceptions(c)
 		}
 	case versions.FieldRenamed:
