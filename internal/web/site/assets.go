@@ -67,9 +67,10 @@ func newAssets(files fs.FS, base string) *assets {
 	}
 	a.folder = base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8])
 	comments := regexp.MustCompile(`(?s)/\*.*?\*/\n?`)
+	blanks := regexp.MustCompile(`\s*([{};])\s*|([:,]) `) // no string of a style sheet contains them
 	for name, content := range plain {
 		if path.Ext(name) == ".css" {
-			content = comments.ReplaceAll(content, nil)
+			content = blanks.ReplaceAll(comments.ReplaceAll(content, nil), []byte("$1$2"))
 		}
 		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
 			a.files[name] = asset{contentType, sync.OnceValue(func() []byte { return compress(content) }), func() []byte { return content }}
