@@ -61,6 +61,7 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 		}
 		groups = divided
 	}
+	groups = slices.DeleteFunc(groups, func(g *group) bool { return !isSelected(g, r.Labels) })
 	slices.SortFunc(groups, compareLabels)
 	if r.Fill {
 		groups = fillGroups(groups, r.By[0], o.fields[r.By[0].Field], r.Zone)
@@ -104,6 +105,16 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 		a.Rows = append(a.Rows, row)
 	}
 	return a, nil
+}
+
+// isSelected reports whether the labels of a group are among those that a request selects.
+func isSelected(g *group, selected [query.MaxBy][]string) bool {
+	for i, l := range g.labels {
+		if len(selected[i]) > 0 && !slices.ContainsFunc(selected[i], func(s string) bool { return s == l.text && l.missing == (s == "") }) {
+			return false
+		}
+	}
+	return true
 }
 
 // measured is a group with its measures.

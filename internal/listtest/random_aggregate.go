@@ -1,6 +1,7 @@
 package listtest
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,6 +55,11 @@ func (g *generator) aggregate(fields []herb.Field, listing string) string {
 	if g.chance(30) {
 		params.Set(query.ParamZone, pick(g, []string{"UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"}))
 	}
+	for i, by := range params[query.ParamBy] {
+		if g.chance(20) {
+			g.selectLabels(params, []string{query.ParamGroup, query.ParamSeries}[i], fields, by)
+		}
+	}
 	for _, p := range []struct {
 		name   string
 		values []int
@@ -67,6 +73,17 @@ func (g *generator) aggregate(fields []herb.Field, listing string) string {
 		return "" // such as a sort by the label of no group
 	}
 	return raw
+}
+
+// selectLabels adds labels of groups to return: values of the field, and some that intervals have.
+func (g *generator) selectLabels(params url.Values, param string, fields []herb.Field, by string) {
+	f := fields[max(0, herb.FieldIndex(fields, by))] // of an interval, any field
+	for range 1 + g.IntN(4) {
+		params.Add(param, pick(g, []string{g.value(f), g.value(f), "0", "10", "2024", "2024-02", "2024-Q1", "10:00"}))
+	}
+	if g.chance(30) {
+		params.Set(param+"[empty]", "true")
+	}
 }
 
 func (g *generator) by(f herb.Field) string {

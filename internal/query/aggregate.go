@@ -12,7 +12,8 @@ const (
 	MaxBy             = 2
 	MaxMeasures       = 8
 	DefaultGroups     = 100
-	MaxGroupsReturned = 1000
+	MaxGroupsReturned = 100_000
+	MaxLabels         = 100 // that a request selects
 	MaxGroups         = 1_000_000
 	MaxAggregateBytes = 16 << 20 // of all labels and values of a result
 )
@@ -26,13 +27,19 @@ const (
 	ParamHaving    = "_having"
 	ParamFill      = "_fill"
 	ParamZone      = "_zone"
+	ParamGroup     = "_group"
+	ParamSeries    = "_series"
+	// ParamGroupEmpty and ParamSeriesEmpty select the group of missing values.
+	ParamGroupEmpty  = ParamGroup + "[empty]"
+	ParamSeriesEmpty = ParamSeries + "[empty]"
 )
 
 // AggregateRequest asks for measures of groups of the records that match the filters and the search
 // of a request.
 type AggregateRequest struct {
-	Request  *Request // page and order are ignored
-	By       []By     // none means one group of all records
+	Request  *Request        // page and order are ignored
+	By       []By            // none means one group of all records
+	Labels   [MaxBy][]string // of the groups to return, by the position in By; none means all
 	Measures []Measure
 	Returned int         // number of measures to return; those after them are only sorted or filtered by
 	Sort     []GroupSort // most significant first; ties are in the order of By

@@ -14,6 +14,7 @@ import (
 func AggregateParams() []string {
 	return []string{
 		ParamBy, ParamMeasure, ParamGroupSort, ParamTopGroups, ParamOffset, ParamHaving, ParamFill, ParamZone,
+		ParamGroup, ParamGroupEmpty, ParamSeries, ParamSeriesEmpty,
 		ParamSearch, ParamAPIKey, ParamFilter, ParamVersion,
 	}
 }
@@ -49,6 +50,12 @@ func (s String) Aggregate(fields []herb.Field) (*AggregateRequest, error) {
 			err = checkChoice(p, "zero")
 		case ParamZone:
 			a.Zone, err = parseZone(p.Value)
+		case ParamGroup, ParamSeries:
+			err = a.selectLabel(p.Name, p.Value)
+		case ParamGroupEmpty, ParamSeriesEmpty:
+			if err = checkChoice(p, "true"); err == nil {
+				err = a.selectLabel(p.Name, "")
+			}
 		}
 		return err
 	})
@@ -63,6 +70,9 @@ func (s String) Aggregate(fields []herb.Field) (*AggregateRequest, error) {
 	}
 	if err == nil {
 		err = a.checkFill()
+	}
+	if err == nil {
+		err = a.checkLabels()
 	}
 	if err != nil {
 		return nil, err
@@ -305,6 +315,29 @@ func (r *AggregateRequest) checkFill() error {
 	if r.Fill && (len(r.By) != 1 || !r.By[0].HasIntervals()) {
 		return herb.Invalidf("%s adds empty intervals, so it needs exactly one %q with a grain or a width, such as %s=date:month",
 			ParamFill, ParamBy, ParamBy)
+	}
+	return nil
+}
+
+// selectLabel adds a label of the groups to return.
+func (r *AggregateRequest) selectLabel(param, label string) error {
+	at := 0
+	if strings.HasPrefix(param, ParamSeries) {
+		at = 1
+	}
+	if len(r.Labels[at]) == MaxLabels {
+		return herb.Invalidf("%q is given more than %d times; give at most %d", param, MaxLabels, MaxLabels)
+	}
+	r.Labels[at] = append(r.Labels[at], label)
+	return nil
+}
+
+func (r *AggregateRequest) checkLabels() error {
+	for i, labels := range r.Labels {
+		if len(labels) > 0 && i >= len(r.By) {
+			param := []string{ParamGroup, ParamSeries}[i]
+			return herb.Invalidf("%q selects labels of the %s %q, which is not given; add it, or leave %q out", param, []string{"first", "second"}[i], ParamBy, param)
+		}
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (s String) records(fields []herb.Field, defaultOrder herb.Order, reserved [
 }
 
 // repeatable are the reserved parameters that may be given several times.
-var repeatable = []string{ParamField, ParamBy, ParamMeasure, ParamHaving}
+var repeatable = []string{ParamField, ParamBy, ParamMeasure, ParamHaving, ParamGroup, ParamSeries}
 
 func newRequest(fields []herb.Field) *Request {
 	return &Request{Page: 1, PerPage: DefaultPerPage, fields: fields}

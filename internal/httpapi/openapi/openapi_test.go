@@ -55,6 +55,8 @@ func TestLimits(t *testing.T) {
 		{"default groups", []string{"parameters", "groupTop", "schema", "default"}, query.DefaultGroups},
 		{"offset of groups", []string{"parameters", "groupOffset", "schema", "maximum"}, query.MaxGroups},
 		{"returned groups", []string{"schemas", "Aggregate", "properties", "data", "maxItems"}, query.MaxGroupsReturned},
+		{"labels of groups", []string{"parameters", "group", "schema", "maxItems"}, query.MaxLabels},
+		{"labels of series", []string{"parameters", "series", "schema", "maxItems"}, query.MaxLabels},
 		{"fields to group by", []string{"parameters", "by", "schema", "maxItems"}, query.MaxBy},
 		{"measures", []string{"parameters", "measure", "schema", "maxItems"}, query.MaxMeasures},
 		{"weight", []string{"schemas", "Field", "properties", "weight", "maximum"}, herb.MaxWeight},

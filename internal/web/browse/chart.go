@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
@@ -60,16 +59,16 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if err := page.setControls(r.Context(), &s, v); err != nil {
 		return err
 	}
-	answer, total, release, err := answerQuestion(r.Context(), v, page.State, q, p.DatasetPath(v.Ref))
+	answer, found, release, err := answerQuestion(r.Context(), v, page.State, q, p.DatasetPath(v.Ref))
 	if err != nil {
 		return err
 	}
 	defer release()
-	page.Head.SetListing(page.State, total)
-	page.Pager = tables.NewPager(page.State, req.Meta(total), 0)
-	page.setChart(p, r, v, q, answer)
+	page.Head.SetListing(page.State, found.All.Total)
+	page.Pager = tables.NewPager(page.State, req.Meta(found.All.Total), 0)
+	page.setChart(p, r, v, answer, q.Call(page.State, *found))
 	page.Head.Preview = p.previewHref(v, page.State)
-	l := p.Shell(r, answer.Title+": "+state.NewWords(page.State, total).Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
+	l := p.Shell(r, answer.Title+": "+state.NewWords(page.State, found.All.Total).Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setPreview(&l, page.State, &page.Head, answer.Title)
 	l.Framed = true
 	return cmp.Or(p.Render(w, "chart", l, &page), rejected)
@@ -87,39 +86,23 @@ func parseQuestion(s *state.State) (q *charts.Question, invalid, err error) {
 
 // answerQuestion computes the aggregates of a question. The caller releases their memory after the
 // page was rendered.
-func answerQuestion(ctx context.Context, v datasetView, s *state.State, q *charts.Question, path string) (a *charts.Answer, total int, release func(), err error) {
-	var found charts.Aggregates
-	run := func(into *query.Aggregate, r *query.AggregateRequest) {
-		if err == nil {
-			*into, err = v.Aggregate(ctx, r)
-		}
-	}
-	run(&found.All, q.AllRequest())
-	if len(q.By) > 0 {
-		run(&found.Groups, q.GroupsRequest(true))
-		if tooMany := herb.CodeOf(err) == herb.CodeInvalid || found.Groups.Groups > charts.MaxIntervals+1; q.By[0].HasIntervals() && tooMany {
-			err = nil
-			run(&found.Groups, q.GroupsRequest(false))
-			slices.Reverse(found.Groups.Rows)
-		}
-	}
-	if len(q.By) > 1 {
-		run(&found.Series, q.SeriesRequest())
-		run(&found.Cells, q.CellsRequest(found))
-	}
+func answerQuestion(ctx context.Context, v datasetView, s *state.State, q *charts.Question, path string) (a *charts.Answer, found *charts.Aggregates, release func(), err error) {
+	all, err := q.Run(func(r *query.AggregateRequest) (query.Aggregate, error) { return v.Aggregate(ctx, r) })
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, nil, nil, err
 	}
-	const inPage = 2000 // bytes of a group in the view models
-	if release, err = query.Reserve(ctx, inPage*(len(found.Groups.Rows)+len(found.Series.Rows)+len(found.Cells.Rows)/4)); err != nil {
-		return nil, 0, nil, err
+	// Bytes of a value, and of a group that is listed or can be clicked, in the view models.
+	const ofValue, ofGroup, mostGroups = 300, 2000, 3000
+	groups, values := len(all.Groups.Rows), len(all.Series.Rows)+len(all.Cells.Rows)
+	if release, err = query.Reserve(ctx, ofValue*(groups+values)+ofGroup*min(groups+values/4, mostGroups)); err != nil {
+		return nil, nil, nil, err
 	}
-	return charts.NewAnswer(s, q, found, path), found.All.Total, release, nil
+	return charts.NewAnswer(s, q, all, path), &all, release, nil
 }
 
 // setChart sets the chart and the API call for its values.
-func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, q *charts.Question, answer *charts.Answer) {
-	call, base := q.Call(page.State), p.DatasetPath(v.Ref)
+func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, answer *charts.Answer, call query.Params) {
+	base := p.DatasetPath(v.Ref)
 	page.Chart = &chartView{
 		Answer: answer, FileName: herb.Clip(answer.Title, 120), Suggestions: charts.NewSuggestions(page.State, base+"/chart.svg", v.Version),
 		CSV: state.Join(base+"/aggregate.csv", call.Encode()), SVG: page.State.ImageHref(base + "/chart.svg"),
@@ -184,7 +167,7 @@ func (p *Pages) drawChart(w *httpapi.Page, r *http.Request, v datasetView, s *st
 	if v.Access != herb.AccessKey && site.MatchTag(w, r, p.Tag(v.Version, r.URL.RawQuery)) {
 		return nil
 	}
-	answer, total, release, err := answerQuestion(r.Context(), v, s, q, "")
+	answer, found, release, err := answerQuestion(r.Context(), v, s, q, "")
 	if err != nil {
 		return err
 	}
@@ -193,7 +176,7 @@ func (p *Pages) drawChart(w *httpapi.Page, r *http.Request, v datasetView, s *st
 	if len(answer.Figures) > 0 {
 		image.Figure = answer.Figures[0].Figure
 	}
-	image.Source = format.PlainText(datasets.Title(&v.Dataset)) + ", " + herb.Plural(total, "row", "rows")
+	image.Source = format.PlainText(datasets.Title(&v.Dataset)) + ", " + herb.Plural(found.All.Total, "row", "rows")
 	if image.Small {
 		image.Figure = answer.Small()
 	}

@@ -75,7 +75,7 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 		if err != nil {
 			return query.Aggregate{}, err
 		}
-		a.groupers[i] = g
+		a.groupers[i], a.selections[i] = g, newSelection(st, g, q.Labels[i])
 	}
 	a.table = newTable(st, a.groupers, len(q.By))
 	a.prepareMeasures()
@@ -89,6 +89,7 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 	}
 	result := query.Aggregate{Total: a.total, Groups: len(groups)}
 	from := min(q.Offset, len(groups))
+	st.Reserve(bytesPerRow * max(0, min(q.Top, len(groups)-from)))
 	size := 0
 	for _, g := range a.page(groups, from, min(from+q.Top, len(groups))) {
 		row := query.GroupRow{By: make([]string, len(q.By)), Values: make([]string, q.Returned)}
@@ -109,6 +110,9 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 	return result, nil
 }
 
+// bytesPerRow is the memory of a group of the result, without its texts.
+const bytesPerRow = 160
+
 func tooManyGroups(most int) error {
 	return herb.Invalidf("the result has more than %d groups; add a filter, group by fewer values, or by longer intervals, such as %s=date:year",
 		most, query.ParamBy)
@@ -122,6 +126,7 @@ type aggregation struct {
 	total        int
 	dictionaries map[int]*column.Dictionary // by field
 	groupers     [query.MaxBy]grouper
+	selections   [query.MaxBy]*selection
 	positions    [query.MaxBy][]uint32 // see grouper.positions
 	table        *table
 	fields       map[int]*accumulator // by field

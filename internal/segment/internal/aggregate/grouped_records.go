@@ -52,6 +52,7 @@ type chunk struct {
 	records  []uint32
 	groups   [query.MaxBy][]uint32
 	expanded [query.MaxBy][]uint32 // buffers for records that are repeated
+	selected [query.MaxBy][]uint32 // buffers for the records of selected groups
 	reserved repeats               // for which memory is reserved
 }
 
@@ -80,7 +81,7 @@ func (a *aggregation) groupMatching() *groupedRecords {
 				a.table.counts[id]++
 			}
 			if p := &g.parts[part]; len(a.fields) > 0 {
-				repeated := len(c.records) - len(records)
+				repeated := max(0, len(c.records)-len(records))
 				all.add(repeated)
 				a.steps.Reserve(2 * bytesPerGrouped * repeated) // also while the arrays grow
 				p.records, p.groups = append(p.records, c.records...), append(p.groups, groups...)
@@ -137,6 +138,7 @@ func (a *aggregation) group(c *chunk) {
 			c.groups[i] = g.appendGroups(c.groups[i][:0], c.part, c.records)
 		}
 		a.steps.Add(len(c.records))
+		a.selectRecords(c, i)
 	}
 }
 

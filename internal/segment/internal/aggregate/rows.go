@@ -72,6 +72,8 @@ func (a *aggregation) groupRows() *rows {
 		g := a.groupers[i].(codeGrouper)
 		g.codes().EachRun(func(code uint32, records file.U32s) {
 			switch group := g.groupOf(code); {
+			case !a.selections[i].has(group):
+				r.set(records, unmatched)
 			case i < by-1:
 				r.set(records, group)
 			case by == 1:

@@ -25,6 +25,7 @@ type Answer struct {
 	Values    string // heading of their values
 	Note      []string
 	AllValues string // link to the table of all values; empty: the rows are all
+	Thinned   string // what the chart leaves out because pixels cannot show it; empty: nothing
 
 	data plot.Data
 	kind plot.Kind
@@ -75,6 +76,7 @@ func NewAnswer(s *state.State, q *Question, a Aggregates, tablePath string) *Ans
 		out.Big = q.short(a.All.Rows[0].Values[0])
 		return out
 	}
+	b.setSeries()
 	out.data = b.data()
 	out.Labels, out.Rows = b.rows()
 	if len(q.By) == 2 {
@@ -85,10 +87,11 @@ func NewAnswer(s *state.State, q *Question, a Aggregates, tablePath string) *Ans
 		out.AllValues = ""
 		return out
 	}
-	if description := describeData(q, out.data); description != "" {
+	if description := b.describe(out.data); description != "" {
 		out.Figures = []AnswerFigure{
 			{plot.Draw(q.Kind, out.data, wideFigure), "wide", description}, {plot.Draw(q.Kind, out.data, narrowFigure), "narrow", description},
 		}
+		out.Thinned = thinnedNote(q.Kind, out.Figures)
 	}
 	return out
 }
@@ -121,98 +124,174 @@ func (a *Answer) Fit(width, height float64) (best plot.Figure) {
 	return best
 }
 
+// thinnedNote says which values share a column of pixels.
+func thinnedNote(kind plot.Kind, figures []AnswerFigure) string {
+	switch {
+	case !slices.ContainsFunc(figures, func(f AnswerFigure) bool { return f.Thinned }):
+		return ""
+	case kind == plot.Lines:
+		return "Where several groups share a column of pixels, the line shows the first, lowest, highest and last of them. The CSV file has all."
+	}
+	return "Where several groups share a column of pixels, the chart shows the largest of them. The CSV file has all."
+}
+
 type answerBuilder struct {
 	*state.State
 	*Question
 	Aggregates
-	path string
+	path   string
+	shown  []query.GroupRow // the groups of the chart
+	series []shownSeries
+}
+
+// shownSeries is a series of the chart with its values as the API writes them.
+type shownSeries struct {
+	name   string
+	label  string
+	values []string
+	other  bool
 }
 
 func (b *answerBuilder) href(by []query.By, labels ...string) string {
 	ps := b.AnyPage()
 	for i, label := range labels {
-		ps = filterGroup(b.State, ps, b.Question, by[i], label)
+		ps = filterGroups(b.State, ps, b.Question, by[i], label, label)
 	}
 	return state.Join(b.path, ps.WithValue(query.ParamVersion, b.State.Version).Encode())
 }
 
-// newCell returns the value of a group, with what a reader learns about it.
-func (b *answerBuilder) newCell(title, value, href string) plot.Cell {
-	n, known := b.number(value)
-	return plot.Cell{Value: n, Known: known, Text: b.short(value), Mark: plot.Mark{Title: title + ": " + b.exact(value), Href: href}}
+// mark returns what a reader learns about groups, and the link to their rows.
+func (b *answerBuilder) mark(first, last, series int) plot.Mark {
+	from, to := b.shown[first].By[0], b.shown[last].By[0]
+	title := b.groupLabel(b.By[0], from)
+	if last > first {
+		title += " – " + b.groupLabel(b.By[0], to) + ", " + herb.Plural(last-first+1, "group", "groups")
+	}
+	ps := filterGroups(b.State, b.AnyPage(), b.Question, b.By[0], from, to)
+	switch {
+	case len(b.By) == 1:
+		title += ": " + b.valuesText(b.series[0], first, last)
+	case series >= 0:
+		s := b.series[series]
+		if title += ", " + s.name + ": " + b.valuesText(s, first, last); !s.other {
+			ps = filterGroups(b.State, ps, b.Question, b.By[1], s.label, s.label)
+		}
+	default:
+		for _, s := range b.series {
+			title += "\n" + s.name + " " + b.valuesText(s, first, last)
+		}
+	}
+	return plot.Mark{Title: title, Href: state.Join(b.path, ps.WithValue(query.ParamVersion, b.State.Version).Encode())}
+}
+
+// valuesText returns the exact value of a group, or the lowest and the highest of several.
+func (b *answerBuilder) valuesText(s shownSeries, first, last int) string {
+	low, high := "", ""
+	var least, most float64
+	for _, v := range s.values[first : last+1] {
+		n, ok := b.number(v)
+		if ok && (low == "" || n < least) {
+			low, least = v, n
+		}
+		if ok && (high == "" || n > most) {
+			high, most = v, n
+		}
+	}
+	switch {
+	case first == last:
+		return b.exact(s.values[first])
+	case low == high:
+		return b.exact(low)
+	}
+	return b.exact(low) + " – " + b.exact(high)
 }
 
 // data returns what the chart shows.
 func (b *answerBuilder) data() plot.Data {
-	d := plot.Data{Intervals: b.By[0].HasIntervals(), Unit: b.unit(), FromZero: b.isAdditive() || b.Question.Kind != plot.Lines}
-	var shown []query.GroupRow
-	for _, row := range b.Groups.Rows {
-		if g, ok := b.newGroup(b.By[0], row.By[0]); ok {
-			d.Groups, shown = append(d.Groups, g), append(shown, row)
-		}
+	d := plot.Data{
+		Intervals: b.By[0].HasIntervals(), Unit: b.unit(), FromZero: b.isAdditive() || b.Question.Kind != plot.Lines, Axis: b.axis(b.By[0]), Gaps: b.Gaps, Mark: b.mark,
 	}
-	if len(b.By) == 1 {
-		cells := make([]plot.Cell, len(shown))
-		for i, row := range shown {
-			cells[i] = b.newCell(b.groupLabel(b.By[0], row.By[0]), row.Values[0], b.href(b.By[:1], row.By[0]))
-			d.Groups[i].Mark = cells[i].Mark
+	for _, row := range b.shown {
+		g, _ := b.newGroup(b.By[0], row.By[0])
+		if !d.Intervals && len(b.By) == 2 {
+			g.Total = b.short(row.Values[0])
 		}
-		d.Series = []plot.Series{{Cells: cells}}
-		return d
+		d.Groups = append(d.Groups, g)
 	}
-	b.addSeries(&d, shown)
+	withText := !d.Intervals || b.Question.Kind == kindTable
+	for _, s := range b.series {
+		one := plot.Series{Name: s.name, Other: s.other, Cells: make([]plot.Cell, len(s.values))}
+		for i, v := range s.values {
+			c := &one.Cells[i]
+			if c.Value, c.Known = b.number(v); withText {
+				c.Text = b.short(v)
+			}
+		}
+		d.Series = append(d.Series, one)
+	}
 	return d
 }
 
-// addSeries adds the largest series, and the sum of all others if the parts of a bar add up.
-func (b *answerBuilder) addSeries(d *plot.Data, shown []query.GroupRow) {
-	values := map[[2]string]string{}
+// setSeries sets the groups and the series that the chart shows.
+func (b *answerBuilder) setSeries() {
+	for _, row := range b.Groups.Rows {
+		if _, ok := b.newGroup(b.By[0], row.By[0]); ok {
+			b.shown = append(b.shown, row)
+		}
+	}
+	if len(b.By) == 2 {
+		b.setSplit()
+		return
+	}
+	s := shownSeries{values: make([]string, len(b.shown))}
+	for i, row := range b.shown {
+		s.values[i] = row.Values[0]
+	}
+	b.series = []shownSeries{s}
+}
+
+// setSplit sets the series of a chart with a split, and the sum of all others if the parts of a bar
+// add up.
+func (b *answerBuilder) setSplit() {
+	values := make(map[[2]string]string, len(b.Cells.Rows))
 	for _, row := range b.Cells.Rows {
 		values[[2]string{row.By[0], row.By[1]}] = row.Values[0]
 	}
-	series := b.Series.Rows[:min(len(b.Series.Rows), b.series())]
-	rest := make([]*big.Rat, len(shown))
-	for i, row := range shown {
-		rest[i], _ = new(big.Rat).SetString(row.Values[0])
-	}
+	isComplete := b.Cells.Groups == len(b.Cells.Rows)
 	fill := ""
-	if b.isAdditive() && b.Cells.Groups == len(b.Cells.Rows) {
+	if b.isAdditive() && isComplete {
 		fill = "0" // a group without rows
 	}
-	lines := make([][]string, len(shown)) // of the titles of groups
-	for _, row := range series {
-		name := b.groupLabel(b.By[1], row.By[0])
-		cells := make([]plot.Cell, len(shown))
-		for i, group := range shown {
+	drawn := b.drawn(b.Aggregates)
+	for _, row := range drawn {
+		s := shownSeries{name: b.groupLabel(b.By[1], row.By[0]), label: row.By[0], values: make([]string, len(b.shown))}
+		for i, group := range b.shown {
 			value, ok := values[[2]string{group.By[0], row.By[0]}]
 			if !ok {
 				value = fill
 			}
-			title := b.groupLabel(b.By[0], group.By[0]) + ", " + name
-			cells[i] = b.newCell(title, value, b.href(b.By, group.By[0], row.By[0]))
-			lines[i] = append(lines[i], name+" "+b.exact(value))
-			if n, ok := new(big.Rat).SetString(value); ok && rest[i] != nil {
-				rest[i].Sub(rest[i], n)
+			s.values[i] = value
+		}
+		b.series = append(b.series, s)
+	}
+	if b.Question.Kind == plot.Stacked && !b.groupsElements() && b.Aggregates.Series.Groups > len(drawn) && isComplete {
+		b.series = append(b.series, b.otherSeries())
+	}
+}
+
+// otherSeries returns the sum of all series that the chart does not show.
+func (b *answerBuilder) otherSeries() shownSeries {
+	other := shownSeries{name: "other", other: true, values: make([]string, len(b.shown))}
+	for i, group := range b.shown {
+		rest, _ := new(big.Rat).SetString(group.Values[0])
+		for _, s := range b.series {
+			if n, ok := new(big.Rat).SetString(s.values[i]); ok && rest != nil {
+				rest.Sub(rest, n)
 			}
 		}
-		d.Series = append(d.Series, plot.Series{Name: name, Cells: cells})
+		other.values[i] = decimalText(rest, group.Values[0])
 	}
-	for i, group := range shown {
-		d.Groups[i].Total = b.short(group.Values[0])
-		d.Groups[i].Title = b.groupLabel(b.By[0], group.By[0]) + "\n" + strings.Join(lines[i], "\n")
-		d.Groups[i].Href = b.href(b.By[:1], group.By[0])
-	}
-	isComplete := b.Cells.Groups == len(b.Cells.Rows)
-	if b.Question.Kind != plot.Stacked || b.groupsElements() || b.Series.Groups <= len(series) || !isComplete {
-		return
-	}
-	other := plot.Series{Name: "other", Other: true}
-	for i, group := range shown {
-		cell := b.newCell(b.groupLabel(b.By[0], group.By[0])+", other", decimalText(rest[i], group.Values[0]), d.Groups[i].Href)
-		other.Cells = append(other.Cells, cell)
-		d.Groups[i].Title += "\nother " + cell.Text
-	}
-	d.Series = append(d.Series, other)
+	return other
 }
 
 // groupsElements reports whether a row can be in several groups.
@@ -231,9 +310,18 @@ func decimalText(n *big.Rat, like string) string {
 
 // rows returns the table beside the chart: its groups, or its series with those that are not drawn.
 func (b *answerBuilder) rows() (heading string, rows []AnswerRow) {
-	by, found, drawn := b.By[0], b.Groups.Rows, len(b.Groups.Rows)
+	by, found := b.By[0], b.Groups.Rows[:min(len(b.Groups.Rows), tableRows)]
+	colors := map[string]string{} // of the series that are drawn
 	if len(b.By) == 2 {
-		by, found, drawn = b.By[1], b.Series.Rows, b.series()
+		by, found = b.By[1], slices.Clone(b.Aggregates.Series.Rows)
+		for i, row := range b.drawn(b.Aggregates) {
+			if colors[row.By[0]] = "s" + strconv.Itoa(i%plot.MaxSeries+1); b.Question.series() > plot.MaxSeries {
+				colors[row.By[0]] = "s1"
+			}
+			if !slices.ContainsFunc(found, func(o query.GroupRow) bool { return o.By[0] == row.By[0] }) {
+				found = append(found, row)
+			}
+		}
 	}
 	greatest := 0.0
 	for _, row := range found {
@@ -241,7 +329,7 @@ func (b *answerBuilder) rows() (heading string, rows []AnswerRow) {
 			greatest = max(greatest, n, -n)
 		}
 	}
-	for i, row := range found {
+	for _, row := range found {
 		r := AnswerRow{Label: b.groupLabel(by, row.By[0]), Value: b.short(row.Values[0]), Exact: b.exact(row.Values[0])}
 		r.Href = b.href([]query.By{by}, row.By[0])
 		if n, ok := b.number(row.Values[0]); ok && greatest > 0 {
@@ -249,13 +337,8 @@ func (b *answerBuilder) rows() (heading string, rows []AnswerRow) {
 				r.Share = max(r.Share, 1) // visible
 			}
 		}
-		switch {
-		case len(b.By) == 1 && (row.By[0] != "" || !by.HasIntervals()):
+		if r.Class = colors[row.By[0]]; len(b.By) == 1 && (row.By[0] != "" || !by.HasIntervals()) {
 			r.Class = "s1"
-		case len(b.By) == 2 && i < drawn && drawn > plot.MaxSeries: // without colors
-			r.Class = "s1"
-		case len(b.By) == 2 && i < drawn:
-			r.Class = "s" + strconv.Itoa(i%plot.MaxSeries+1)
 		}
 		rows = append(rows, r)
 	}
@@ -267,9 +350,8 @@ func (b *answerBuilder) pivot(d plot.Data) *Pivot {
 	for _, s := range d.Series {
 		p.Columns = append(p.Columns, s.Name)
 	}
-	for i, g := range d.Groups {
-		label, _, _ := strings.Cut(g.Title, "\n")
-		row := PivotRow{Link: state.Link{Label: label, Href: g.Href}}
+	for i, group := range b.shown {
+		row := PivotRow{Link: state.Link{Label: b.groupLabel(b.By[0], group.By[0]), Href: b.href(b.By[:1], group.By[0])}}
 		for _, s := range d.Series {
 			row.Values = append(row.Values, s.Cells[i].Text)
 		}
@@ -278,30 +360,33 @@ func (b *answerBuilder) pivot(d plot.Data) *Pivot {
 	return p
 }
 
-// describeData describes a chart for screen readers: its form, its extent and its extremes. The
+// describe describes a chart for screen readers: its form, its extent and its extremes. The
 // description is empty if there is nothing to draw.
-func describeData(q *Question, d plot.Data) string {
-	var most, least *plot.Cell
-	for i := range d.Series {
-		for k := range d.Series[i].Cells {
-			c := &d.Series[i].Cells[k]
-			if !c.Known || d.Series[i].Other {
+func (b *answerBuilder) describe(d plot.Data) string {
+	type position struct{ series, group int }
+	var most, least *position
+	value := func(p *position) float64 { return d.Series[p.series].Cells[p.group].Value }
+	for i, s := range d.Series {
+		for k, c := range s.Cells {
+			if !c.Known || s.Other {
 				continue
 			}
-			if most == nil || c.Value > most.Value {
-				most = c
+			at := &position{i, k}
+			if most == nil || c.Value > value(most) {
+				most = at
 			}
-			if least == nil || c.Value < least.Value {
-				least = c
+			if least == nil || c.Value < value(least) {
+				least = at
 			}
 		}
 	}
 	if most == nil {
 		return ""
 	}
-	text := upperFirst(kindText(q.Kind)) + " of " + herb.Plural(len(d.Groups), "group", "groups")
-	if len(q.By) == 2 {
+	text := upperFirst(kindText(b.Question.Kind)) + " of " + herb.Plural(len(d.Groups), "group", "groups")
+	if len(b.By) == 2 {
 		text += " and " + herb.Plural(len(d.Series), "series", "series")
 	}
-	return text + ". Highest: " + most.Title + ". Lowest: " + least.Title + "."
+	title := func(p *position) string { return b.mark(p.group, p.group, p.series).Title }
+	return text + ". Highest: " + title(most) + ". Lowest: " + title(least) + "."
 }

@@ -48,6 +48,12 @@ func (q *Question) groupLabel(b query.By, label string) string {
 			return label + " – " + text.Localize(f, labelInterval(f, b, label).Next)
 		}
 		next := b.Interval(herb.TypeNumber, label).Next
+		switch {
+		case q.data.Meanings[b.Field].IsYear && b.Width == "1":
+			return label
+		case q.data.Meanings[b.Field].IsYear:
+			return label + " – " + next
+		}
 		return format.GroupNumber(&herb.Field{}, label) + " – " + format.GroupNumber(&herb.Field{}, next)
 	}
 	if q.fields[b.Field].Type == herb.TypeTime && b.Grain != "" {
@@ -109,108 +115,40 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 	case b.Width != "":
 		width, _ := strconv.ParseFloat(b.Width, 64) // validated before
 		lower, err := strconv.ParseFloat(label, 64)
-		g.At, g.Next, g.Label = lower, lower+width, format.GroupNumber(&herb.Field{}, label)
-		switch k := math.Round(lower / width); {
-		case math.Mod(k, 10) == 0:
-			g.Importance = 2
-		case math.Mod(k, 5) == 0:
-			g.Importance = 1
-		}
+		g.At, g.Next = lower, lower+width
 		return g, err == nil
 	}
 	t, ok := parseLabel(b.Grain, label, q.req.Zone)
 	g.At, g.Next = float64(t.Unix()), float64(b.Grain.Next(t).Unix())
-	g.Short, g.Importance = timeTick(b.Grain, t)
-	if b.Grain == query.GrainWeek {
-		g.Label = t.Format("2 Jan 2006")
-	}
 	return g, ok
 }
 
-// timeTick returns the label of a time on an axis whose first label names the year, and its
-// importance.
-func timeTick(g query.Grain, t time.Time) (label string, importance int) {
-	years := 0
-	for _, n := range []int{5, 10, 50, 100} {
-		if t.Year()%n == 0 {
-			years++
+// axis returns the axis of the intervals of a field.
+func (q *Question) axis(b query.By) (a plot.Axis) {
+	switch f := &q.fields[b.Field]; {
+	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration:
+	case b.Grain != "":
+		if a.Zone = q.req.Zone; a.Zone == nil {
+			a.Zone = time.UTC
 		}
+	case b.Width != "":
+		a.Width, _ = strconv.ParseFloat(b.Width, 64) // validated before
+		a.Plain = q.data.Meanings[b.Field].IsYear
 	}
-	isJanuary := t.Month() == time.January
-	months := 0
-	switch {
-	case isJanuary:
-		months = 3 + years
-	case t.Month() == time.July:
-		months = 2
-	case t.Month()%3 == 1:
-		months = 1
-	}
-	year := t.Format("2006")
-	switch g {
-	case query.GrainYear:
-		return year, years
-	case query.GrainQuarter:
-		if isJanuary {
-			return year, 1 + years
-		}
-		return "Q" + strconv.Itoa(int(t.Month()-1)/3+1), 0
-	case query.GrainMonth:
-		if isJanuary {
-			return year, months
-		}
-		return t.Format("Jan"), months
-	case query.GrainWeek:
-		if t.Day() <= 7 {
-			return t.Format("2 Jan"), 1 + months
-		}
-		return t.Format("2 Jan"), 0
-	case query.GrainDay:
-		switch {
-		case t.Day() == 1 && isJanuary:
-			return year, 2 + months
-		case t.Day() == 1:
-			return t.Format("Jan"), 2 + months
-		case t.Day() == 15:
-			return t.Format("2 Jan"), 1
-		}
-		return t.Format("2 Jan"), 0
-	}
-	switch {
-	case t.Hour() == 0 && t.Day() == 1:
-		return t.Format("2 Jan"), 3 + months
-	case t.Hour() == 0:
-		return t.Format("2 Jan"), 2
-	case t.Hour() == 12:
-		return t.Format("15:04"), 1
-	}
-	return t.Format("15:04"), 0
+	return a
 }
 
-// filterGroup returns the parameters of a listing of the rows of a group.
-func filterGroup(s *state.State, ps query.Params, q *Question, b query.By, label string) query.Params {
+// filterGroups returns the parameters of a listing of the rows of the groups from one label to
+// another. Only intervals have several.
+func filterGroups(s *state.State, ps query.Params, q *Question, b query.By, label, last string) query.Params {
 	f := &s.Fields[b.Field]
 	switch {
 	case label == "" && (f.Type.IsScalar() || len(f.Notation.Missing) > 0):
 		return ps.With(query.Param{Name: query.FilterParam(f.Name, query.OpEmpty), Value: "true"})
-	case b.HasIntervals() && label != "" && (f.Type == herb.TypeTime || f.Type == herb.TypeDuration):
-		interval := labelInterval(f, b, label)
-		return filterRange(s, ps, b.Field, text.Localize(f, interval.From), text.Localize(f, interval.Next))
-	case b.Width != "" && label != "":
-		interval := b.Interval(herb.TypeNumber, label)
-		return filterRange(s, ps, b.Field, text.Localize(f, interval.From), text.Localize(f, interval.Next))
-	case b.Grain != "" && label != "":
-		start, _ := parseLabel(b.Grain, label, q.req.Zone) // a label of the API
-		next := b.Grain.Next(start)
-		timeFormat := time.DateOnly
-		if f.Type == herb.TypeDateTime {
-			timeFormat = time.RFC3339
-		}
-		to := ""
-		if next.Year() <= 9999 {
-			to = next.Format(timeFormat)
-		}
-		return filterRange(s, ps, b.Field, start.Format(timeFormat), to)
+	case b.HasIntervals() && label != "":
+		from, _ := q.bounds(b, label)
+		_, to := q.bounds(b, last)
+		return filterRange(s, ps, b.Field, from, to)
 	}
 	isEqual := func(p query.Param) bool {
 		i, op, ok := query.ResolveFilter(p.Name, s.Fields)
@@ -220,6 +158,29 @@ func filterGroup(s *state.State, ps query.Params, q *Question, b query.By, label
 		return ps.With(query.Param{Name: query.FilterParam(f.Name, query.OpIn), Value: label})
 	}
 	return slices.DeleteFunc(slices.Clone(ps), isEqual).With(query.Param{Name: s.EqParam(b.Field), Value: label})
+}
+
+// bounds returns the least value of the interval with a label, and the least value after it; empty
+// if there is none.
+func (q *Question) bounds(b query.By, label string) (from, to string) {
+	f := &q.fields[b.Field]
+	switch {
+	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration:
+		interval := labelInterval(f, b, label)
+		return text.Localize(f, interval.From), text.Localize(f, interval.Next)
+	case b.Width != "":
+		interval := b.Interval(herb.TypeNumber, label)
+		return text.Localize(f, interval.From), text.Localize(f, interval.Next)
+	}
+	start, _ := parseLabel(b.Grain, label, q.req.Zone) // a label of the API
+	timeFormat := time.DateOnly
+	if f.Type == herb.TypeDateTime {
+		timeFormat = time.RFC3339
+	}
+	if next := b.Grain.Next(start); next.Year() <= 9999 {
+		to = next.Format(timeFormat)
+	}
+	return start.Format(timeFormat), to
 }
 
 // filterRange returns the parameters with a range of a field, from a value up to but not including

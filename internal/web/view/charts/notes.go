@@ -49,11 +49,17 @@ func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
 	groups, shown := b.Groups.Groups, len(b.Groups.Rows)
 	found := b.Groups.Rows
 	if at == 1 {
-		groups, found = b.Series.Groups, b.Series.Rows
-		shown = min(b.series(), len(found))
+		groups, found = b.Aggregates.Series.Groups, b.Aggregates.Series.Rows
+		shown = len(b.drawn(b.Aggregates))
 	}
 	if groups > shown {
 		notes = append(notes, herb.Count(shown)+" of "+herb.Plural(groups, "group", "groups")+" of "+name+" "+isOrAre(shown)+" shown.")
+	}
+	if at == 0 && len(b.By) == 1 && len(found) > tableRows {
+		notes = append(notes, "The table lists the first "+herb.Count(tableRows)+" groups; the CSV file has all.")
+	}
+	if at == 0 && by.HasIntervals() && !b.Filled && b.isAdditive() {
+		notes = append(notes, "Intervals without rows are too many to be drawn.")
 	}
 	for _, row := range found {
 		switch {

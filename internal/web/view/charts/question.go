@@ -22,10 +22,10 @@ const kindTable plot.Kind = "table"
 const (
 	defaultTop = 20
 	maxTop     = 100
-	// MaxIntervals is the number of intervals that a chart shows.
-	MaxIntervals = 1000
-	// MaxChartCells is the number of values of a chart with a split.
-	MaxChartCells = 20_000
+	// MaxChartCells is the number of values of a chart: its intervals, of each series.
+	MaxChartCells = query.MaxGroupsReturned
+	// tableRows is the number of groups that the table beside a chart lists.
+	tableRows = 1000
 	// splitRows is the number of series that the table beside a chart lists.
 	splitRows = 20
 )
@@ -45,12 +45,14 @@ type Question struct {
 	Measure query.Measure
 	Order   order
 	Top     int
-	Split   int // number of series; 0: the default of the kind
+	Split   int      // number of series; 0: the default of the kind
+	Series  []string // labels of the series to draw; none: the largest
+	Gaps    bool     // lines end where intervals have no rows
 	Kind    plot.Kind
 	Zone    string
 
-	rows   query.Params            // the filters and the search of the rows that are counted
-	req    *query.AggregateRequest // of these rows
+	req    *query.AggregateRequest // with the filters and the search of the rows that are counted
+	data   *columns.Dataset
 	fields []herb.Field
 }
 
@@ -70,13 +72,14 @@ func ParseQuestion(s *state.State) (*Question, error) {
 
 func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 	rows := s.Listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder)
-	req, err := query.ParseAggregate(rows.With(params.Without(state.ParamKind, state.ParamSplit)...).Encode(), s.Fields)
+	req, err := query.ParseAggregate(rows.With(params.Without(state.ParamKind, state.ParamSplit, state.ParamGaps)...).Encode(), s.Fields)
 	if err != nil {
 		return nil, err
 	}
 	q := &Question{
 		By: req.By, Measure: req.Measures[0], Order: orderLargest, Top: defaultTop,
-		Zone: params.Get(query.ParamZone), rows: rows, req: req, fields: s.Fields,
+		Series: req.Labels[1], Gaps: params.Get(state.ParamGaps) == "1",
+		Zone: params.Get(query.ParamZone), req: req, data: s.Dataset, fields: s.Fields,
 	}
 	if req.Returned > 1 {
 		return nil, herb.Invalidf("%q is given %d times; a chart shows one measure", query.ParamMeasure, req.Returned)
@@ -105,11 +108,15 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 	} else if len(kinds) > 0 {
 		q.Kind = kinds[0]
 	}
+	q.Gaps = q.Gaps && q.Kind == plot.Lines
 	if split := params.Get(state.ParamSplit); split != "" {
 		_, most := q.seriesLimits()
 		if q.Split = state.ParseUpTo(split, most); q.Split == 0 {
 			return nil, herb.Invalidf("%s is %q; it must be a whole number from 1 to %d", state.ParamSplit, split, most)
 		}
+	}
+	if _, most := q.seriesLimits(); len(q.Series) > most {
+		return nil, herb.Invalidf("%q is given %d times; this chart shows at most %d series", query.ParamSeries, len(q.Series), most)
 	}
 	return q, nil
 }
@@ -126,7 +133,7 @@ func (q *Question) seriesLimits() (usual, most int) {
 // series returns how many series the chart shows.
 func (q *Question) series() int {
 	usual, _ := q.seriesLimits()
-	return cmp.Or(q.Split, usual)
+	return cmp.Or(len(q.Series), q.Split, usual)
 }
 
 func joinKinds(kinds []plot.Kind) string {
@@ -188,7 +195,11 @@ func (q *Question) params() (ps query.Params) {
 	if q.Top != defaultTop {
 		ps = ps.WithValue(query.ParamTopGroups, strconv.Itoa(q.Top))
 	}
-	if usual, _ := q.seriesLimits(); q.series() != usual {
+	ps = withLabels(ps, query.ParamSeries, q.Series)
+	if q.Gaps {
+		ps = ps.WithValue(state.ParamGaps, "1")
+	}
+	if usual, _ := q.seriesLimits(); len(q.Series) == 0 && q.series() != usual {
 		ps = ps.WithValue(state.ParamSplit, strconv.Itoa(q.Split))
 	}
 	if kinds := q.kinds(); len(kinds) > 0 && q.Kind != kinds[0] {
@@ -210,28 +221,62 @@ func (q *Question) with(change func(*Question)) *Question {
 			c.Kind = kinds[0]
 		}
 	}
+	if len(c.By) < 2 || len(q.By) < 2 || c.By[1].Name != q.By[1].Name {
+		c.Series = nil
+	}
 	if _, most := c.seriesLimits(); len(c.By) < 2 || c.Split > most {
 		c.Split = 0
+	} else if len(c.Series) > most {
+		c.Series = c.Series[:most]
 	}
+	c.Gaps = c.Gaps && c.Kind == plot.Lines
 	return &c
 }
 
-// Call returns the parameters of the API call for the groups of the chart.
-func (q *Question) Call(s *state.State) query.Params {
+// Call returns the parameters of the API call for the values that the chart shows: the request of
+// its groups, or of its cells.
+func (q *Question) Call(s *state.State, found Aggregates) query.Params {
 	ps := s.Listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder)
 	for _, b := range q.By {
 		ps = ps.WithValue(query.ParamBy, b.Name)
 	}
 	ps = ps.WithValue(query.ParamMeasure, q.Measure.Name)
+	rest := query.Params(nil).WithValue(query.ParamZone, q.Zone).WithValue(query.ParamVersion, s.Version)
 	switch {
-	case len(q.By) == 1 && !q.By[0].HasIntervals():
-		ps = ps.WithValue(query.ParamGroupSort, q.sortName()).WithValue(query.ParamTopGroups, strconv.Itoa(q.Top))
 	case len(q.By) == 1:
-		ps = ps.WithValue(query.ParamFill, "zero").WithValue(query.ParamTopGroups, strconv.Itoa(query.MaxGroupsReturned))
+		r := q.GroupsRequest(found.Filled)
+		if !q.By[0].HasIntervals() {
+			ps = ps.WithValue(query.ParamGroupSort, q.sortName())
+		} else if len(r.Sort) > 0 && found.Groups.Groups > r.Top {
+			ps = ps.WithValue(query.ParamGroupSort, "-by1")
+		}
+		if r.Fill {
+			ps = ps.WithValue(query.ParamFill, "zero")
+		}
+		ps = ps.WithValue(query.ParamTopGroups, strconv.Itoa(r.Top))
 	case len(q.By) == 2:
-		ps = ps.WithValue(query.ParamTopGroups, strconv.Itoa(query.MaxGroupsReturned))
+		r := q.CellsRequest(found)
+		ps = ps.WithValue(query.ParamTopGroups, strconv.Itoa(r.Top))
+		series := withLabels(ps, query.ParamSeries, r.Labels[1])
+		for _, all := range []query.Params{withLabels(series, query.ParamGroup, r.Labels[0]), series} {
+			if len(all.With(rest...).Encode()) <= query.MaxQueryBytes { // else the call returns more groups
+				return all.With(rest...)
+			}
+		}
 	}
-	return ps.WithValue(query.ParamZone, q.Zone).WithValue(query.ParamVersion, s.Version)
+	return ps.With(rest...)
+}
+
+// withLabels adds a parameter for each label of groups to return.
+func withLabels(ps query.Params, name string, labels []string) query.Params {
+	for _, label := range labels {
+		if label == "" {
+			ps = ps.With(query.Param{Name: name + "[empty]", Value: "true"})
+			continue
+		}
+		ps = ps.With(query.Param{Name: name, Value: label})
+	}
+	return ps
 }
 
 func (q *Question) sortName() string {

@@ -13,8 +13,10 @@ import (
 type Aggregates struct {
 	All    query.Aggregate // of all rows: the measure, and how many rows have a value
 	Groups query.Aggregate // by the first field
+	Filled bool            // intervals without rows are among the groups
 	Series query.Aggregate // by the second field, the largest first
-	Cells  query.Aggregate // by both
+	Chosen query.Aggregate // by the second field, the series that the question names
+	Cells  query.Aggregate // by both, of the groups and series that the chart shows
 }
 
 func (q *Question) request(by []query.By, sort []query.GroupSort, top int) *query.AggregateRequest {
@@ -33,10 +35,10 @@ func (q *Question) AllRequest() *query.AggregateRequest {
 	return r
 }
 
-// GroupsRequest returns the request for the groups. With complete, intervals without rows are among
-// them, and the request fails if they are too many for a chart; else they are the last intervals of
-// many, in descending order.
-func (q *Question) GroupsRequest(complete bool) *query.AggregateRequest {
+// GroupsRequest returns the request for the groups. With fill, intervals without rows are among
+// them if the measure of no rows is zero, and the request fails if they are too many for a chart.
+// Without, the groups are the last intervals of many, in descending order.
+func (q *Question) GroupsRequest(fill bool) *query.AggregateRequest {
 	sort := []query.GroupSort{{By: -1, Desc: q.Order == orderLargest}}
 	if q.Order == orderLabel {
 		sort = []query.GroupSort{{By: 0}}
@@ -44,8 +46,13 @@ func (q *Question) GroupsRequest(complete bool) *query.AggregateRequest {
 	if !q.By[0].HasIntervals() {
 		return q.request(q.By[:1], sort, q.Top)
 	}
-	r := q.request(q.By[:1], nil, MaxIntervals+1)
-	if r.Fill, r.MaxFilled = complete, MaxIntervals+1; !complete {
+	r := q.request(q.By[:1], nil, MaxChartCells)
+	if len(q.By) > 1 {
+		r.Top /= q.series()
+	}
+	if fill {
+		r.Fill, r.MaxFilled = q.isAdditive(), r.Top
+	} else {
 		r.Sort = []query.GroupSort{{By: 0, Desc: true}}
 	}
 	return r
@@ -53,38 +60,65 @@ func (q *Question) GroupsRequest(complete bool) *query.AggregateRequest {
 
 // SeriesRequest returns the request for the largest groups of the split.
 func (q *Question) SeriesRequest() *query.AggregateRequest {
-	return q.request(q.By[1:], []query.GroupSort{{By: -1, Desc: true}}, splitRows)
+	return q.request(q.By[1:], []query.GroupSort{{By: -1, Desc: true}}, max(splitRows, q.series()))
 }
 
-// CellsRequest returns the request for the values by both fields, of the groups and series that
-// were found. If there may be too many combinations, it asks only for the groups and series that
-// the chart shows.
-func (q *Question) CellsRequest(found Aggregates) *query.AggregateRequest {
-	r := q.request(q.By, nil, MaxChartCells)
-	if found.Groups.Groups*found.Series.Groups <= MaxChartCells {
-		return r
-	}
-	rows := q.selectGroups(q.rows, q.By[0], found.Groups.Rows)
-	rows = q.selectGroups(rows, q.By[1], found.Series.Rows[:min(len(found.Series.Rows), q.series())])
-	if selected, err := query.ParseAggregate(rows.Encode(), q.fields); err == nil { // else the query is too long
-		r.Request = selected.Request
-	}
+// ChosenRequest returns the request for the series that the question names.
+func (q *Question) ChosenRequest() *query.AggregateRequest {
+	r := q.request(q.By[1:], nil, len(q.Series))
+	r.Labels[0] = q.Series
 	return r
 }
 
-// selectGroups adds filters for the values of groups. Intervals and lists have other filters; they
-// stay unfiltered.
-func (q *Question) selectGroups(rows query.Params, by query.By, groups []query.GroupRow) query.Params {
-	isMissing := func(g query.GroupRow) bool { return g.By[0] == "" }
-	if by.HasIntervals() || q.fields[by.Field].Type == herb.TypeList || slices.ContainsFunc(groups, isMissing) {
-		return rows
+// CellsRequest returns the request for the values that a chart with a split shows: of its series,
+// and of its groups unless they are intervals.
+func (q *Question) CellsRequest(found Aggregates) *query.AggregateRequest {
+	r := q.request(q.By, nil, MaxChartCells)
+	if !q.By[0].HasIntervals() {
+		r.Labels[0] = labelsOf(found.Groups.Rows)
 	}
-	rows = slices.DeleteFunc(slices.Clone(rows), func(p query.Param) bool { // the groups meet it
-		i, op, ok := query.ResolveFilter(p.Name, q.fields)
-		return ok && i == by.Field && op == query.OpEq
-	})
-	for _, g := range groups {
-		rows = append(rows, query.Param{Name: query.FilterParam(q.fields[by.Field].Name, query.OpEq), Value: g.By[0]})
+	r.Labels[1] = labelsOf(q.drawn(found))
+	return r
+}
+
+// drawn returns the series that the chart shows.
+func (q *Question) drawn(found Aggregates) []query.GroupRow {
+	if len(q.Series) > 0 {
+		return found.Chosen.Rows
 	}
-	return rows
+	return found.Series.Rows[:min(len(found.Series.Rows), q.series())]
+}
+
+func labelsOf(rows []query.GroupRow) (labels []string) {
+	for _, row := range rows {
+		labels = append(labels, row.By[0])
+	}
+	return labels
+}
+
+// Run computes the aggregates of a question.
+func (q *Question) Run(aggregate func(*query.AggregateRequest) (query.Aggregate, error)) (found Aggregates, err error) {
+	run := func(into *query.Aggregate, r *query.AggregateRequest) {
+		if err == nil {
+			*into, err = aggregate(r)
+		}
+	}
+	run(&found.All, q.AllRequest())
+	if len(q.By) > 0 {
+		found.Filled = true
+		run(&found.Groups, q.GroupsRequest(true))
+		if tooMany := herb.CodeOf(err) == herb.CodeInvalid || found.Groups.Groups > len(found.Groups.Rows); q.By[0].HasIntervals() && tooMany {
+			found.Filled, err = false, nil
+			run(&found.Groups, q.GroupsRequest(false))
+			slices.Reverse(found.Groups.Rows)
+		}
+	}
+	if len(q.By) > 1 {
+		run(&found.Series, q.SeriesRequest())
+		if len(q.Series) > 0 {
+			run(&found.Chosen, q.ChosenRequest())
+		}
+		run(&found.Cells, q.CellsRequest(found))
+	}
+	return found, err
 }

@@ -77,6 +77,9 @@ func (q *Question) measureText() string {
 	return s
 }
 
+// gapsText says that lines end where intervals have no rows.
+const gapsText = "lines with gaps"
+
 func kindText(k plot.Kind) string {
 	switch k {
 	case plot.Stacked:
@@ -408,14 +411,22 @@ func (b *sentenceBuilder) split(series int) {
 	case shown == 1:
 		w.Text = "largest"
 	}
+	if len(b.q.Series) > 0 {
+		names := make([]string, len(b.q.Series))
+		for i, label := range b.q.Series {
+			names[i] = b.q.groupLabel(b.q.By[1], label)
+		}
+		const longest = 80
+		w.Before, w.Text, w.Quiet = ": ", herb.Clip(strings.Join(names, ", "), longest), false
+	}
 	numbers := []int{2, 3, 4, 6, 8, 12, splitRows, shown, usual}
 	slices.Sort(numbers)
 	for _, n := range slices.Compact(numbers) {
 		if n <= most {
-			w.Choices = append(w.Choices, b.choice(strconv.Itoa(n)+" largest", n == shown, func(q *Question) { q.Split = n }))
+			w.Choices = append(w.Choices, b.choice(strconv.Itoa(n)+" largest", n == shown && len(b.q.Series) == 0, func(q *Question) { q.Split, q.Series = n, nil }))
 		}
 	}
-	if series > 1 {
+	if series > 1 || len(b.q.Series) > 0 {
 		b.words = append(b.words, w)
 	}
 }
@@ -427,7 +438,13 @@ func (b *sentenceBuilder) kind() {
 	}
 	w := Word{ID: "kind", Before: " as ", Text: kindText(b.q.Kind)}
 	for _, k := range kinds {
-		w.Choices = append(w.Choices, b.choice(kindText(k), k == b.q.Kind, func(q *Question) { q.Kind = k }))
+		w.Choices = append(w.Choices, b.choice(kindText(k), k == b.q.Kind && !b.q.Gaps, func(q *Question) { q.Kind, q.Gaps = k, false }))
+		if k == plot.Lines && !b.q.isAdditive() {
+			w.Choices = append(w.Choices, b.choice(gapsText, b.q.Gaps, func(q *Question) { q.Kind, q.Gaps = k, true }))
+		}
+	}
+	if b.q.Gaps {
+		w.Text = gapsText
 	}
 	b.words = append(b.words, w)
 }

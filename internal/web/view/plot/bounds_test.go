@@ -90,18 +90,18 @@ func checkFigure(t *testing.T, values []float64, label string) {
 	t.Helper()
 	for _, intervals := range []bool{true, false} {
 		for _, fromZero := range []bool{true, false} {
-			d := plot.Data{Intervals: intervals, FromZero: fromZero, Unit: "€"}
+			d := plot.Data{Intervals: intervals, FromZero: fromZero, Unit: "€", Mark: mark}
 			for i, v := range values {
 				at := float64(i)
 				if i%2 == 0 {
 					at = v
 				}
-				d.Groups = append(d.Groups, plot.Group{Label: label, Total: label, At: at, Next: v, Importance: i % 3, Mark: plot.Mark{Title: "x"}})
+				d.Groups = append(d.Groups, plot.Group{Label: label, Total: label, At: at, Next: v, Importance: i % 3})
 			}
 			for s := range 2 {
 				cells := make([]plot.Cell, len(values))
 				for i, v := range values {
-					cells[i] = plot.Cell{Value: v, Known: (i+s)%5 != 4, Text: label, Mark: plot.Mark{Title: "x"}}
+					cells[i] = plot.Cell{Value: v, Known: (i+s)%5 != 4, Text: label}
 				}
 				d.Series = append(d.Series, plot.Series{Name: label, Cells: cells})
 			}

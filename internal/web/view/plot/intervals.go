@@ -1,6 +1,9 @@
 package plot
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // The sizes of charts of intervals, in pixels.
 const (
@@ -82,13 +85,6 @@ func (f *Figure) names(d Data, a frame, wanted []float64) {
 	}
 }
 
-// axis writes the labels of intervals.
-func (f *Figure) axis(d Data, a frame, x func(int) float64) {
-	for _, l := range axisLabels(d.Groups, x, textSize, 0, f.Width) {
-		f.text(l.x, a.bottom+21, "middle", "tick", l.text)
-	}
-}
-
 func (f *Figure) lines(d Data) {
 	a := f.newFrame(d, false)
 	first, last := d.Groups[0].At, d.Groups[len(d.Groups)-1].At
@@ -100,43 +96,71 @@ func (f *Figure) lines(d Data) {
 		return across.at(d.Groups[i].At)
 	}
 	ends := make([]float64, len(d.Series))
-	for i, s := range d.Series {
+	for i := range d.Series {
 		ends[i] = a.bottom
-		path, dots := "", ""
-		connected := func(g int) bool {
-			return g > 0 && g < len(s.Cells) && s.Cells[g-1].Known && s.Cells[g].Known && adjacent(d.Groups[g-1], d.Groups[g])
+		points := linePoints(d, a, i, x)
+		if len(points) > 0 {
+			ends[i] = points[len(points)-1].y
 		}
-		for g, c := range s.Cells {
-			if !c.Known {
-				continue
-			}
-			ends[i] = a.y.at(c.Value)
-			switch at := join(x(g), ends[i]); {
-			case connected(g):
-				path += "L" + at
-			case connected(g + 1):
-				path += "M" + at
-			default: // without neighbours
-				dots += "M" + at + "h.01"
-			}
+		if len(points)*len(d.Series) > maxPoints {
+			points, f.Thinned = thinPoints(points), true
 		}
+		path, dots := linePath(d, points)
 		f.shape("curve "+className(d, i), path)
 		if dots != "" {
 			f.shape("curve dot "+className(d, i), dots)
 		}
 	}
-	f.axis(d, a, x)
+	f.axis(d, a.bottom+21, axisSpan{from: first, to: last, at: func(v float64) float64 {
+		if first == last {
+			return x(0)
+		}
+		return across.at(v)
+	}})
 	f.names(d, a, ends)
-	for g, group := range d.Groups {
-		from, to := a.left, a.right
-		if g > 0 {
-			from = (x(g-1) + x(g)) / 2
+	f.hitAcross(d, a, func(i int) (left, right float64) {
+		left, right = a.left, a.right
+		if i > 0 {
+			left = (x(i-1) + x(i)) / 2
 		}
-		if g < len(d.Groups)-1 {
-			to = (x(g) + x(g+1)) / 2
+		if i < len(d.Groups)-1 {
+			right = (x(i) + x(i+1)) / 2
 		}
-		f.hit(group.Mark, rectangle(from, a.top, to-from, a.bottom-a.top))
+		return left, right
+	})
+}
+
+// linePoints returns the points of the known values of a series.
+func linePoints(d Data, a frame, series int, x func(int) float64) (points []point) {
+	for g, c := range d.Series[series].Cells {
+		if c.Known {
+			points = append(points, point{x(g), a.y.at(c.Value), g})
+		}
 	}
+	return points
+}
+
+// linePath returns the path through points, and dots for points without neighbours.
+func linePath(d Data, points []point) (path, dots string) {
+	var line, alone strings.Builder
+	connected := func(i int) bool {
+		if i <= 0 || i >= len(points) {
+			return false
+		}
+		before, after := points[i-1].group, points[i].group
+		return !d.Gaps || after == before+1 && adjacent(d.Groups[before], d.Groups[after])
+	}
+	for i, p := range points {
+		switch at := join(p.x, p.y); {
+		case connected(i):
+			line.WriteString("L" + at)
+		case connected(i + 1):
+			line.WriteString("M" + at)
+		default:
+			alone.WriteString("M" + at + "h.01")
+		}
+	}
+	return line.String(), alone.String()
 }
 
 func adjacent(before, after Group) bool {
@@ -146,10 +170,15 @@ func adjacent(before, after Group) bool {
 // columns draws upright bars, one group beside the other.
 func (f *Figure) columns(kind Kind, d Data) {
 	a := f.newFrame(d, kind == Stacked)
-	band := (a.right - a.left) / float64(len(d.Groups))
-	gap := math.Min(band*0.2, 8)
-	x := func(i int) float64 { return a.left + band*(float64(i)+0.5) }
-	ends, paths := make([]float64, len(d.Series)), make([]string, len(d.Series))
+	first, last := d.Groups[0].At, d.Groups[len(d.Groups)-1].Next
+	across := newScale(first, last, a.left, a.right)
+	f.axis(d, a.bottom+21, axisSpan{from: first, to: last, at: across.at, bars: true})
+	d = f.thin(d, int(a.right-a.left))
+	edges := func(i int) (left, right float64) {
+		left = across.at(d.Groups[i].At)
+		return left, max(across.at(d.Groups[i].Next), left+0.5)
+	}
+	ends, paths := make([]float64, len(d.Series)), make([]strings.Builder, len(d.Series))
 	for i := range ends {
 		ends[i] = a.bottom
 	}
@@ -160,7 +189,9 @@ func (f *Figure) columns(kind Kind, d Data) {
 			if !c.Known {
 				continue
 			}
-			left, width := a.left+band*float64(g)+gap/2, band-gap
+			left, right := edges(g)
+			gap := math.Min((right-left)*0.2, 8)
+			left, width := left+gap/2, right-left-gap
 			base := 0.0
 			switch {
 			case kind == Stacked && c.Value < 0:
@@ -182,15 +213,12 @@ func (f *Figure) columns(kind Kind, d Data) {
 			if kind != Stacked {
 				ends[i] = y1
 			}
-			paths[i] += rectangle(left, math.Min(y0, y1), width, math.Abs(y1-y0))
+			paths[i].WriteString(rectangle(left, math.Min(y0, y1), width, math.Abs(y1-y0)))
 		}
 	}
-	for i, path := range paths {
-		f.shape("box "+className(d, i), path)
+	for i := range paths {
+		f.shape("box "+className(d, i), paths[i].String())
 	}
-	f.axis(d, a, x)
 	f.names(d, a, ends)
-	for g, group := range d.Groups {
-		f.hit(group.Mark, rectangle(a.left+band*float64(g), a.top, band, a.bottom-a.top))
-	}
+	f.hitAcross(d, a, edges)
 }

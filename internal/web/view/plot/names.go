@@ -58,7 +58,7 @@ func (f *Figure) rows(kind Kind, d Data) {
 				to = 0
 			}
 			f.shapeRow(className(d, i), *from, *from+to, y, height)
-			f.hit(c.Mark, rectangle(math.Min(*from, *from+to), y, math.Max(math.Abs(to), 0.5), height))
+			f.hit(d, g, g, i, rectangle(math.Min(*from, *from+to), y, math.Max(math.Abs(to), 0.5), height))
 			if g == 0 {
 				wanted = append(wanted, *from+to/2)
 			}
@@ -89,7 +89,7 @@ func (f *Figure) row(d Data, g, i int, zero, end, y, height float64) {
 	if g == 0 && len(d.Series) > 1 {
 		f.text(at+TextWidth(text, nameSize)+6, y+height/2+4, "start", "name "+className(d, i), Clip(s.Name, nameSize, f.nameWidth(d)))
 	}
-	f.hit(c.Mark, rectangle(0, y, f.Width, height))
+	f.hit(d, g, g, i, rectangle(0, y, f.Width, height))
 }
 
 func (f *Figure) shapeRow(class string, from, to, y, height float64) {
@@ -135,11 +135,16 @@ const Levels = 6
 
 // heat draws a cell for each value. Intervals are columns; names are rows.
 func (f *Figure) heat(d Data) {
+	const narrowest = 3 // column, in pixels
+	all := d
+	if d.Intervals {
+		d = f.thin(d, int((f.Width-f.labelColumn(names(d.Series))-10)/narrowest))
+	}
 	rows, columns := names(d.Series), d.Groups
-	cell := func(r, c int) Cell { return d.Series[r].Cells[c] }
+	position := func(r, c int) (group, series int) { return c, r }
 	if !d.Intervals {
 		rows, columns = d.Groups, names(d.Series)
-		cell = func(r, c int) Cell { return d.Series[c].Cells[r] }
+		position = func(r, c int) (group, series int) { return r, c }
 	}
 	left := f.labelColumn(rows) + 10
 	width := (f.Width - left) / float64(len(columns))
@@ -149,30 +154,36 @@ func (f *Figure) heat(d Data) {
 		top = 26 // the names of the columns
 	}
 	low, high := valueRange(d, false)
+	across := newScale(all.Groups[0].At, all.Groups[len(all.Groups)-1].Next, left, f.Width)
 	for r := range rows {
 		y := top + height*float64(r)
 		f.text(left-8, y+height/2+4, "end", "label", Clip(rows[r].Label, nameSize, left-10))
 		for c := range columns {
-			v := cell(r, c)
-			area := rectangle(left+width*float64(c)+0.5, y+0.5, math.Max(width-1, 0.5), height-1)
+			group, series := position(r, c)
+			v := d.Series[series].Cells[group]
+			from, to := left+width*float64(c), left+width*float64(c+1)
+			if d.Intervals {
+				from = across.at(d.Groups[c].At)
+				to = max(across.at(d.Groups[c].Next), from+0.5)
+			}
+			gap := min(1, (to-from)/4)
+			area := rectangle(from+gap/2, y+0.5, to-from-gap, height-1)
 			class := "cell none"
 			if v.Known && v.Value != 0 {
 				class = "cell " + level(v.Value, low, high)
 			}
 			f.shape(class, area)
-			f.hit(v.Mark, area)
+			f.hit(d, group, group, series, area)
 		}
 	}
 	f.Height = top + height*float64(len(rows)) + 8
-	x := func(i int) float64 { return left + width*(float64(i)+0.5) }
 	if d.Intervals {
 		f.Height += 20
-		for _, l := range axisLabels(columns, x, textSize, 0, f.Width) {
-			f.text(l.x, f.Height-8, "middle", "tick", l.text)
-		}
+		first, last := all.Groups[0].At, all.Groups[len(all.Groups)-1].Next
+		f.axis(all, f.Height-8, axisSpan{from: first, to: last, at: across.at, bars: true})
 	} else {
 		for c := range columns {
-			f.text(x(c), top-10, "middle", "tick", Clip(columns[c].Label, textSize, width-6))
+			f.text(left+width*(float64(c)+0.5), top-10, "middle", "tick", Clip(columns[c].Label, textSize, width-6))
 		}
 	}
 	f.levels(low, high, d.Unit)

@@ -32,18 +32,22 @@ type Data struct {
 	Intervals bool   // groups are intervals of time or numbers, in their order
 	FromZero  bool   // the scale of values begins at zero, as lengths require
 	Unit      string // of the values; empty: none
+	Axis      Axis   // of intervals
+	Gaps      bool   // lines do not connect groups that are not adjacent
+	// Mark returns what a reader learns about the groups from the first to the last one, of one
+	// series or, if it is negative, of all; nil: nothing can be clicked.
+	Mark func(first, last, series int) Mark
+
+	spans []span // of the groups that thin has merged; nil: there are none
 }
 
 // Group is a position on the axis of groups.
 type Group struct {
-	Label      string // at the axis, unless Short fits better
-	Short      string // of an interval that is not the first with a label
-	Importance int    // of the label of an interval: the most important ones stay if space is scarce
-	// At and Next are the start and the end of an interval. A line has a gap where the next group
-	// begins later.
-	At, Next float64
-	Total    string // text of the value of all series
-	Mark
+	Label      string  // at the axis of names, and of times of day and durations
+	Short      string  // of an interval that is not the first with a label
+	Importance int     // of the label of an interval: the most important ones stay if space is scarce
+	At, Next   float64 // start and end of an interval
+	Total      string  // text of the value of all series
 }
 
 // Mark is what a reader learns about a part of a chart, and where a click leads.
@@ -60,8 +64,7 @@ type Series struct {
 type Cell struct {
 	Value float64
 	Known bool   // false: the group has no value
-	Text  string // exact
-	Mark
+	Text  string // as a label
 }
 
 // Figure is a chart with coordinates.
@@ -70,6 +73,7 @@ type Figure struct {
 	Shapes        []Shape
 	Texts         []Text
 	Hits          []Hit
+	Thinned       bool // several groups share a column of pixels, which shows only some of their values
 }
 
 // Shape is a path. Its class determines its color.
@@ -115,9 +119,10 @@ func (f *Figure) text(x, y float64, anchor, class, text string) {
 	f.Texts = append(f.Texts, Text{rounded(x), rounded(y), anchor, class, Clip(text, textSize, f.Width)})
 }
 
-func (f *Figure) hit(m Mark, path string) {
-	if m.Title != "" {
-		f.Hits = append(f.Hits, Hit{m, path})
+// hit adds an area for the groups from the first to the last one.
+func (f *Figure) hit(d Data, first, last, series int, path string) {
+	if d.Mark != nil {
+		f.Hits = append(f.Hits, Hit{d.Mark(d.span(first).first, d.span(last).last, series), path})
 	}
 }
 

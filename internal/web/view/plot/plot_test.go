@@ -5,8 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -89,24 +91,26 @@ func TestClip(t *testing.T) {
 	}
 }
 
+func mark(_, _, _ int) plot.Mark { return plot.Mark{Title: "x"} }
+
 // example returns data with groups and series of random values.
 func example(groups, series int, intervals bool) plot.Data {
 	random := rand.New(rand.NewPCG(3, uint64(groups*100+series)))
-	d := plot.Data{Intervals: intervals, FromZero: true, Unit: "€"}
+	d := plot.Data{Intervals: intervals, FromZero: true, Unit: "€", Mark: mark}
 	for g := range groups {
 		label := fmt.Sprintf("group %d of many", g)
 		if intervals {
 			label = fmt.Sprint(1900 + g)
 		}
 		d.Groups = append(d.Groups, plot.Group{
-			Label: label, Importance: b2i(g%10 == 0) + b2i(g%50 == 0), At: float64(g), Next: float64(g + 1), Total: "1,234.50 €", Mark: plot.Mark{Title: label},
+			Label: label, Importance: b2i(g%10 == 0) + b2i(g%50 == 0), At: float64(g), Next: float64(g + 1), Total: "1,234.50 €",
 		})
 	}
 	for s := range series {
 		one := plot.Series{Name: strings.Repeat("series ", s%4+1) + fmt.Sprint(s)}
 		for range groups {
 			v := math.Round(random.Float64() * 1000)
-			one.Cells = append(one.Cells, plot.Cell{Value: v, Known: random.IntN(9) > 0, Text: fmt.Sprint(v), Mark: plot.Mark{Title: "x"}})
+			one.Cells = append(one.Cells, plot.Cell{Value: v, Known: random.IntN(9) > 0, Text: fmt.Sprint(v)})
 		}
 		d.Series = append(d.Series, one)
 	}
@@ -138,35 +142,104 @@ func TestTextsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// TestAxis checks which intervals have labels.
-func TestAxis(t *testing.T) {
+// labelsBelow returns the labels of the axis of intervals.
+func labelsBelow(f plot.Figure) string {
+	var got []string
+	for _, text := range f.Texts {
+		if text.Anchor == "middle" {
+			got = append(got, text.Text)
+		}
+	}
+	return strings.Join(got, " | ")
+}
+
+// TestAxis_calendar checks that ticks are at the beginnings of years, quarters, months, weeks, days
+// or hours, whichever groups there are, and that each year is named once.
+func TestAxis_calendar(t *testing.T) {
 	t.Parallel()
+	day := func(year, month, day int) time.Time {
+		return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	}
 	for _, tt := range []struct {
-		quarters int
+		from, to time.Time
+		next     func(time.Time) time.Time
 		width    float64
 		want     string
 	}{
-		{4, 1000, "Q1 2016 Q2 Q3 Q4"}, {44, 1000, "Q1 2016 2017 2018 2019 2020 2021 2022 2023 2024 2025 2026"}, {44, 372, "Q1 2016 2018 2020 2022 2024 2026"},
-		{1, 372, "Q1 2016"}, {400, 372, "Q1 2020 2040 2060 2080 2100"},
+		{day(2006, 1, 3), day(2026, 4, 17), func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }, 1000,
+			"2007 | 2008 | 2009 | 2010 | 2011 | 2012 | 2013 | 2014 | 2015 | 2016 | 2017 | 2018 | 2019 | 2020 | 2021 | 2022 | 2023 | 2024 | 2025 | 2026"},
+		{day(2006, 1, 3), day(2026, 4, 17), func(t time.Time) time.Time { return t.AddDate(0, 0, 3) }, 340, "2010 | 2015 | 2020 | 2025"},
+		{day(2023, 1, 1), day(2025, 12, 1), func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }, 1000,
+			"Jan 2023 | Apr | Jul | Oct | Jan 2024 | Apr | Jul | Oct | Jan 2025 | Apr | Jul | Oct"},
+		{day(2023, 11, 1), day(2024, 3, 1), func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }, 1000, "Nov 2023 | Dec | Jan 2024 | Feb | Mar"},
+		{day(2023, 12, 20), day(2024, 1, 20), func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }, 700, "25 Dec 2023 | 1 Jan 2024 | 8 Jan | 15 Jan"},
+		{day(2016, 1, 1), day(2016, 10, 1), func(t time.Time) time.Time { return t.AddDate(0, 3, 0) }, 1000, "Q1 2016 | Q2 | Q3 | Q4"},
+		{day(2016, 1, 1), day(2016, 1, 1), func(t time.Time) time.Time { return t.AddDate(0, 3, 0) }, 340, "Q1 2016"},
+		{day(2024, 2, 29), day(2024, 3, 1), func(t time.Time) time.Time { return t.Add(time.Hour) }, 700, "29 Feb 2024 | 03:00 | 06:00 | 09:00 | 12:00 | 15:00 | 18:00 | 21:00 | 1 Mar"},
 	} {
-		d := plot.Data{Intervals: true, FromZero: true, Series: []plot.Series{{Cells: make([]plot.Cell, tt.quarters)}}}
-		for i := range tt.quarters {
-			year, quarter := 2016+i/4, i%4+1
-			g := plot.Group{Label: fmt.Sprintf("Q%d %d", quarter, year), Short: fmt.Sprint("Q", quarter), At: float64(i), Next: float64(i + 1)}
-			if quarter == 1 {
-				g.Short, g.Importance = fmt.Sprint(year), 1+b2i(year%5 == 0)+b2i(year%10 == 0)
-			}
-			d.Groups = append(d.Groups, g)
+		d := plot.Data{Intervals: true, FromZero: true, Axis: plot.Axis{Zone: time.UTC}, Series: make([]plot.Series, 1)}
+		for at := tt.from; !at.After(tt.to); at = tt.next(at) {
+			d.Groups = append(d.Groups, plot.Group{Label: "?", At: float64(at.Unix()), Next: float64(tt.next(at).Unix())})
+			d.Series[0].Cells = append(d.Series[0].Cells, plot.Cell{Value: 1, Known: true})
 		}
-		f := plot.Draw(plot.Bars, d, tt.width)
-		var got []string
+		if got := labelsBelow(plot.Draw(plot.Lines, d, tt.width)); got != tt.want {
+			t.Errorf("%v to %v in %v pixels:\n%s, want\n%s", tt.from, tt.to, tt.width, got, tt.want)
+		}
+	}
+}
+
+// TestAxis_numbers checks that ticks of histograms are at the edges that they name, and that years
+// have no separators.
+func TestAxis_numbers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		from, width float64
+		count       int
+		plain       bool
+		want        string
+	}{
+		{0, 5, 8, false, "0 | 5 | 10 | 15 | 20 | 25 | 30 | 35 | 40"}, {-14, 7, 4, false, "−14 | −7 | 0 | 7 | 14"}, {0, 7, 60, false, "0 | 70 | 140 | 210 | 280 | 350 | 420"},
+		{1990, 1, 4, true, "1990 | 1991 | 1992 | 1993"}, {1900, 1, 120, true, "1900 | 1920 | 1940 | 1960 | 1980 | 2000 | 2020"}, {0, 1e12, 4, false, "0 | 1T | 2T | 3T | 4T"},
+	} {
+		d := plot.Data{Intervals: true, FromZero: true, Mark: mark, Axis: plot.Axis{Width: tt.width, Plain: tt.plain}, Series: make([]plot.Series, 1)}
+		for i := range tt.count {
+			at := tt.from + float64(i)*tt.width
+			d.Groups = append(d.Groups, plot.Group{Label: "?", At: at, Next: at + tt.width})
+			d.Series[0].Cells = append(d.Series[0].Cells, plot.Cell{Value: 1, Known: true})
+		}
+		f := plot.Draw(plot.Bars, d, 500)
+		if got := labelsBelow(f); got != tt.want {
+			t.Errorf("%d intervals of %v from %v: %s, want %s", tt.count, tt.width, tt.from, got, tt.want)
+		}
+		edges := map[string]bool{}
+		for _, h := range f.Hits {
+			edges[strings.Fields(h.Path)[0]] = true // M and the left edge
+		}
 		for _, text := range f.Texts {
-			if text.Anchor == "middle" {
-				got = append(got, text.Text)
+			if v, err := strconv.Atoi(text.Text); text.Anchor == "middle" && err == nil && v < int(tt.from)+tt.count*int(tt.width) && v > int(tt.from) && !tt.plain && !edges["M"+fmt.Sprint(text.X)] {
+				t.Errorf("the tick %s at %v is not at an edge: %v", text.Text, text.X, edges)
 			}
 		}
-		if strings.Join(got, " ") != tt.want {
-			t.Errorf("%d quarters: %s, want %s", tt.quarters, strings.Join(got, " "), tt.want)
+	}
+}
+
+// TestThin checks that a chart with more groups than pixels keeps the largest values and says so.
+func TestThin(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []plot.Kind{plot.Bars, plot.Lines, plot.Heat} {
+		d := example(100_000, 1, true)
+		d.Axis.Width = 1
+		d.Series[0].Cells[77_777] = plot.Cell{Value: 5000, Known: true}
+		f := plot.Draw(kind, d, 1000)
+		size := 0
+		for _, s := range f.Shapes {
+			size += len(s.Path)
+		}
+		if !f.Thinned || len(f.Hits) > 500 || size > 100_000 {
+			t.Errorf("%s: thinned %v, %d hits, %d bytes", kind, f.Thinned, len(f.Hits), size)
+		}
+		if small := plot.Draw(kind, example(300, 1, true), 1000); small.Thinned {
+			t.Errorf("%s of 300 groups is thinned", kind)
 		}
 	}
 }
@@ -228,7 +301,7 @@ func TestLines(t *testing.T) {
 		for i := range cells {
 			cells[i] = plot.Cell{Value: float64(i), Known: i != tt.missing}
 		}
-		f := plot.Draw(plot.Lines, plot.Data{Groups: tt.groups, Intervals: true, Series: []plot.Series{{Cells: cells}}}, 500)
+		f := plot.Draw(plot.Lines, plot.Data{Groups: tt.groups, Intervals: true, Gaps: true, Series: []plot.Series{{Cells: cells}}}, 500)
 		moves, dots := 0, 0
 		for _, s := range f.Shapes {
 			if strings.HasPrefix(s.Class, "curve dot") {

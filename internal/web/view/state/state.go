@@ -37,6 +37,7 @@ const (
 	ParamFind          = "_find"          // text that the columns contain which the script requests for a menu
 	ParamCount         = "_columns"       // a column whose distribution the script requests, repeated
 	ParamKind          = "_kind"          // the form of the chart
+	ParamGaps          = "_gaps"          // lines end where intervals have no rows
 	ParamSplit         = "_split"         // the number of series of the chart
 	ParamSmall         = "_small"         // the version of which an image is a preview, so that browsers cache it
 
@@ -155,7 +156,8 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Values = p.Value
 	case ParamFind:
 		s.Find = p.Value
-	case query.ParamBy, query.ParamMeasure, query.ParamGroupSort, query.ParamTopGroups, query.ParamZone, ParamKind, ParamSplit:
+	case query.ParamBy, query.ParamMeasure, query.ParamGroupSort, query.ParamTopGroups, query.ParamZone, ParamKind, ParamSplit, ParamGaps,
+		query.ParamSeries, query.ParamSeriesEmpty:
 		s.Question = s.Question.WithValue(p.Name, p.Value)
 	case ParamSmall:
 		s.Small = p.Value
