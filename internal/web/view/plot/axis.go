@@ -43,9 +43,8 @@ func (f *Figure) axis(d Data, y float64, a axisSpan) {
 // numberLabels returns labels of edges of intervals: the shortest multiple of their width that
 // leaves enough space. It returns nil if there is none.
 func (a axisSpan) numberLabels(axis Axis, width float64) []axisLabel {
-	step := axis.Width
 	for _, factor := range multiples() {
-		step = axis.Width * factor
+		step := axis.Width * factor
 		first, last := math.Ceil(a.from/step-1e-9), math.Floor(a.to/step+1e-9)
 		if !(last >= first) || last-first >= maxTicks {
 			continue
