@@ -108,7 +108,7 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 	} else if len(kinds) > 0 {
 		q.Kind = kinds[0]
 	}
-	q.Gaps = q.Gaps && q.Kind == plot.Lines
+	q.Gaps = q.Gaps && q.Kind == plot.Lines && !q.isAdditive()
 	if split := params.Get(state.ParamSplit); split != "" {
 		_, most := q.seriesLimits()
 		if q.Split = state.ParseUpTo(split, most); q.Split == 0 {
@@ -229,7 +229,7 @@ func (q *Question) with(change func(*Question)) *Question {
 	} else if len(c.Series) > most {
 		c.Series = c.Series[:most]
 	}
-	c.Gaps = c.Gaps && c.Kind == plot.Lines
+	c.Gaps = c.Gaps && c.Kind == plot.Lines && !c.isAdditive()
 	return &c
 }
 
