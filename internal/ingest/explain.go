@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
+	"herbarium/internal/ingest/delimited"
 	"herbarium/internal/ingest/file"
+	"herbarium/internal/ingest/jsontext"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -39,7 +42,7 @@ func Explain(ctx context.Context, src Source, opts Options) (rows.Explanation, e
 			err = nil
 		}
 		if name := r.Options().Encoding; name != "" {
-			samples, failure := charset.CompareEncodings(ctx, f, name)
+			samples, failure := charset.CompareEncodings(ctx, f, name, 2)
 			e.Encodings, err = samples, cmp.Or(err, failure)
 		}
 		return err
@@ -49,4 +52,24 @@ func Explain(ctx context.Context, src Source, opts Options) (rows.Explanation, e
 	}
 	e.Readings = e.Readings[:min(len(e.Readings), maxReadings)]
 	return e, err
+}
+
+// Encodings shows words of the first file of a source in the encodings in which they can be read,
+// at most limit: the used one first. There are none if the format is not text or all words are
+// ASCII.
+func Encodings(ctx context.Context, src Source, used string, limit int) (samples []rows.EncodingSample, err error) {
+	p, err := newPass(src, Options{}, Formats())
+	if err != nil {
+		return nil, err
+	}
+	defer p.dir.Close()
+	err = p.readFile(ctx, 0, p.src.Files()[0], func(f *file.File, _ int) error {
+		format, _, err := f.Detect(p.src.Format)
+		if err != nil || !slices.Contains([]string{delimited.Format().Name, delimited.TSV().Name, jsontext.Format().Name}, format.Name) {
+			return err
+		}
+		samples, err = charset.SampleEncodings(ctx, f, used, limit)
+		return err
+	})
+	return samples, err
 }

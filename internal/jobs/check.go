@@ -7,6 +7,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/progress"
 	"herbarium/internal/publish"
@@ -31,6 +32,17 @@ func (s *Service) Tables(ctx context.Context, f *upload.File) []string {
 	name := cmp.Or(f.Name, "file")
 	src := ingest.Source{Input: f.Content(), DisplayName: name, Path: name}
 	return discover.New(discover.Options{Formats: ingest.Formats()}).Tables(ctx, src)
+}
+
+// Encodings shows words of a file of text in the encodings in which they can be read, at most
+// limit: the used one first. There are none if all words are ASCII or the file cannot be read.
+func (s *Service) Encodings(ctx context.Context, f *upload.File, used string, limit int) []rows.EncodingSample {
+	name := cmp.Or(f.Name, "file")
+	samples, err := ingest.Encodings(ctx, ingest.Source{Input: f.Content(), DisplayName: name, Path: name}, used, limit)
+	if err != nil {
+		return nil
+	}
+	return samples
 }
 
 // CheckRef fails if files cannot be published as a dataset.

@@ -28,7 +28,7 @@ func (e Edits) check() error {
 		name  string
 		value *string
 		limit int
-	}{{"title", e.Title, herb.MaxTitle}, {"license", e.License, herb.MaxTitle}, {"description", e.Description, herb.MaxDescription}, {"table", &e.Table, herb.MaxTitle}} {
+	}{{"title", e.Title, herb.MaxTitle}, {"license", e.License, herb.MaxTitle}, {"description", e.Description, herb.MaxDescription}, {"table", &e.Table, herb.MaxTitle}, {"encoding", &e.Encoding, herb.MaxTitle}} {
 		if t.value != nil && (!utf8.ValidString(*t.value) || utf8.RuneCountInString(*t.value) > t.limit) {
 			return herb.Invalidf("the %s must be text of at most %d characters", t.name, t.limit)
 		}
@@ -129,17 +129,20 @@ func (c ColumnEdit) isZero() bool {
 // editsRows reports whether the publisher has decided what rows are.
 func (e Edits) editsRows() bool { return e.HeaderRows != nil || len(e.Keep)+len(e.Drop) > 0 }
 
-// refersToFile reports whether the edits are about rows or columns of the file.
-func (e Edits) refersToFile() bool { return e.editsRows() || len(e.Columns) > 0 }
+// refersToFile reports whether the edits are about the encoding, rows or columns of the file.
+func (e Edits) refersToFile() bool { return e.editsRows() || len(e.Columns) > 0 || e.Encoding != "" }
 
 // needsDescriptor reports whether the edits cannot be published without a descriptor.
 func (e Edits) needsDescriptor() bool {
 	e.Table = ""
 	e = e.withoutEmpty()
-	return e.editsRows() || len(e.Columns) > 0 || e.Title != nil || e.Description != nil || e.License != nil || e.Access != "" || e.PrimaryKey != nil
+	return e.editsRows() || len(e.Columns) > 0 || e.Title != nil || e.Description != nil || e.License != nil || e.Access != "" || e.PrimaryKey != nil || e.Encoding != ""
 }
 
-// ofRows returns the edits that a reading of rows depends on: those about the table and its rows.
+// ofFile returns the edits about the file: its table and its encoding.
+func (e Edits) ofFile() Edits { return Edits{Table: e.Table, Encoding: e.Encoding} }
+
+// ofRows returns the edits that a reading of rows depends on: those about the file and its rows.
 func (e Edits) ofRows() Edits {
-	return Edits{Table: e.Table, HeaderRows: e.HeaderRows, Keep: e.Keep, Drop: e.Drop}
+	return Edits{Table: e.Table, Encoding: e.Encoding, HeaderRows: e.HeaderRows, Keep: e.Keep, Drop: e.Drop}
 }

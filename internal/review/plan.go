@@ -63,6 +63,9 @@ func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) 
 	delete(p.Resource, "url")
 	p.Resource["path"] = cmp.Or(r.Name, ref.Name)
 	p.fold(reading)
+	if e.Encoding != "" {
+		p.Resource["encoding"] = e.Encoding
+	}
 	p.describe(e)
 	p.setAccess(e.Access, live, s.opts.Access)
 	return p, nil

@@ -49,7 +49,9 @@ func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Re
 
 // present makes a review from what was found.
 func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) Review {
-	out := Review{Draft: r.draft(id), Tables: f.tables, Live: live.Version}
+	out := Review{
+		Draft: r.draft(id), Tables: f.tables, Encodings: f.encodings, Encoding: cmp.Or(r.Edits.Encoding, f.encoding), Live: live.Version,
+	}
 	if f.err != nil {
 		out.Error = plainMessage(herb.MessageOf(f.err))
 		out.Field, out.Problem = herb.FieldOf(f.err)

@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/jobs"
 	"herbarium/internal/progress"
 	"herbarium/internal/upload"
@@ -23,8 +24,11 @@ type finding struct {
 	key    string
 	err    error // why the file cannot be published with them; the rest is what it looks like without a schema
 	tables []string
-	facts  *facts // nil, as the rest: nothing could be read
-	result *result
+	// encodings are those of Review.Encodings; nil: they were not needed.
+	encodings []rows.EncodingSample
+	encoding  string // in which the file was read
+	facts     *facts // nil, as the rest: nothing could be read
+	result    *result
 	// check is what the publish would do; nil if only the rows were read, which other edits refer
 	// to, or there is an error.
 	check *versions.Result
@@ -83,7 +87,7 @@ func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*fac
 		return nil, err
 	}
 	if p.table != "" || e.editsRows() || len(e.Columns) > 0 {
-		base, err := s.newPlan(r, Edits{Table: e.Table}, live)
+		base, err := s.newPlan(r, e.ofFile(), live)
 		if err != nil {
 			return nil, err
 		}
@@ -319,7 +323,7 @@ func (s *Service) inspect(
 			running.enter(phaseReading)
 			found.tables = s.tables(ctx, id, file)
 		}, func(t *ingest.Table) (err error) {
-			found.facts = newFacts(t)
+			found.facts, found.encoding = newFacts(t), t.Source.Dialect.Encoding
 			if found.result, err = s.examine(ctx, t, found.facts, r, live, running); err != nil {
 				return err
 			}
@@ -343,6 +347,9 @@ func (s *Service) inspect(
 		if len(found.tables) > 0 && p.table == "" && !p.needed { // one must be chosen
 			break
 		}
+	}
+	if found.encoding != "" || found.err != nil && found.result == nil {
+		found.encodings = s.encodings(ctx, id, file, found.encoding)
 	}
 	if found.err != nil && found.result != nil {
 		p.nameColumns(found.result.columns, found.facts)
@@ -368,6 +375,18 @@ func (s *Service) tables(ctx context.Context, id string, file *upload.File) []st
 		return f.tables
 	}
 	return s.opts.Jobs.Tables(ctx, file)
+}
+
+// maxEncodings is the number of encodings that a review shows.
+const maxEncodings = 8
+
+// encodings returns words of a file in the encodings that it may have. They do not depend on the
+// settings.
+func (s *Service) encodings(ctx context.Context, id string, file *upload.File, used string) []rows.EncodingSample {
+	if f := s.finding(id, ""); f != nil && f.encodings != nil {
+		return f.encodings
+	}
+	return s.opts.Jobs.Encodings(ctx, file, used, maxEncodings)
 }
 
 // request returns the request that publishes a draft with the plan.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/progress"
 	"herbarium/internal/versions"
 )
@@ -32,6 +33,7 @@ type Edits struct {
 	Access      herb.Access        `json:"access,omitempty"`
 	PrimaryKey  *[]string          `json:"primary_key,omitempty"` // fields, by their names without the edits of columns
 	Table       string             `json:"table,omitempty"`       // of a file of several
+	Encoding    string             `json:"encoding,omitempty"`    // of a file of text
 	HeaderRows  *[]int             `json:"header_rows,omitempty"` // from 1; an empty list: there is no header
 	Keep        []int              `json:"keep,omitempty"`        // rows that are records although they look like something else
 	Drop        []int              `json:"drop,omitempty"`        // rows that are not records
@@ -51,12 +53,14 @@ type ColumnEdit struct {
 // Review is what publishing a draft would do.
 type Review struct {
 	Draft     Draft
-	Progress  *progress.Progress // not nil while the file is read; the members below are of the check before then
-	Error     string             // why the file cannot be read with these settings; empty if it can
-	Field     string             // that Error is about; empty if it is about none
-	Problem   string             // of Field: Error without places and without what to do
-	Tables    []string           // of a file of several, of which one must be chosen or is
-	Live      string             // the version that it would replace; empty if there is none
+	Progress  *progress.Progress    // not nil while the file is read; the members below are of the check before then
+	Error     string                // why the file cannot be read with these settings; empty if it can
+	Field     string                // that Error is about; empty if it is about none
+	Problem   string                // of Field: Error without places and without what to do
+	Tables    []string              // of a file of several, of which one must be chosen or is
+	Encodings []rows.EncodingSample // in which the words of the file can be read; empty if that is not in doubt
+	Encoding  string                // in which the file is read; empty: UTF-8, or it is not text
+	Live      string                // the version that it would replace; empty if there is none
 	Title     string
 	About     string // description
 	License   string

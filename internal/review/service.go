@@ -10,6 +10,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/progress"
@@ -24,6 +25,8 @@ type Jobs interface {
 	Check(ctx context.Context, r jobs.Request, begun func(), read func(*ingest.Table) error, report func(progress.Progress)) (versions.Result, error)
 	// Tables returns the tables of a file, if there are several.
 	Tables(ctx context.Context, f *upload.File) []string
+	// Encodings shows words of a file of text in at most limit encodings, the used one first.
+	Encodings(ctx context.Context, f *upload.File, used string, limit int) []rows.EncodingSample
 	// Start publishes a file in the background, and closes it.
 	Start(ctx context.Context, r jobs.Request) (*jobs.Job, error)
 	// Wait returns the state of a publish on any node, after it has ended or a time has passed.

@@ -62,35 +62,56 @@ func (c *wordCollector) decode(name string) (words []string) {
 }
 
 // CompareEncodings shows words of a file in the encoding in which it was read, and in the best
-// other encoding in which they differ. There are none if the encoding is one of Unicode or all
-// words are ASCII.
-func CompareEncodings(ctx context.Context, f rows.File, used string) ([]rows.EncodingSample, error) {
+// other encodings in which they differ, at most limit in all. There are none if the encoding is one
+// of Unicode or all words are ASCII.
+func CompareEncodings(ctx context.Context, f rows.File, used string, limit int) ([]rows.EncodingSample, error) {
 	if strings.HasPrefix(standardName(used), "utf-") {
 		return nil, nil
 	}
-	counts, err := (&decoder{ctx: ctx, file: f}).countBytes()
-	if err != nil {
+	samples, err := SampleEncodings(ctx, f, used, limit)
+	if len(samples) == 0 || !samples[0].Used {
 		return nil, err
 	}
-	words := counts.words.decode(used)
-	if len(words) == 0 {
-		return nil, nil
+	return samples, err
+}
+
+// SampleEncodings shows words of a file in the encodings in which all of them can be read and
+// differ, at most limit: the used one first, the others by their rank. used may be empty.
+func SampleEncodings(ctx context.Context, f rows.File, used string, limit int) (samples []rows.EncodingSample, err error) {
+	counts, err := (&decoder{ctx: ctx, file: f}).countBytes()
+	if err != nil || len(counts.words.words) == 0 {
+		return nil, err
 	}
-	samples := []rows.EncodingSample{{Encoding: used, Used: true, Words: words}}
-	others := []string{"Shift_JIS", "EUC-JP", "GB18030", "Big5", "EUC-KR"}
-	isEastAsian := slices.ContainsFunc(others, func(name string) bool { return strings.EqualFold(name, standardName(used)) })
-	if !isEastAsian {
-		others = nil
-	}
-	for _, e := range counts.rankEncodings() {
-		if e.isUsable(counts) || e.name == windows1252 {
-			others = append(others, e.name)
-		}
-	}
-	for _, name := range others {
-		if other := counts.words.decode(name); other != nil && !slices.Equal(other, words) {
-			return append(samples, rows.EncodingSample{Encoding: name, Words: other}), nil
+	for _, name := range counts.candidates(used) {
+		words := counts.words.decode(name)
+		isSame := func(s rows.EncodingSample) bool { return slices.Equal(s.Words, words) }
+		if words != nil && len(samples) < limit && !slices.ContainsFunc(samples, isSame) {
+			samples = append(samples, rows.EncodingSample{Encoding: name, Used: name == used, Words: words})
 		}
 	}
 	return samples, nil
+}
+
+// candidates returns the encodings that a text may have: the used one first.
+func (c *byteCounts) candidates(used string) (names []string) {
+	if used != "" {
+		names = append(names, used)
+	}
+	if c.invalidRuns == 0 {
+		names = append(names, "UTF-8")
+	}
+	eastAsian := []string{"Shift_JIS", "EUC-JP", "GB18030", "Big5", "EUC-KR"}
+	isEastAsian := slices.ContainsFunc(eastAsian, func(name string) bool { return strings.EqualFold(name, standardName(used)) })
+	if isEastAsian {
+		names = append(names, eastAsian...)
+	}
+	for _, e := range c.rankEncodings() {
+		if e.isUsable(c) || e.name == windows1252 {
+			names = append(names, e.name)
+		}
+	}
+	if !isEastAsian { // these encodings have a character for most pairs of bytes
+		names = append(names, eastAsian...)
+	}
+	return names
 }

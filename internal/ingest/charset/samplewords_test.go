@@ -34,7 +34,7 @@ func TestCompareEncodings(t *testing.T) {
 			{Encoding: "shift_jis", Used: true, Words: []string{"x" + strings.Repeat("木", 19)}}, {Encoding: "GB18030", Words: []string{"x" + strings.Repeat("栘", 19)}},
 		}},
 	} {
-		got, err := CompareEncodings(t.Context(), memory{Content: tt.content}, tt.used)
+		got, err := CompareEncodings(t.Context(), memory{Content: tt.content}, tt.used, 2)
 		must.NoError(t, err)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)

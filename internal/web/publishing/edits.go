@@ -51,6 +51,9 @@ func applyForm(r *review.Review, current review.Edits, form url.Values) (review.
 		}
 		e.Access = access
 	}
+	if given, changed := changedInput(form, "encoding"); changed {
+		e.Encoding = given
+	}
 	shown := e.Table // by the page
 	if form.Has("was-table") {
 		shown = form.Get("was-table")
@@ -58,7 +61,7 @@ func applyForm(r *review.Review, current review.Edits, form url.Values) (review.
 	for _, name := range []string{"table", "pick"} {
 		if table := form.Get(name); table != "" && table != shown && slices.Contains(r.Tables, table) {
 			// Rows and columns belong to the previous table.
-			return review.Edits{Table: table, Title: e.Title, Description: e.Description, License: e.License, Access: e.Access}, nil
+			return review.Edits{Table: table, Encoding: e.Encoding, Title: e.Title, Description: e.Description, License: e.License, Access: e.Access}, nil
 		}
 	}
 	before := cloneEdits(e)

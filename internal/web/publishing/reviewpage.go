@@ -25,6 +25,36 @@ type publishHead struct {
 	Line string         // what is published
 	Step int            // 1: choose a file, 2: review it, 3: live
 	Done *datasets.Done // with a dataset that the visitor may not read; nil: nothing
+
+	Encodings []encodingChoice // of the file; empty: it is not in doubt
+	Encoding  string           // that the publisher has chosen; empty: none
+}
+
+// encodingChoice is an encoding of the file.
+type encodingChoice struct {
+	Value, Label string // an empty value is the detected encoding
+	Selected     bool
+}
+
+// encodingChoices returns the encodings that a file may have, each with words of the file.
+func encodingChoices(r *review.Review) (all []encodingChoice) {
+	const most = 4
+	edited := r.Draft.Edits.Encoding
+	for _, e := range r.Encodings {
+		c := encodingChoice{Value: e.Encoding, Selected: strings.EqualFold(e.Encoding, r.Encoding)}
+		var words []string
+		for _, word := range e.Words[:min(len(e.Words), most)] {
+			words = append(words, format.PlainText(word))
+		}
+		if c.Label = e.Encoding + ": " + strings.Join(words, ", "); c.Selected && edited == "" {
+			c.Value = "" // it stays detected
+		}
+		all = append(all, c)
+	}
+	if len(all) > 0 && !slices.ContainsFunc(all, func(c encodingChoice) bool { return c.Selected }) {
+		all = append([]encodingChoice{{Value: edited, Label: cmp.Or(r.Encoding, "UTF-8"), Selected: true}}, all...)
+	}
+	return all
 }
 
 // reviewPage is the review of a draft.
@@ -57,6 +87,7 @@ func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
 	if _, table, ok := strings.Cut(r.Format, ", "); ok {
 		page.Head.Line += " · " + table
 	}
+	page.Head.Encodings, page.Head.Encoding = encodingChoices(r), r.Draft.Edits.Encoding
 	if page.Progress != nil {
 		page.Refresh = 1
 	}
