@@ -188,7 +188,7 @@ func TestNearType(t *testing.T) {
 		doc := s.page(t, catalog+"?_distributions=1"+filter, 200)
 		header := func(name string) *html.Node { return one(t, doc, has("data-field", name)) }
 		for name, want := range map[string]string{
-			"category": "010k", "title": "free text5–130 characters", "url": "60 values3–4 characters",
+			"category": "010 k", "title": "free text5–130 characters", "url": "60 values3–4 characters",
 		} {
 			if got := words(one(t, header(name), tag("p", "lab"))); got != want {
 				t.Errorf("%s: %q, want %q", name, got, want)

@@ -214,17 +214,17 @@ func (b *answerBuilder) data() plot.Data {
 	for _, row := range b.shown {
 		g, _ := b.newGroup(b.By[0], row.By[0])
 		if !d.Intervals && len(b.By) == 2 {
-			g.Total = b.short(row.Values[0])
+			g.Total = b.label(row.Values[0])
 		}
 		d.Groups = append(d.Groups, g)
 	}
-	withText := !d.Intervals || b.Question.Kind == kindTable
+	withText := !d.Intervals && b.Question.Kind != kindTable
 	for _, s := range b.series {
 		one := plot.Series{Name: s.name, Other: s.other, Cells: make([]plot.Cell, len(s.values))}
 		for i, v := range s.values {
 			c := &one.Cells[i]
 			if c.Value, c.Known = b.number(v); withText {
-				c.Text = b.short(v)
+				c.Text = b.label(v)
 			}
 		}
 		d.Series = append(d.Series, one)
@@ -352,8 +352,8 @@ func (b *answerBuilder) pivot(d plot.Data) *Pivot {
 	}
 	for i, group := range b.shown {
 		row := PivotRow{Link: state.Link{Label: b.groupLabel(b.By[0], group.By[0]), Href: b.href(b.By[:1], group.By[0])}}
-		for _, s := range d.Series {
-			row.Values = append(row.Values, s.Cells[i].Text)
+		for _, s := range b.series {
+			row.Values = append(row.Values, b.short(s.values[i]))
 		}
 		p.Rows = append(p.Rows, row)
 	}

@@ -45,7 +45,7 @@ func (q *Question) groupLabel(b query.By, label string) string {
 	}
 	if b.Width != "" {
 		if f := &q.fields[b.Field]; f.Type == herb.TypeDuration {
-			return label + " – " + text.Localize(f, labelInterval(f, b, label).Next)
+			return format.CompactDuration(label) + " – " + format.CompactDuration(text.Localize(f, labelInterval(f, b, label).Next))
 		}
 		next := b.Interval(herb.TypeNumber, label).Next
 		switch {
@@ -54,7 +54,7 @@ func (q *Question) groupLabel(b query.By, label string) string {
 		case q.data.Meanings[b.Field].IsYear:
 			return label + " – " + next
 		}
-		return format.GroupNumber(&herb.Field{}, label) + " – " + format.GroupNumber(&herb.Field{}, next)
+		return edgeText(label) + " – " + edgeText(next)
 	}
 	if q.fields[b.Field].Type == herb.TypeTime && b.Grain != "" {
 		return label
@@ -78,6 +78,22 @@ func (q *Question) groupLabel(b query.By, label string) string {
 	return label
 }
 
+// edgeText returns the edge of an interval of numbers.
+func edgeText(edge string) string {
+	if len(edge) > format.LongNumber {
+		return format.Compact(edge)
+	}
+	return format.GroupNumber(&herb.Field{}, edge)
+}
+
+// widthText returns the width of the intervals of a field.
+func widthText(f *herb.Field, width string) string {
+	if f.Type == herb.TypeDuration {
+		return format.CompactDuration(text.Localize(f, width))
+	}
+	return edgeText(width)
+}
+
 // labelInterval returns the interval of times of day or durations with a label.
 func labelInterval(f *herb.Field, b query.By, label string) query.Interval {
 	canonical, _ := text.Canonical(&herb.Field{Type: f.Type}, label) // a label of the API
@@ -91,7 +107,7 @@ func newClockGroup(f *herb.Field, b query.By, label string) (g plot.Group, ok bo
 	interval := labelInterval(f, b, label)
 	from, next := text.Localize(f, interval.From), text.Localize(f, cmp.Or(interval.Next, interval.From))
 	g.At, g.Next, ok = columns.ParseRange(seconds, from, next)
-	g.Label = label
+	g.Label = format.CompactDuration(label)
 	const hour = 60 * 60
 	for _, step := range []float64{hour, 3 * hour, 12 * hour} {
 		if math.Mod(g.At, step) == 0 {

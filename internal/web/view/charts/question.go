@@ -151,7 +151,7 @@ func (q *Question) kinds() (kinds []plot.Kind) {
 		return nil
 	case len(q.By) == 1 && !q.By[0].HasIntervals():
 		return []plot.Kind{plot.Bars}
-	case len(q.By) == 1 && q.By[0].Grain != "":
+	case len(q.By) == 1 && q.isTime(q.By[0]):
 		return []plot.Kind{plot.Lines, plot.Bars}
 	case len(q.By) == 1:
 		return []plot.Kind{plot.Bars, plot.Lines}
@@ -161,12 +161,17 @@ func (q *Question) kinds() (kinds []plot.Kind) {
 	}
 	kinds = append(kinds, plot.Grouped)
 	switch {
-	case q.By[0].Grain != "":
+	case q.isTime(q.By[0]):
 		kinds = append([]plot.Kind{plot.Lines}, kinds...)
 	case q.By[0].Width != "":
 		kinds = append(kinds, plot.Lines)
 	}
 	return append(kinds, plot.Heat, kindTable)
+}
+
+// isTime reports whether groups are intervals of time: of dates, or of years.
+func (q *Question) isTime(b query.By) bool {
+	return b.Grain != "" || b.Width != "" && q.data.Meanings[b.Field].IsYear
 }
 
 // isAdditive reports whether the values of groups add up to that of all of them.
@@ -422,13 +427,34 @@ func (q *Question) exact(value string) string {
 }
 
 // short formats a value of the measure, rounded to what a reader compares. Sums and counts are
-// exact.
+// exact unless they are long.
 func (q *Question) short(value string) string {
-	switch q.Measure.Kind {
-	case query.MeasureMean, query.MeasureStdDev, query.MeasureRatio, query.MeasureMedian:
-		if value != "" && !q.isDuration() {
-			return plot.WithUnit(format.Number(&herb.Field{}, value), q.unit())
+	switch exact := q.exact(value); {
+	case value == "":
+		return exact
+	case q.isDuration():
+		return format.CompactDuration(value)
+	case q.Measure.Kind == query.MeasureMean || q.Measure.Kind == query.MeasureMedian:
+		if len(exact) > format.LongNumber {
+			exact = plot.WithUnit(format.Number(&herb.Field{}, value), q.unit())
 		}
+		fallthrough
+	default:
+		if _, ok := q.number(value); len(exact) > 2*format.LongNumber && (ok || q.Measure.Kind.IsComputed()) {
+			return plot.WithUnit(format.Compact(value), q.unit())
+		}
+		return exact
 	}
-	return q.exact(value)
+}
+
+// label formats a value of the measure as a label of a chart.
+func (q *Question) label(value string) string {
+	_, ok := q.number(value)
+	switch {
+	case q.isDuration():
+		return q.short(value)
+	case !ok:
+		return herb.Clip(q.short(value), state.MaxChipText)
+	}
+	return plot.WithUnit(format.Compact(value), q.unit())
 }

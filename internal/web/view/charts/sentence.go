@@ -8,7 +8,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
-	"herbarium/internal/text"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/plot"
@@ -324,10 +323,10 @@ func (b *sentenceBuilder) interval(at int) {
 		}
 	case f.Type == herb.TypeNumber || f.Type == herb.TypeDuration:
 		for _, width := range b.widths(by) {
-			set("steps of "+text.Localize(f, width), width, query.By{Width: width})
+			set("steps of "+widthText(f, width), width, query.By{Width: width})
 		}
 		if by.Width != "" {
-			w.Before, w.Text = " in ", "steps of "+text.Localize(f, by.Width)
+			w.Before, w.Text = " in ", "steps of "+widthText(f, by.Width)
 		}
 	default:
 		return

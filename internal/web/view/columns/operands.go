@@ -1,7 +1,6 @@
 package columns
 
 import (
-	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -22,10 +21,12 @@ func BoundKey(f *herb.Field, bound string) (key string, ok bool) {
 // ShortOperand formats the end of a range in little space.
 func ShortOperand(c *Column, value string) string {
 	switch {
-	case c.IsCode && isDigits(value):
+	case c.IsCode && isDigits(value) && len(value) <= format.LongNumber:
 		return value
 	case c.Type == herb.TypeNumber:
 		return shortNumber(&c.Field, value)
+	case c.Type == herb.TypeDuration:
+		return format.CompactDuration(value)
 	case c.Type == herb.TypeDateTime:
 		day, _, _ := strings.Cut(format.Time(&c.Field, value), " ")
 		return day
@@ -33,19 +34,13 @@ func ShortOperand(c *Column, value string) string {
 	return format.Time(&c.Field, value)
 }
 
-// shortNumber formats a number with at most four digits and a suffix, as in 1.2M.
+// shortNumber formats a number as a label, such as 1.2 M.
 func shortNumber(f *herb.Field, value string) string {
 	canonical, status := text.Operand(f, value)
-	n, err := strconv.ParseFloat(canonical, 64)
-	if status != text.Valid || err != nil {
-		return value
+	if status != text.Valid {
+		return herb.Clip(value, format.LongNumber)
 	}
-	suffixes := []string{"", "k", "M", "B", "T"}
-	size := 0
-	for ; (n >= 10_000 || n <= -10_000 || size > 0 && (n >= 1000 || n <= -1000)) && size < len(suffixes)-1; size++ {
-		n /= 1000
-	}
-	return strconv.FormatFloat(n, 'g', 4, 64) + suffixes[size]
+	return format.Compact(canonical)
 }
 
 // FormatOperand formats a value to compare with as the table shows it.

@@ -78,13 +78,13 @@ func FormatTicks(ticks []float64) []string {
 	for _, u := range []struct {
 		size   float64
 		suffix string
-	}{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e4, "k"}} {
+	}{{1e12, "\u00a0T"}, {1e9, "\u00a0B"}, {1e6, "\u00a0M"}, {1e4, "\u00a0k"}} {
 		if highest >= u.size {
 			divisor, suffix = u.size, u.suffix
 			break
 		}
 	}
-	if suffix == "k" {
+	if suffix == "\u00a0k" {
 		divisor = 1e3
 	}
 	places := 0
