@@ -150,7 +150,8 @@ func TestCellMenu(t *testing.T) {
 	focus := func(field string) string {
 		t.Helper()
 		cell := eval[string](b, `(() => { const cell = document.querySelector("#grid tbody tr:nth-child(3)").cells[
-			document.querySelector("#grid th[data-field=`+field+`]").cellIndex]; cell.focus(); return cell.dataset.raw ?? cell.textContent; })()`)
+			document.querySelector("#grid th[data-field=`+field+`]").cellIndex]; cell.focus();
+			return cell.dataset.raw ?? ([...cell.querySelectorAll(".tag")].map((tag) => tag.textContent).join() || cell.textContent); })()`)
 		return cell
 	}
 	menu := func() []string {

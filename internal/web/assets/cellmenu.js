@@ -2,7 +2,7 @@
 
 import { $, $$, on } from "./dom.js";
 import { listing, show } from "./address.js";
-import { copyText } from "./copy.js";
+import { copyText, shownValue } from "./copy.js";
 import { openMenu } from "./popup.js";
 
 const bodyCell = "#grid tbody td";
@@ -19,11 +19,6 @@ export async function rawOf(cell) {
   for (const [name, value] of Object.entries({ page: number, per_page: 1 })) query.set(name, value);
   const response = await fetch(location.pathname + "/data?" + query, { headers: { Accept: "application/json" } });
   return (await response.json()).data[0][field];
-}
-
-function shownValue(cell) {
-  const source = $("a, img", cell);
-  return cell.dataset.raw ?? source?.getAttribute("href") ?? source?.getAttribute("src") ?? cell.textContent;
 }
 
 // valuesOf returns the values of a cell: the elements of a list, or its only value; none if it is empty.

@@ -1,6 +1,6 @@
-// Columns: several sort fields, the menu of a column, moving by drag, and statistics.
+// Columns: several sort fields, the menu of a column, the menu of all columns, moving by drag, and statistics.
 
-import { $, $$, on } from "./dom.js";
+import { $, $$, on, onShow } from "./dom.js";
 import { listing, show, withWidth } from "./address.js";
 import { copyText } from "./copy.js";
 import { visit } from "./nav.js";
@@ -109,10 +109,37 @@ function moveColumn(field, other, before) {
   showFields(fields.toSpliced(fields.indexOf(other) + (before ? 0 : 1), 0, field));
 }
 
-const shownFields = () => $$("#grid th[data-field]").map((th) => th.dataset.field);
+let requested = null; // columns of the page that has been requested last; null: it is shown
+onShow(() => (requested = null));
+
+// The menu of all columns adds a column to those that the table shows, or removes it. What the menu lists has no influence: it may
+// be the result of a search for names.
+on("change", "#column-list input", (event, box) => {
+  const others = shownFields().filter((f) => f !== box.value);
+  if (!box.checked && others.length) showFields(others);
+  else if (box.checked) showFields(others.toSpliced(positionOf(box, others), 0, box.value));
+  else box.checked = true; // a table has a column
+});
+
+// positionOf returns where a column is added: after the one before it in the menu, so that removing a column can be undone; else at
+// the end.
+function positionOf(box, shown) {
+  const listed = $$("#column-list input").map((b) => b.value);
+  const before = listed.slice(0, listed.indexOf(box.value)).findLast((f) => shown.includes(f));
+  return before === undefined ? shown.length : shown.indexOf(before) + 1;
+}
+
+// The list of an open menu stays in its order, but always says which columns are shown.
+onShow(() => {
+  const shown = shownFields();
+  if (shown.length) for (const box of $$("#column-list input")) box.checked = shown.includes(box.value);
+});
+
+const shownFields = () => requested ?? $$("#grid th[data-field]").map((th) => th.dataset.field);
 
 // showFields shows columns in an order, of which the first stays in view.
 function showFields(fields) {
+  requested = fields;
   const query = listing();
   query.delete("_column");
   query.delete("_fields");

@@ -1,6 +1,6 @@
 // Copying and sharing.
 
-import { $, announce, on } from "./dom.js";
+import { $, $$, announce, on } from "./dom.js";
 
 // copyText copies a text, and tells screen readers whether it did.
 export async function copyText(text, what) {
@@ -46,8 +46,14 @@ on("click", "button[data-share]", async (event, button) => {
 document.addEventListener("copy", (event) => {
   const selection = getSelection();
   /** @type {HTMLElement} */
-  const element = selection.anchorNode?.parentElement?.closest("[data-raw]");
+  const element = selection.anchorNode?.parentElement?.closest("[data-raw], .tags");
   if (!element?.contains(selection.focusNode) || selection.toString().trim() !== element.textContent.trim()) return;
-  event.clipboardData.setData("text/plain", element.dataset.raw);
+  event.clipboardData.setData("text/plain", shownValue(element));
   event.preventDefault();
 });
+
+// shownValue returns the value of a cell as the dataset has it. Most lists are written with commas between the tags.
+export function shownValue(cell) {
+  const source = $("a, img", cell), tags = $$(".tag", cell).map((tag) => tag.textContent);
+  return cell.dataset.raw ?? source?.getAttribute("href") ?? source?.getAttribute("src") ?? (tags.join() || cell.textContent);
+}

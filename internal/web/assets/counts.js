@@ -60,6 +60,14 @@ on("input", "input[name=_find]", async (event, box) => {
   if (next && foldText(box.value) === text) list.replaceChildren(...next.children);
 });
 
+// A menu opens with all of its columns.
+document.addEventListener("toggle", ({ target }) => {
+  const box = target.open && $("input[name=_find]", target);
+  if (!box?.value) return;
+  box.value = "";
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+}, true);
+
 // Enter selects the first column that is left.
 on("keydown", "input[name=_find]", (event, box) => {
   if (event.key !== "Enter") return;

@@ -26,4 +26,6 @@ export function announce(text) {
 export const grid = () => document.getElementById("grid");
 
 // onShow registers a function that initializes new content: it is called after the page is loaded and after each navigation.
+// Its event says in detail.top where other rows than before begin to be shown.
+/** @type {(initialize: (event: any) => void) => void} */
 export const onShow = (initialize) => document.addEventListener("shown", initialize);

@@ -1,6 +1,6 @@
 // Forms: the search and filters apply while you type.
 
-import { $, $$, on, onShow, swap } from "./dom.js";
+import { $, on, onShow, swap } from "./dom.js";
 import { showTime, visit } from "./nav.js";
 
 // formAddress returns the URL that a form submits, without empty values.
@@ -46,9 +46,8 @@ document.addEventListener("compositionend", (event) => event.target.dispatchEven
 
 document.addEventListener("change", ({ target }) => {
   const form = target.form;
-  if (!target.matches("[type=checkbox], [type=radio], select") || !swap()?.contains(form)) return;
+  if (!target.matches("[type=checkbox], [type=radio], select") || !swap()?.contains(form) || form.dataset.columns !== undefined) return;
   if (target.type === "radio" && !$("[type=checkbox]:checked", form)) return; // it says what becomes of the next choice
-  if (form.dataset.columns !== undefined && !$$("input[type=checkbox]", form).some((box) => box.checked)) return;
   visit(formAddress(form));
 });
 
@@ -64,8 +63,22 @@ document.addEventListener("submit", (event) => {
 on("click", "a[href*='_facet='], button[name=_facet]", (event, control) => {
   const name = control.value ?? new URL(control.href.baseVal ?? control.href).searchParams.getAll("_facet").at(-1);
   const chip = $(`details[data-facet="${CSS.escape(name)}"]`);
-  if (!chip || chip.contains(control)) return;
+  if (chip?.contains(control)) return;
+  added = name;
+  if (!chip) return;
   event.preventDefault();
+  focusAdded();
+}, true);
+
+let added; // name of the field whose filter has been requested
+
+// focusAdded opens the form of that filter.
+function focusAdded() {
+  const chip = added && $(`details[data-facet="${CSS.escape(added)}"]`);
+  if (!chip) return;
+  added = "";
   chip.open = true;
   $("input:not([type=hidden]), select", chip)?.focus();
-}, true);
+}
+
+onShow(focusAdded);

@@ -76,8 +76,8 @@ document.addEventListener("keydown", (event) => {
     ArrowRight: () => moveTo(row, column + 1),
     Home: () => moveTo(ends ? 1 : row, 0),
     End: () => moveTo(ends ? all.length - 1 : row, cell.parentElement.cells.length - 1),
-    PageUp: () => row <= 1 ? turnPage("prev") : moveTo(Math.max(1, row - rowsPerScreen()), column),
-    PageDown: () => row === all.length - 1 ? turnPage("next") : moveTo(row + rowsPerScreen(), column),
+    PageUp: () => row <= 1 ? turnPage("prev", column) : moveTo(Math.max(1, row - rowsPerScreen()), column),
+    PageDown: () => row === all.length - 1 ? turnPage("next", column) : moveTo(row + rowsPerScreen(), column),
     Enter: () => openCell(cell),
   };
   if (ends && !["Home", "End"].includes(event.key)) return;
@@ -86,7 +86,13 @@ document.addEventListener("keydown", (event) => {
   keys[event.key]();
 });
 
-const turnPage = (rel) => $(`.pages a[rel=${rel}]`)?.click();
+// turnPage goes on with the next row, the first one of the next page, or with the last one of the page before.
+async function turnPage(rel, column) {
+  const link = $(`.pages a[rel=${rel}]`);
+  if (!link) return;
+  await visit(link.href);
+  moveTo(rel === "next" ? 1 : rows().length - 1, column);
+}
 
 // openCell opens the record of a cell, or the menu of a column.
 function openCell(cell) {
@@ -101,9 +107,10 @@ on("focusin", "#grid th, #grid td", (event, cell) => event.target === cell && ce
 
 let searched = null; // for which matches have been scrolled into view
 
-onShow(() => {
+onShow(({ detail }) => {
   const area = grid();
   if (!area) return;
+  if (detail?.top !== undefined) area.scrollTop = detail.top; // other rows begin at the top
   const table = $("table", area);
   if (!table) return;
   area.removeAttribute("tabindex"); // its cells can be focused instead
@@ -118,10 +125,20 @@ onShow(() => {
   const stops = $$("tr > [tabindex='0']", area);
   for (const extra of stops.slice(1)) extra.tabIndex = -1;
   if (!stops.length) (table.rows[stopAt[0]]?.cells[stopAt[1]] ?? $("tbody td", area) ?? $("th", area))?.setAttribute("tabindex", "0");
+  if (detail?.top === 0) beginAtTop();
   const now = new URLSearchParams(location.search).get("search");
   if (now !== searched) showMatch();
   searched = now;
 });
+
+// beginAtTop moves the Tab stop to the first of other rows, in the same column, and the focus with it, unless it is in view.
+function beginAtTop() {
+  const area = grid(), stop = $("tbody [tabindex='0']", area);
+  if (!stop || stop.getBoundingClientRect().bottom <= area.getBoundingClientRect().bottom) return;
+  const first = $("tbody tr", area).cells[stop.cellIndex];
+  if (stop === document.activeElement) focusCell(first);
+  else setStop(first);
+}
 
 // showMatch scrolls the column of the first match into view if no match is.
 function showMatch() {

@@ -10,11 +10,11 @@
 import { Idiomorph } from "./idiomorph.js";
 
 // morph changes an element of the page into another. With keepInput, the focused input keeps its text. With typing, rows below the
-// window change after the last key.
-export function morph(old, next, { keepInput = true, typing = false } = {}) {
+// window change after the last key. With opens, the element is in a menu that opens.
+export function morph(old, next, { keepInput = true, typing = false, opens = false } = {}) {
   Idiomorph.morph(old, next, {
     callbacks: {
-      beforeNodeMorphed: (from, to) => !isPending(from, to) && !isClosed(from, to) && !patchRows(from, to, typing),
+      beforeNodeMorphed: (from, to) => !isPending(from, to, opens) && !isClosed(from, to) && !patchRows(from, to, typing),
       beforeAttributeUpdated: (name, element, change) => !isOwn(name, element, change, keepInput),
     },
   });
@@ -96,12 +96,12 @@ document.addEventListener("toggle", ({ target }) => {
   const from = target.open && target.lastElementChild, to = closed.get(from);
   if (!to) return;
   closed.delete(from);
-  morph(from, to);
+  morph(from, to, { opens: true });
 }, true);
 
 // isPending reports whether a part of the page stays as it is: its new content is loaded later, or one chooses from it.
-function isPending(from, to) {
-  if (from.dataset?.morph === "closed") return from.closest("details").open;
+function isPending(from, to, opens) {
+  if (from.dataset?.morph === "closed") return !opens && from.closest("details").open;
   if (from.dataset?.morph !== "loaded" || from.dataset.loaded === undefined || from.id !== to.id) return false;
   if (to.dataset.loaded !== undefined || to.dataset.total !== undefined) return false;
   delete from.dataset.loaded;

@@ -1,7 +1,7 @@
 // Navigation: links within #swap are fetched, and the #swap element of the response is morphed into the current one. All
 // state is in the URL, so history, reload and sharing work as without this script.
 
-import { $, announce, on, swap } from "./dom.js";
+import { $, $$, announce, grid, on, swap } from "./dom.js";
 import { morph } from "./morph.js";
 import { hideFailure, showFailure } from "./failure.js";
 
@@ -46,6 +46,8 @@ export async function visit(to, { typing: byTyping = false, history: entry = "pu
   }
   hideFailure();
   const began = performance.now();
+  const around = document.activeElement.closest(".sheet, .pages"), before = new URL(shown);
+  if (entry === "push") history.replaceState({ top: grid()?.scrollTop ?? 0 }, "");
   if (entry !== "none") {
     const address = response.url + (response.url.includes("#") ? "" : new URL(url, location.href).hash);
     history[byTyping && typing ? "replaceState" : "pushState"](null, "", address);
@@ -55,8 +57,16 @@ export async function visit(to, { typing: byTyping = false, history: entry = "pu
   document.title = page.title;
   morph(swap(), next, { keepInput: entry !== "none", typing: byTyping });
   announce($("[data-announce]")?.textContent ?? "");
-  document.dispatchEvent(new Event("shown"));
+  const top = entry === "none" ? history.state?.top ?? 0 : 0;
+  document.dispatchEvent(new CustomEvent("shown", { detail: rowsOf(before) === rowsOf(new URL(shown)) ? {} : { top } }));
+  if (around && document.activeElement === document.body) $$("summary, a", around).find((e) => e.checkVisibility())?.focus(); // what was focused is gone
   lastShow = performance.now() - began;
+}
+
+// rowsOf returns what a URL says about the rows: filters, search, order and page. The other parameters say how they are shown.
+function rowsOf({ searchParams }) {
+  const isRows = ([name]) => !name.startsWith("_") || name.includes("[") || name === "_version";
+  return String(new URLSearchParams([...searchParams].filter(isRows)));
 }
 
 let lastShow = 0; // time that the last page took the script, in milliseconds

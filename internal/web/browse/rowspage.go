@@ -38,6 +38,7 @@ type rowsPage struct {
 	Pager   *tables.Pager
 	Record  *tables.Record
 
+	Address     string // of the view, for print
 	URL         string // of the API call
 	Readable    string // its path and query, without escapes where that is unambiguous
 	NoScript    string // the same of the call for what is drawn without a script; empty: the same call
@@ -101,6 +102,7 @@ func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs
 	page.Head.Preview = p.previewHref(v, page.State)
 	l := p.Shell(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setPreview(&l, page.State, &page.Head, page.Words.String())
+	page.Address = l.Address
 	l.Images, l.Framed = len(v.columns.Images) > 0, true
 	if pairs == nil && v.Pinned == "" {
 		l.Canonical = l.Origin + site.PathDatasets + v.Ref.String()

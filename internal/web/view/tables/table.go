@@ -287,7 +287,8 @@ func (cell *Cell) addTags(f *herb.Field, value string, h *highlighter) {
 		encoded, _ := json.Marshal(elements[:min(len(elements), maxOffered)]) // strings
 		cell.Offered = string(encoded)
 	}
-	if cell.Clipped = len(value) > maxCellValue; !cell.Clipped {
+	cell.Clipped = len(value) > maxCellValue
+	if !cell.Clipped && !(isComplete && strings.Join(elements, ",") == value) { // else the script joins the tags
 		cell.Raw = value
 	}
 }
