@@ -18,7 +18,8 @@ type Meaning struct {
 // Columns is what the columns of a version mean.
 type Columns struct {
 	Meanings []Meaning // by the position of the field
-	Naming   int       // position of the field whose values name the records
+	Naming   int       // position of the field whose values name the records, which the table begins with
+	Titles   int       // position of the field whose values are the titles of records
 	Images   []int     // positions of the fields with images
 	Pairs    []Pair    // of coordinates
 	Charts   []Chart   // that they suggest, the best first
@@ -43,7 +44,8 @@ func Read(d *herb.Dataset) *Dataset {
 			all.Images = append(all.Images, i)
 		}
 	}
-	all.Naming, all.Pairs = namingColumn(all), mapPairs(all)
+	all.Naming, all.Titles = namingColumns(all)
+	all.Pairs = mapPairs(all)
 	all.Charts = suggestCharts(all)
 	return all
 }

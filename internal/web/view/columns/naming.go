@@ -8,18 +8,29 @@ import (
 	"herbarium/internal/web/view/format"
 )
 
-// namingColumn returns the position of the field whose values name the records for a reader: a
-// title or name, else a short text that differs in all records and is no identifier, else the
-// primary key, else the first field.
-func namingColumn(d *Dataset) int {
+// namingColumns returns the positions of the field whose values name the records for a reader, and
+// of the field whose values are their titles: a title or name, else a short text that differs in
+// all records and is no identifier. Without one, the primary key or the first field names the
+// records; titles are those of a key with a single field that is not text, else the text with the
+// most distinct values.
+func namingColumns(d *Dataset) (naming, titles int) {
 	best := BestColumn(d, func(i int) int { return namingScore(d, i) })
 	if best < 0 {
 		best = BestColumn(d, func(i int) int { return uniqueTextScore(d, i) })
 	}
-	if best < 0 && len(d.PrimaryKey) > 0 {
-		best = herb.FieldIndex(d.Fields, d.PrimaryKey[0])
+	if best >= 0 {
+		return best, best
 	}
-	return max(best, 0)
+	if len(d.PrimaryKey) > 0 {
+		naming = max(herb.FieldIndex(d.Fields, d.PrimaryKey[0]), 0)
+		if len(d.PrimaryKey) == 1 && d.Fields[naming].Type != herb.TypeText {
+			return naming, naming
+		}
+	}
+	if titles = BestColumn(d, func(i int) int { return distinctTextScore(d, i) }); titles < 0 {
+		titles = naming
+	}
+	return naming, titles
 }
 
 // BestColumn returns the position of the first field with the highest score; -1 if all scores
@@ -57,17 +68,28 @@ func namingScore(d *Dataset, i int) int {
 }
 
 // uniqueTextScore rates a field by its values as the name of a record; 0 if it is none. Names
-// consist of words.
+// consist of words and nearly all differ.
 func uniqueTextScore(d *Dataset, i int) int {
+	c := d.Meanings[i].Report
+	isName := func(value string) bool {
+		return !strings.ContainsFunc(value, unicode.IsDigit) && !strings.ContainsAny(value, "@_/")
+	}
+	if distinctTextScore(d, i) == 0 || 10*c.Filled < 9*d.Records || 10*c.Distinct < 9*c.Filled || !isName(c.Min) || !isName(c.Max) {
+		return 0
+	}
+	return 1
+}
+
+// distinctTextScore rates a field as the title of a record by the number of its values; 0 if they
+// are not short texts with letters, or if most records have none.
+func distinctTextScore(d *Dataset, i int) int {
 	f, c := d.Fields[i], d.Meanings[i].Report
 	if c == nil || f.Type != herb.TypeText || d.Meanings[i].Kind != KindText || isCodeName(f.Name) || format.IsWebAddress(c.Min) || format.IsWebAddress(c.Max) {
 		return 0
 	}
-	isName := func(value string) bool {
-		return strings.ContainsFunc(value, unicode.IsLetter) && !strings.ContainsFunc(value, unicode.IsDigit) && !strings.ContainsAny(value, "@_/")
-	}
-	if 10*c.Filled < 9*d.Records || 10*c.Distinct < 9*c.Filled || c.Longest > LongText || !isName(c.Min) || !isName(c.Max) {
+	hasLetter := func(value string) bool { return strings.ContainsFunc(value, unicode.IsLetter) }
+	if 2*c.Filled < d.Records || c.Longest > LongText || !hasLetter(c.Min) || !hasLetter(c.Max) {
 		return 0
 	}
-	return 1
+	return c.Distinct
 }

@@ -53,3 +53,37 @@ func TestNamingColumn(t *testing.T) {
 		t.Errorf("%s names the records, want dish", got)
 	}
 }
+
+// TestTitles checks which column has the titles of records that no column names: never a date or a
+// code if there are words.
+func TestTitles(t *testing.T) {
+	t.Parallel()
+	text := func(name, lowest, highest string, distinct int) herb.ColumnReport {
+		return herb.ColumnReport{Field: name, Type: herb.TypeText, Min: lowest, Max: highest, Longest: 20, Filled: 100, Distinct: distinct}
+	}
+	date := herb.ColumnReport{Field: "date", Type: herb.TypeDate, Filled: 100, Distinct: 100}
+	id := herb.ColumnReport{Field: "id", Type: herb.TypeNumber, Filled: 100, Distinct: 100}
+	for _, tt := range []struct {
+		columns []herb.ColumnReport
+		key     string
+		want    string
+	}{
+		{[]herb.ColumnReport{date, text("region", "North", "West", 4), text("country", "Albania", "Zimbabwe", 50)}, "", "country"},
+		{[]herb.ColumnReport{text("line", "001", "099", 99), text("stop", "Abbey 1", "Zoo 2", 30)}, "", "stop"},
+		{[]herb.ColumnReport{text("geo_code", "AT", "US", 50), text("country", "Albania", "Zimbabwe", 50)}, "geo_code", "country"},
+		{[]herb.ColumnReport{id, text("mode", "bus", "tram", 3)}, "id", "id"},
+		{[]herb.ColumnReport{date, text("link", "https://a.example/", "https://z.example/", 100)}, "", "date"},
+	} {
+		d := &herb.Dataset{Records: 100}
+		d.Report = &herb.Report{Columns: tt.columns}
+		for _, c := range tt.columns {
+			d.Fields = append(d.Fields, herb.Field{Name: c.Field, Type: c.Type})
+		}
+		if tt.key != "" {
+			d.PrimaryKey = []string{tt.key}
+		}
+		if got := d.Fields[Read(d).Titles].Name; got != tt.want {
+			t.Errorf("key %q: the titles are those of %s, want %s", tt.key, got, tt.want)
+		}
+	}
+}

@@ -18,7 +18,7 @@ type FoundRow struct {
 // NewFoundRow returns how a row is shown among the results of a search.
 func NewFoundRow(d *columns.Dataset, search *query.Search, row herb.Record) FoundRow {
 	const visible, width = 90, 600 // characters, and about their width in pixels
-	h, naming := newHighlighter(search), d.Naming
+	h, naming := newHighlighter(search), d.Titles
 	r := FoundRow{Title: title(d, row)}
 	if pieces := h.pieces(r.Title); pieces != nil {
 		r.Pieces = pieces

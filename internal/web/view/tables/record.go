@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/state"
@@ -79,12 +81,16 @@ const (
 	longValue = 90
 )
 
-// title returns the name of a record for a reader.
+// title returns the name of a record for a reader; empty if it has none. A value without letters,
+// such as a date or a code, follows the name of its column.
 func title(d *columns.Dataset, row herb.Record) string {
-	i := d.Naming
-	name := herb.Clip(format.PlainText(row[i]), maxTitle)
-	if d.Fields[i].Type != herb.TypeText && name != "" {
-		return columns.Heading(d.Fields[i]) + " " + name
+	f := &d.Fields[d.Titles]
+	name := herb.Clip(format.PlainText(row[d.Titles]), maxTitle)
+	switch _, status := text.Operand(f, row[d.Titles]); {
+	case name == "", f.Type != herb.TypeText && status != text.Valid: // missing, such as NA
+		return ""
+	case f.Type != herb.TypeText, !strings.ContainsFunc(name, unicode.IsLetter):
+		return columns.Heading(*f) + " " + name
 	}
 	return name
 }

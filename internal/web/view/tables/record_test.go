@@ -39,3 +39,22 @@ func TestRecord_elements(t *testing.T) {
 		}
 	}
 }
+
+// TestRecord_title checks that titles are words, or follow the name of their column.
+func TestRecord_title(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		field       herb.Field
+		value, want string
+	}{
+		{herb.Field{Name: "date", Type: herb.TypeDate, Notation: herb.Notation{Missing: []string{"NA"}}}, "NA", ""},
+		{herb.Field{Name: "date", Type: herb.TypeDate}, "2024-02-29", "date 2024-02-29"},
+		{herb.Field{Name: "line", Type: herb.TypeText}, "001", "line 001"},
+		{herb.Field{Name: "plant", Type: herb.TypeText}, "Rose 1", "Rose 1"},
+		{herb.Field{Name: "plant", Type: herb.TypeText}, "", ""},
+	} {
+		if got := title(columns.Read(&herb.Dataset{Fields: []herb.Field{tt.field}}), herb.Record{tt.value}); got != tt.want {
+			t.Errorf("the title of %s %q is %q, want %q", tt.field.Name, tt.value, got, tt.want)
+		}
+	}
+}
