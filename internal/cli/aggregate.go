@@ -49,7 +49,7 @@ It reads the data folder directly, whether a server is running or not.`,
 		}
 		return r.aggregate(ctx, d, ref, params.Encode(), format)
 	})
-	cmd.Flags().StringArrayVar(&by, "by", nil, "`field` to group by, such as category, date:month or price:10; repeat it for a second one")
+	cmd.Flags().StringArrayVar(&by, "by", nil, "`field` to group by, such as category, date:month, date:weekday or price:10; repeat it for a second one")
 	cmd.Flags().StringArrayVar(&measures, "measure", nil, "`measure` to compute, such as sum:price or ratio:price/weight; repeat it for more (default count)")
 	cmd.Flags().StringArrayVar(&having, "having", nil, "`condition` on a measure, such as count[gte]=10; repeat it for more")
 	stringFlag(cmd, &sort, "sort", "`labels and measures` to sort by, such as -sum:price or by2,by1", offer())

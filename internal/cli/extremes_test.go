@@ -32,7 +32,7 @@ func TestServe_extremeValues(t *testing.T) {
 	s := e.serve(t, "--request-timeout", "5m")
 	const page, api = "/datasets/edge/values", "/api/v1/edge/values"
 	paths := []string{"/", "/?search=very", "/api/v1", "/catalog.jsonld", "/openapi.json", page + "/about", page + "/api", page + "/versions", page + "/map", api, api + "/report", api + "/versions"}
-	grains := []string{"day", "day:year", "day:quarter", "day:month", "day:week", "day:day", "at:hour"}
+	grains := []string{"day", "day:year", "day:quarter", "day:month", "day:week", "day:day", "at:hour", "day:weekday", "day:month_of_year", "at:hour_of_day"}
 	for _, width := range []string{"1", "1000", "0.001", "1" + strings.Repeat("0", 15), "1" + strings.Repeat("0", 306)} {
 		grains = append(grains, "post:"+width, "number:"+width)
 	}
@@ -56,7 +56,7 @@ func TestServe_extremeValues(t *testing.T) {
 			if (i+k)%9 == 0 {
 				query(page+"/chart", "_by", by, "_measure", m)
 				query(page+"/chart.svg", "_by", by, "_measure", m, "post", "1234567890123456789")
-				query(api+"/aggregate", "_by", by, "_measure", m, "_fill", "true")
+				query(api+"/aggregate", "_by", by, "_measure", m, "_fill", "zero")
 			}
 		}
 		query(page+"/chart", "_by", by, "_by", "text", "_measure", "sum:number")

@@ -114,7 +114,7 @@ func plainRequests(plant int) map[string]plainRequest {
 		"getRecord":                  {literal: map[string]any{"id": id, "name": "Dog rose", "tag": "shrub"}},
 		"countValues":                {target: catalog + "/facets" + counts},
 		"countInGrid":                {target: catalog + "/grid?_x=id&_y=price&_bounds=0,0,600,100&_columns=4&_rows=3&" + query(filters...)[1:]},
-		"aggregate":                  {target: catalog + "/aggregate?_by=category&_by=date:year&_measure=count&_measure=mean:price&_measure=stddev:price&_measure=ratio:price/id&_sort=-count&_top=5&_having=count%5Bgte%5D=2&" + query(filters...)[1:]},
+		"aggregate":                  {target: catalog + "/aggregate?_by=category&_by=date:weekday&_measure=count&_measure=mean:price&_measure=stddev:price&_measure=ratio:price/id&_sort=-count&_top=5&_having=count%5Bgte%5D=2&" + query(filters...)[1:]},
 		"aggregateCSV":               {target: catalog + "/aggregate.csv?_by=price:10&_fill=zero&_measure=sum:price", format: asText},
 		"listDatasets":               {target: "/api/v1?page=1&per_page=2"},
 		"searchRecords":              {target: "/api/v1/search?search=fern"},

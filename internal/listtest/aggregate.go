@@ -51,6 +51,9 @@ func directed(c int, desc bool) int {
 
 // Aggregate implements query.Source.
 func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
+	if r.Zone != nil && !r.AnyZone && o.ignoresZone(r.By) {
+		return query.Aggregate{}, r.ErrUnusedZone()
+	}
 	found := o.findAll(r.Request)
 	slices.Sort(found)
 	groups := []*group{{records: found}}
@@ -61,11 +64,16 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 		}
 		groups = divided
 	}
+	o.trimZones(groups, r.By)
 	groups = slices.DeleteFunc(groups, func(g *group) bool { return !isSelected(g, r.Labels) })
 	slices.SortFunc(groups, compareLabels)
 	if r.Fill {
 		groups = fillGroups(groups, r.By[0], o.fields[r.By[0].Field], r.Zone)
+		if r.By[0].IsCyclic() {
+			groups = slices.DeleteFunc(groups, func(g *group) bool { return !isSelected(g, r.Labels) })
+		}
 	}
+	o.trimZones(groups, r.By)
 	a := query.Aggregate{Total: len(found)}
 	fields := r.ValueFields()
 	var rows []measured
@@ -172,6 +180,9 @@ func (o *Oracle) label(b query.By, value string, zone *time.Location) label {
 	switch {
 	case b.Width != "":
 		return bucketLabel(f, p.number, b.Width)
+	case b.Grain == query.GrainHourOfDay && f.Type == herb.TypeTime:
+		hours := new(big.Rat).Quo(p.number, big.NewRat(10000, 1))
+		return numberLabel(new(big.Int).Div(hours.Num(), hours.Denom()).Int64() % 24)
 	case b.Grain != "" && f.Type == herb.TypeTime:
 		return clockLabel(b.Grain, p.number)
 	case b.Grain != "":
@@ -185,6 +196,40 @@ func (o *Oracle) label(b query.By, value string, zone *time.Location) label {
 	default:
 		return label{text: value, place: p}
 	}
+}
+
+// ignoresZone reports whether datetimes are grouped by grains and none of them has a zone.
+func (o *Oracle) ignoresZone(by []query.By) bool {
+	ignores := false
+	for _, b := range by {
+		if b.Grain != "" && o.fields[b.Field].Type == herb.TypeDateTime {
+			if ignores = true; o.hasZone(b) {
+				return false
+			}
+		}
+	}
+	return ignores
+}
+
+// trimZones removes the zone from the labels of hours of fields whose values have none.
+func (o *Oracle) trimZones(groups []*group, by []query.By) {
+	for i, b := range by {
+		for _, g := range groups {
+			if b.Grain == query.GrainHour && !o.hasZone(b) {
+				g.labels[i].text = strings.TrimSuffix(g.labels[i].text, "Z")
+			}
+		}
+	}
+}
+
+// hasZone reports whether one of the values of a field has a zone, as first written.
+func (o *Oracle) hasZone(b query.By) bool {
+	for _, value := range o.written[b.Field]() {
+		if o.fields[b.Field].Type == herb.TypeDateTime && isZoned(value) {
+			return true
+		}
+	}
+	return false
 }
 
 // isZoned reports whether a datetime ends with a zone: after its time of day, there is a letter or
@@ -233,6 +278,13 @@ func grainLabel(g query.Grain, t time.Time) label {
 		return label{text: monday.Format(time.DateOnly), place: parsedValue{time: monday}}
 	case query.GrainDay:
 		return label{text: t.Format(time.DateOnly), place: placeOf(year, int(month), day)}
+	case query.GrainWeekday:
+		days := []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday, time.Sunday}
+		return numberLabel(int64(slices.Index(days, t.Weekday()) + 1))
+	case query.GrainMonthOfYear:
+		return numberLabel(int64(month))
+	case query.GrainHourOfDay:
+		return numberLabel(int64(t.Hour()))
 	default:
 		for t.Minute() > 0 {
 			t = t.Add(-time.Minute)
@@ -242,12 +294,26 @@ func grainLabel(g query.Grain, t time.Time) label {
 	}
 }
 
+func numberLabel(n int64) label {
+	return label{text: strconv.FormatInt(n, 10), place: parsedValue{number: big.NewRat(n, 1)}}
+}
+
 func placeOf(year, month, day int) parsedValue {
 	return parsedValue{time: time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)}
 }
 
-// fillGroups adds the empty intervals between the first and the last.
+// fillGroups adds the empty intervals between the first and the last, or all of a cycle.
 func fillGroups(groups []*group, b query.By, f herb.Field, zone *time.Location) (filled []*group) {
+	if cycle, ok := map[query.Grain][2]int64{query.GrainWeekday: {1, 7}, query.GrainMonthOfYear: {1, 12}, query.GrainHourOfDay: {0, 23}}[b.Grain]; ok {
+		for n := cycle[0]; n <= cycle[1]; n++ {
+			l := numberLabel(n)
+			if !slices.ContainsFunc(groups, func(g *group) bool { return g.labels[0].text == l.text }) {
+				groups = append(groups, &group{labels: []label{l}})
+			}
+		}
+		slices.SortFunc(groups, compareLabels)
+		return groups
+	}
 	for i, g := range groups {
 		if i > 0 && !g.labels[0].missing {
 			for at := groups[i-1].labels[0]; ; {

@@ -71,17 +71,21 @@ func agree(ctx context.Context, l query.Source, o *Oracle, raw string) error {
 	return nil
 }
 
-// agreeOn compares the result of an engine with that of the oracle.
+// agreeOn compares the result of an engine with that of the oracle. Both may reject a request that
+// does not suit the values.
 func agreeOn[Request, Result any](
 	ctx context.Context, raw string, fields []herb.Field, parse func(string, []herb.Field) (Request, error),
 	engine, oracle func(context.Context, Request) (Result, error),
 ) error {
-	got, err := evaluate(ctx, raw, fields, parse, engine)
-	if err != nil {
+	if _, err := parse(raw, fields); err != nil {
 		return err
 	}
-	want, err := evaluate(ctx, raw, fields, parse, oracle)
-	if err != nil {
+	got, err := evaluate(ctx, raw, fields, parse, engine)
+	want, wantErr := evaluate(ctx, raw, fields, parse, oracle)
+	if herb.CodeOf(err) == herb.CodeInvalid && herb.MessageOf(err) == herb.MessageOf(wantErr) {
+		return nil
+	}
+	if err := errors.Join(err, wantErr); err != nil {
 		return err
 	}
 	return compare(want, got)

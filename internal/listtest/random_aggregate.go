@@ -49,10 +49,14 @@ func (g *generator) aggregate(fields []herb.Field, listing string) string {
 		params.Add(query.ParamHaving, pick(g, []string{"count[gte]=2", "count[lt]=3", "count=1", "count[ne]=1", measure() + "[empty]=false"}))
 	}
 	if by := params[query.ParamBy]; len(by) == 1 && g.chance(50) &&
-		slices.ContainsFunc([]string{":year", ":quarter", ":minute"}, func(grain string) bool { return strings.HasSuffix(by[0], grain) }) {
+		slices.ContainsFunc([]string{":year", ":quarter", ":minute", ":weekday", ":month_of_year", ":hour_of_day"}, func(grain string) bool { return strings.HasSuffix(by[0], grain) }) {
 		params.Set(query.ParamFill, "zero") // of other intervals, there may be millions
 	}
-	if g.chance(30) {
+	usesZone := func(by string) bool {
+		_, err := query.ParseAggregate(query.Params{{Name: query.ParamBy, Value: by}, {Name: query.ParamZone, Value: "UTC"}}.Encode(), fields)
+		return err == nil
+	}
+	if g.chance(40) && slices.ContainsFunc(params[query.ParamBy], usesZone) {
 		params.Set(query.ParamZone, pick(g, []string{"UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"}))
 	}
 	for i, by := range params[query.ParamBy] {
@@ -89,9 +93,9 @@ func (g *generator) selectLabels(params url.Values, param string, fields []herb.
 func (g *generator) by(f herb.Field) string {
 	intervals := map[herb.Type][]string{
 		herb.TypeNumber:   {":10", ":0.5", ":3", ":1000", ":0.07"},
-		herb.TypeDate:     {":year", ":quarter", ":month", ":week", ":day"},
-		herb.TypeDateTime: {":year", ":quarter", ":month", ":week", ":day", ":hour"},
-		herb.TypeTime:     {":hour", ":minute"},
+		herb.TypeDate:     {":year", ":quarter", ":month", ":week", ":day", ":weekday", ":month_of_year"},
+		herb.TypeDateTime: {":year", ":quarter", ":month", ":week", ":day", ":hour", ":weekday", ":month_of_year", ":hour_of_day"},
+		herb.TypeTime:     {":hour", ":minute", ":hour_of_day"},
 		herb.TypeDuration: {":600", ":0.5", ":86400"},
 	}[f.Type]
 	return f.Name + pick(g, append([]string{""}, intervals...))

@@ -46,14 +46,15 @@ type AggregateRequest struct {
 	Having   []Condition // on the values of measures: Field is the position of a measure
 	Top      int
 	Offset   int
-	Fill     bool           // adds the empty intervals between the first and the last
+	Fill     bool           // adds the empty intervals between the first and the last, or all groups of a Cycle
 	Zone     *time.Location // of datetimes that have a zone; nil means UTC
+	AnyZone  bool           // Zone may be without effect, which fails otherwise
 	// MaxFilled is the number of groups with Fill beyond which the request fails; 0 means
 	// MaxGroups.
 	MaxFilled int
 }
 
-// By is what records are grouped by: the values of a field, or intervals of them.
+// By is what records are grouped by: the values of a field, or intervals or cycles of them.
 type By struct {
 	Name  string // as in the request
 	Field int    // position
@@ -61,8 +62,14 @@ type By struct {
 	Width string // of the intervals of numbers, or of durations in seconds, in plain decimal notation; empty for none
 }
 
-// HasIntervals reports whether groups are intervals of values.
+// HasIntervals reports whether groups are intervals or cycles of values.
 func (b By) HasIntervals() bool { return b.Grain != "" || b.Width != "" }
+
+// UsesZone reports whether groups depend on AggregateRequest.Zone if values of the field have a
+// zone.
+func (b By) UsesZone(fields []herb.Field) bool {
+	return b.Grain != "" && fields[b.Field].Type == herb.TypeDateTime
+}
 
 // GroupSort is a label or a measure by which groups are sorted. Missing values are last in both
 // directions.

@@ -74,6 +74,9 @@ func (s String) Aggregate(fields []herb.Field) (*AggregateRequest, error) {
 	if err == nil {
 		err = a.checkLabels()
 	}
+	if err == nil {
+		err = a.checkZone()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -309,6 +312,28 @@ func (r *AggregateRequest) setHaving(values []string) error {
 	}
 	r.Having = fp.conditions()
 	return nil
+}
+
+// checkZone rejects a zone that cannot have an effect. Whether a field has values with a zone is
+// known when the request is executed.
+func (r *AggregateRequest) checkZone() error {
+	if r.Zone != nil && !slices.ContainsFunc(r.By, func(b By) bool { return b.UsesZone(r.Request.fields) }) {
+		return herb.Invalidf("%s has no effect: it applies to datetimes that are grouped by intervals, as in %s=time:day, and no %q is such a group; remove it",
+			ParamZone, ParamBy, ParamBy)
+	}
+	return nil
+}
+
+// ErrUnusedZone returns the error of a request with a zone that has no effect, because the values
+// of its fields have none.
+func (r *AggregateRequest) ErrUnusedZone() error {
+	var names []string
+	for _, b := range r.By {
+		if name := strconv.Quote(r.Request.fields[b.Field].Name); b.UsesZone(r.Request.fields) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return herb.Invalidf("%s has no effect: it applies to datetimes with a zone, and no value of %s has one; remove it", ParamZone, strings.Join(names, " or "))
 }
 
 func (r *AggregateRequest) checkFill() error {

@@ -23,7 +23,7 @@ func aggregateFields() []herb.Field {
 func TestParseAggregate(t *testing.T) {
 	t.Parallel()
 	a, err := query.ParseAggregate("_by=in:stock&_by=price:0.50&_measure=count&_measure=p90:price&_sort=-sum:price,by2&"+
-		"_having=mean:price[gte]=2&_having=count=3&_top=7&_offset=2&_zone=Europe/Berlin&category=tree&search=rose", aggregateFields())
+		"_having=mean:price[gte]=2&_having=count=3&_top=7&_offset=2&category=tree&search=rose", aggregateFields())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,19 @@ func TestParseAggregate(t *testing.T) {
 	if len(a.Having) != 2 || a.Having[0].Field != 0 || a.Having[1].Field != 3 || a.Having[1].Op != query.OpGte {
 		t.Errorf("Having is %+v", a.Having)
 	}
-	if a.Top != 7 || a.Offset != 2 || a.Zone.String() != "Europe/Berlin" || len(a.Request.Conditions) != 1 || a.Request.Search == nil {
+	if a.Top != 7 || a.Offset != 2 || a.Zone != nil || len(a.Request.Conditions) != 1 || a.Request.Search == nil {
+		t.Errorf("request is %+v", a)
+	}
+}
+
+// TestParseAggregate_cycles groups by what recurs, in a zone if it applies.
+func TestParseAggregate_cycles(t *testing.T) {
+	t.Parallel()
+	a, err := query.ParseAggregate("_by=time:hour_of_day&_by=date:weekday&_zone=Europe/Berlin", aggregateFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Zone.String() != "Europe/Berlin" || !a.By[0].IsCyclic() || a.By[1].Grain != query.GrainWeekday {
 		t.Errorf("request is %+v", a)
 	}
 }
@@ -79,6 +91,11 @@ func TestParseAggregate_invalid(t *testing.T) {
 		"_fill=zero":                      `it needs exactly one "_by" with a grain or a width`,
 		"_fill=zero&_by=category":         `it needs exactly one "_by" with a grain or a width`,
 		"_fill=none&_by=date:day":         `_fill is "none"; it must be zero`,
+		"_zone=UTC":                       `_zone has no effect: it applies to datetimes that are grouped by intervals, as in _by=time:day`,
+		"_zone=UTC&_by=date:day":          `_zone has no effect`,
+		"_zone=UTC&_by=time":              `_zone has no effect`,
+		"_by=date:hour_of_day":            `unknown grain "hour_of_day" of the date field "date"`,
+		"_by=date:weekdays":               `did you mean "weekday"?`,
 		"_zone=Berlin":                    `_zone is "Berlin"; it must be a time zone of the IANA database`,
 		"_zone=Local":                     `_zone is "Local"`,
 		"_top=0":                          `_top is "0"; it must be a whole number from 1 to 1000`,

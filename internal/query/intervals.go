@@ -5,16 +5,17 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
 )
 
-// Grain is the length of the intervals by which dates and datetimes are grouped.
+// Grain is what dates, datetimes and times are grouped by: intervals of a length, or a Cycle.
 type Grain string
 
-// The grains. Weeks begin on Monday.
+// The grains of intervals. Weeks begin on Monday.
 const (
 	GrainYear    Grain = "year"
 	GrainQuarter Grain = "quarter"
@@ -25,17 +26,17 @@ const (
 	GrainMinute  Grain = "minute"
 )
 
-// Grains returns the grains of a type, the longest first. Types other than dates, datetimes and
-// times have none.
+// Grains returns the grains of a type, the longest intervals first, then cycles. Types other than
+// dates, datetimes and times have none.
 func Grains(t herb.Type) []Grain {
 	dates := []Grain{GrainYear, GrainQuarter, GrainMonth, GrainWeek, GrainDay}
 	switch t {
 	case herb.TypeDate:
-		return dates
+		return append(dates, GrainWeekday, GrainMonthOfYear)
 	case herb.TypeDateTime:
-		return append(dates, GrainHour)
+		return append(dates, GrainHour, GrainWeekday, GrainMonthOfYear, GrainHourOfDay)
 	case herb.TypeTime:
-		return []Grain{GrainHour, GrainMinute}
+		return []Grain{GrainHour, GrainMinute, GrainHourOfDay}
 	default:
 		return nil
 	}
@@ -86,8 +87,8 @@ func (g Grain) Next(start time.Time) time.Time {
 	}
 }
 
-// Label returns the label of the interval that starts at a time. Only hours depend on the zone:
-// where clocks are set back, an hour occurs twice.
+// Label returns the label of the interval that starts at a time. Only hours have a zone: where
+// clocks are set back, an hour occurs twice. See WithoutZone.
 func (g Grain) Label(start time.Time) string {
 	switch g {
 	case GrainYear:
@@ -103,6 +104,14 @@ func (g Grain) Label(start time.Time) string {
 	}
 }
 
+// WithoutZone returns the label of an interval of a field whose values have no zone.
+func (g Grain) WithoutZone(label string) string {
+	if g == GrainHour {
+		return strings.TrimSuffix(label, "Z")
+	}
+	return label
+}
+
 // Interval is a range of values that form a group.
 type Interval struct {
 	Label string
@@ -110,7 +119,8 @@ type Interval struct {
 	Next  string // least value after the interval, in canonical form; empty if there is none
 }
 
-// Interval returns the interval that contains a value of the field, given in canonical form.
+// Interval returns the interval that contains a value of the field, given in canonical form. The
+// field must not be grouped by a Cycle.
 func (b By) Interval(t herb.Type, canonical string) Interval {
 	switch t {
 	case herb.TypeNumber, herb.TypeDuration:

@@ -139,6 +139,34 @@ func TestAggregate_resultSize(t *testing.T) {
 	}
 }
 
+// TestAggregate_unusedZone rejects a zone if no value of the grouped fields has one, also if no
+// record matches.
+func TestAggregate_unusedZone(t *testing.T) {
+	t.Parallel()
+	fields := []herb.Field{{Name: "at", Type: herb.TypeDateTime, Filterable: true}, {Name: "local", Type: herb.TypeDateTime, Filterable: true}}
+	r := openBuilt(t, fields, []herb.Record{
+		{"2024-01-01T10:00:00", "2024-01-01T10:00:00"}, {"2024-07-01T23:30:00Z", "2024-07-01 00:00"}, {"", ""},
+	}, segment.Options{FS: unsynced{}})
+	const unused = `_zone has no effect: it applies to datetimes with a zone, and no value of "local" has one; remove it`
+	for raw, want := range map[string]string{
+		"_by=at:day": "", "_by=local:day": unused, "_by=local:weekday": unused, "_by=local:hour&local[lt]=2000-01-01": unused, "_by=local:day&_by=at:hour": "",
+		"_by=at:hour_of_day&at[lt]=2000-01-01": "", "_by=local:month&_by=local:hour_of_day": unused,
+	} {
+		q := parseAggregate(t, raw+"&_zone=Europe/Berlin", fields)
+		for range 2 { // what is known of the column is kept
+			_, err := r.Aggregate(t.Context(), q)
+			if (err != nil) != (want != "") || err != nil && (herb.MessageOf(err) != want || herb.CodeOf(err) != herb.CodeInvalid) {
+				t.Errorf("%s: %v; want %q", raw, err, want)
+			}
+		}
+		if q.AnyZone = true; want != "" {
+			if _, err := r.Aggregate(t.Context(), q); err != nil {
+				t.Errorf("%s, with any zone: %v", raw, err)
+			}
+		}
+	}
+}
+
 // FuzzNumbers compares measures of numbers in any notation of a field with those of math/big.
 func FuzzNumbers(f *testing.F) {
 	for _, s := range [][3]string{

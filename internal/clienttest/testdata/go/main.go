@@ -99,7 +99,7 @@ func (c caller) catalog() {
 	})
 	c.report("countInGrid", grid.JSON200, grid.Body, err)
 	groups, err := c.client.AggregateWithResponse(c.ctx, namespace, name, &generated.AggregateParams{
-		UnderscoreBy: &generated.By{"category", "date:year"}, UnderscoreMeasure: &generated.Measure{"count", "mean:price", "stddev:price", "ratio:price/id"},
+		UnderscoreBy: &generated.By{"category", "date:weekday"}, UnderscoreMeasure: &generated.Measure{"count", "mean:price", "stddev:price", "ratio:price/id"},
 		UnderscoreSort: new("-count"), UnderscoreTop: new(5), UnderscoreHaving: &generated.Having{"count[gte]=2"}, UnderscoreFilter: filters(),
 	})
 	c.report("aggregate", groups.JSON200, groups.Body, err)

@@ -15,7 +15,7 @@ export const counted = { top: 3, buckets: 5, search: "rose*" };
 export const grid = { _x: "id", _y: "price", _bounds: "0,0,600,100", _columns: 4, _rows: 3, _filter: filters };
 
 export const groups = {
-  _by: ["category", "date:year"], _measure: ["count", "mean:price", "stddev:price", "ratio:price/id"], _sort: "-count", _top: 5, _having: ["count[gte]=2"], _filter: filters,
+  _by: ["category", "date:weekday"], _measure: ["count", "mean:price", "stddev:price", "ratio:price/id"], _sort: "-count", _top: 5, _having: ["count[gte]=2"], _filter: filters,
 };
 export const buckets: { _by: string[]; _fill: "zero"; _measure: string[] } = { _by: ["price:10"], _fill: "zero", _measure: ["sum:price"] };
 

@@ -70,6 +70,9 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 	for _, p := range in.Parts {
 		a.total += p.matching()
 	}
+	if err := a.checkZone(); err != nil {
+		return query.Aggregate{}, err
+	}
 	for i, b := range q.By {
 		g, err := a.newGrouper(b)
 		if err != nil {

@@ -51,18 +51,49 @@ type interval struct {
 
 func (a *aggregation) newGrouper(b query.By) (grouper, error) {
 	f := &a.input.Fields[b.Field]
-	if b.Grain != "" && f.Type == herb.TypeDateTime && a.request.Zone != nil {
-		return newZoneGrouper(a.steps, a.input, b, a.request.Zone), nil
+	cycle, isCyclic := b.Grain.Cycle()
+	if a.request.Zone != nil && b.UsesZone(a.input.Fields) && a.hasZone(b.Field) {
+		times := zonedTimes{a.steps, a.input, b.Field, a.request.Zone}
+		if isCyclic {
+			return &zonedCycleGrouper{cycleGroups{cycle}, times}, nil
+		}
+		return newZoneGrouper(times, b.Grain), nil
 	}
 	values := valueGrouper{a.dictionary(b.Field)}
 	switch {
 	case f.Type == herb.TypeList:
 		return &listGrouper{values}, nil
+	case isCyclic:
+		return newCycleGrouper(a.steps, values, cycle), nil
 	case b.HasIntervals():
 		return a.newIntervalGrouper(values, b)
 	default:
 		return &values, nil
 	}
+}
+
+// hasZone reports whether a value of a datetime field has a zone.
+func (a *aggregation) hasZone(field int) bool {
+	return slices.ContainsFunc(a.input.Parts, func(p Part) bool { return p.Columns[field].HasZone(a.steps) })
+}
+
+// checkZone rejects a request whose zone has no effect.
+func (a *aggregation) checkZone() error {
+	if a.request.Zone == nil || a.request.AnyZone {
+		return nil
+	}
+	uses := false
+	for _, b := range a.request.By {
+		if b.UsesZone(a.input.Fields) {
+			if uses = true; a.hasZone(b.Field) {
+				return nil
+			}
+		}
+	}
+	if uses {
+		return a.request.ErrUnusedZone()
+	}
+	return nil
 }
 
 // valueGrouper has a group for each value.
@@ -117,10 +148,12 @@ type intervalGrouper struct {
 	by     query.By
 	index  column.IntervalIndex // by code
 	all    []interval
+	zoned  bool // labels of hours have a zone
 }
 
 func (a *aggregation) newIntervalGrouper(values valueGrouper, b query.By) (*intervalGrouper, error) {
 	g, d := &intervalGrouper{values: values, by: b}, values.dictionary
+	g.zoned = b.Grain == query.GrainHour && b.UsesZone(a.input.Fields) && a.hasZone(b.Field)
 	var starts file.U32s
 	for code := uint32(0); int(code) < d.Len; {
 		canonical, _ := text.Canonical(d.Field, d.Value(code))
@@ -187,16 +220,43 @@ func (g *intervalGrouper) following(i interval) (next interval, ok bool) {
 func (g *intervalGrouper) newInterval(i query.Interval) interval {
 	f := g.values.dictionary.Field
 	key, _ := text.Key(f.Type, i.From)
-	return interval{label: text.Localize(f, i.Label), start: i.From, key: key}
+	label := text.Localize(f, i.Label)
+	if !g.zoned {
+		label = g.by.Grain.WithoutZone(label)
+	}
+	return interval{label: label, start: i.From, key: key}
 }
 
-// zoneGrouper groups datetimes in a time zone. Whether a value has a zone is only known from how it
-// is written: values that are equal in UTC can be in different groups. So it reads each record.
+// zonedTimes reads the datetimes of a field in a time zone. Whether a value has a zone is only
+// known from how it is written: values that are equal in UTC can be in different groups. So it
+// reads each record.
+type zonedTimes struct {
+	steps *guard.Steps
+	input Input
+	field int
+	zone  *time.Location
+}
+
+// zoneSteps is the number of steps to read a record in a time zone.
+const zoneSteps = 8
+
+// each calls f for some records of a part, with the time of the record; ok is false if it has none.
+func (z *zonedTimes) each(part int, records []uint32, f func(at time.Time, ok bool)) {
+	field := &z.input.Fields[z.field]
+	for _, rec := range records {
+		z.steps.Add(zoneSteps)
+		at, zoned, ok := text.ParseDateTime(field, z.input.Value(part, rec, z.field))
+		if zoned {
+			at = at.In(z.zone)
+		}
+		f(at, ok)
+	}
+}
+
+// zoneGrouper groups datetimes by intervals in a time zone.
 type zoneGrouper struct {
-	steps  *guard.Steps
-	input  Input
-	by     query.By
-	zone   *time.Location
+	zonedTimes
+	grain  query.Grain
 	groups []zoneGroup
 	ids    map[string]uint32 // by label
 }
@@ -206,42 +266,33 @@ type zoneGroup struct {
 	start time.Time // in UTC; of the local date if the grain is longer than an hour
 }
 
-// zoneSteps is the number of steps to group a record by a time zone.
-const zoneSteps = 8
-
 // missingZoneGroup is the group of missing values.
 const missingZoneGroup = 0
 
-func newZoneGrouper(st *guard.Steps, in Input, b query.By, zone *time.Location) *zoneGrouper {
-	return &zoneGrouper{steps: st, input: in, by: b, zone: zone, groups: make([]zoneGroup, 1), ids: map[string]uint32{}}
+func newZoneGrouper(times zonedTimes, g query.Grain) *zoneGrouper {
+	return &zoneGrouper{zonedTimes: times, grain: g, groups: make([]zoneGroup, 1), ids: map[string]uint32{}}
 }
 
 func (g *zoneGrouper) len() int { return 0 }
 
 func (g *zoneGrouper) appendGroups(dst []uint32, part int, records []uint32) []uint32 {
-	f := &g.input.Fields[g.by.Field]
-	for _, rec := range records {
-		g.steps.Add(zoneSteps)
-		at, zoned, ok := text.ParseDateTime(f, g.input.Value(part, rec, g.by.Field))
-		if !ok {
+	g.each(part, records, func(at time.Time, ok bool) {
+		if ok {
+			dst = append(dst, g.group(at))
+		} else {
 			dst = append(dst, missingZoneGroup)
-			continue
 		}
-		if zoned {
-			at = at.In(g.zone)
-		}
-		dst = append(dst, g.group(at))
-	}
+	})
 	return dst
 }
 
 // group returns the group of a time in its zone.
 func (g *zoneGrouper) group(at time.Time) uint32 {
-	start := g.by.Grain.Start(at)
-	label := g.by.Grain.Label(start)
+	start := g.grain.Start(at)
+	label := g.grain.Label(start)
 	id, ok := g.ids[label]
 	if !ok {
-		if g.by.Grain != query.GrainHour {
+		if g.grain != query.GrainHour {
 			year, month, day := start.Date()
 			start = time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 		}
@@ -284,13 +335,13 @@ func (g *zoneGrouper) interval(group uint32) interval {
 
 func (g *zoneGrouper) following(i interval) (next interval, ok bool) {
 	start, err := time.Parse(text.CanonicalDateTime, i.start)
-	after := g.by.Grain.Next(start)
+	after := g.grain.Next(start)
 	if err != nil || after.Year() > 9999 {
 		return interval{}, false
 	}
 	key := after.Format(text.CanonicalDateTime)
-	if g.by.Grain == query.GrainHour {
+	if g.grain == query.GrainHour {
 		after = after.In(g.zone)
 	}
-	return interval{label: g.by.Grain.Label(after), start: key, key: key}, true
+	return interval{label: g.grain.Label(after), start: key, key: key}, true
 }

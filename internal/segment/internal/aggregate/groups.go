@@ -93,9 +93,24 @@ const intervalSteps = 16
 // maxFilledBytes limits the labels of empty intervals, which have up to a thousand digits.
 const maxFilledBytes = 32 << 20
 
+// fillCycle adds the empty groups of a cycle that are selected.
+func (a *aggregation) fillCycle(all []group, c query.Cycle) (filled []group) {
+	for position := range c.Len {
+		if len(all) > 0 && int(a.table.group(all[0].id, 0)) == position {
+			filled, all = append(filled, all[0]), all[1:]
+		} else if a.selections[0].has(uint32(position)) {
+			filled = append(filled, group{id: noGroup, label: c.Label(position)})
+		}
+	}
+	return append(filled, all...) // of missing values
+}
+
 // fill adds the empty intervals between the first and the last. Their number depends on the values
 // and not on the number of records, so that it is computed first.
 func (a *aggregation) fill(all []group) (filled []group, err error) {
+	if cyclic, ok := a.groupers[0].(interface{ cycle() query.Cycle }); ok {
+		return a.fillCycle(all, cyclic.cycle()), nil
+	}
 	g, by := a.groupers[0].(intervals), a.request.By[0]
 	most := cmp.Or(a.request.MaxFilled, query.MaxGroups)
 	end := len(all) - 1 // the group of missing values is the last

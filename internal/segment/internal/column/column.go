@@ -33,6 +33,7 @@ package column
 import (
 	"fmt"
 	"sort"
+	"sync/atomic"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/bitmap"
@@ -77,6 +78,7 @@ type Column struct {
 	numbers      file.U32s    // by index of an element, its number
 	listed       bitmap.Table // by number, the postings of the element
 	lists        forwardIndex
+	zone         *atomic.Pointer[bool] // of a datetime field; see HasZone
 }
 
 // Open returns the column of field i of a file.
@@ -89,6 +91,7 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 		nonUniform: section(file.TagNonUniformRuns), values: section(file.ValuesTag(field.Type)), longRuns: section(file.TagLongRuns), numbers: section(file.TagElementNumbers),
 		elementOrder: section(file.TagElementOrder),
 		frequent:     f.Section(file.TagFrequentValues, file.NoField), blockCounts: section(file.TagBlockCounts),
+		zone: new(atomic.Pointer[bool]),
 	}
 	for tag, table := range map[file.Tag]*bitmap.Table{file.TagLeadingSets: &c.leading, file.TagLongRunSets: &c.longRunSets, file.TagElementPostings: &c.listed} {
 		if *table, err = bitmap.OpenTable(section(tag)); err != nil {

@@ -152,13 +152,20 @@ type shownSeries struct {
 	other  bool
 }
 
+// href returns the link to the rows of a group; empty if no filter selects them.
 func (b *answerBuilder) href(by []query.By, labels ...string) string {
 	ps := b.AnyPage()
 	for i, label := range labels {
+		if hasNoFilter(by[i], label) {
+			return ""
+		}
 		ps = filterGroups(b.State, ps, b.Question, by[i], label, label)
 	}
 	return state.Join(b.path, ps.WithValue(query.ParamVersion, b.State.Version).Encode())
 }
+
+// hasNoFilter reports whether no filter selects the rows of a group.
+func hasNoFilter(by query.By, label string) bool { return by.IsCyclic() && label != "" }
 
 // mark returns what a reader learns about groups, and the link to their rows.
 func (b *answerBuilder) mark(first, last, series int) plot.Mark {
@@ -180,6 +187,9 @@ func (b *answerBuilder) mark(first, last, series int) plot.Mark {
 		for _, s := range b.series {
 			title += "\n" + s.name + " " + b.valuesText(s, first, last)
 		}
+	}
+	if hasNoFilter(b.By[0], from) || len(b.By) == 2 && series >= 0 && hasNoFilter(b.By[1], b.series[series].label) {
+		return plot.Mark{Title: title}
 	}
 	return plot.Mark{Title: title, Href: state.Join(b.path, ps.WithValue(query.ParamVersion, b.State.Version).Encode())}
 }

@@ -35,6 +35,9 @@ func parseLabel(g query.Grain, label string, zone *time.Location) (time.Time, bo
 		timeFormat = time.DateOnly
 	}
 	t, err := time.ParseInLocation(timeFormat, label, zone)
+	if err != nil && g == query.GrainHour { // of a field without a zone
+		t, err = time.Parse("2006-01-02T15:04", label)
+	}
 	return t, err == nil
 }
 
@@ -42,6 +45,9 @@ func parseLabel(g query.Grain, label string, zone *time.Location) (time.Time, bo
 func (q *Question) groupLabel(b query.By, label string) string {
 	if label == "" {
 		return "empty"
+	}
+	if b.IsCyclic() {
+		return cycleLabel(b.Grain, label)
 	}
 	if b.Width != "" {
 		if f := &q.fields[b.Field]; f.Type == herb.TypeDuration {
@@ -94,6 +100,32 @@ func widthText(f *herb.Field, width string) string {
 	return edgeText(width)
 }
 
+// cycleLabel returns the label of a group of a cycle as readers write it.
+func cycleLabel(g query.Grain, label string) string {
+	n, err := strconv.Atoi(label)
+	switch {
+	case err != nil:
+		return label
+	case g == query.GrainWeekday:
+		return time.Weekday(n % 7).String()[:3]
+	case g == query.GrainMonthOfYear:
+		return time.Month(n).String()[:3]
+	}
+	return fmt.Sprintf("%02d", n)
+}
+
+// newCycleGroup returns the position of a group of a cycle on the axis.
+func newCycleGroup(b query.By, label string) (g plot.Group, ok bool) {
+	n, err := strconv.Atoi(label)
+	g.At, g.Next, g.Label = float64(n), float64(n+1), cycleLabel(b.Grain, label)
+	for _, step := range []int{2, 3, 6, 12} {
+		if b.Grain == query.GrainHourOfDay && n%step == 0 {
+			g.Importance++
+		}
+	}
+	return g, err == nil
+}
+
 // labelInterval returns the interval of times of day or durations with a label.
 func labelInterval(f *herb.Field, b query.By, label string) query.Interval {
 	canonical, _ := text.Canonical(&herb.Field{Type: f.Type}, label) // a label of the API
@@ -126,6 +158,8 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 		return g, true
 	case label == "":
 		return g, false
+	case b.IsCyclic():
+		return newCycleGroup(b, label)
 	case q.fields[b.Field].Type == herb.TypeTime || q.fields[b.Field].Type == herb.TypeDuration:
 		return newClockGroup(&q.fields[b.Field], b, label)
 	case b.Width != "":
@@ -142,7 +176,7 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 // axis returns the axis of the intervals of a field.
 func (q *Question) axis(b query.By) (a plot.Axis) {
 	switch f := &q.fields[b.Field]; {
-	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration:
+	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration || b.IsCyclic():
 	case b.Grain != "":
 		if a.Zone = q.req.Zone; a.Zone == nil {
 			a.Zone = time.UTC

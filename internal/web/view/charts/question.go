@@ -163,7 +163,7 @@ func (q *Question) kinds() (kinds []plot.Kind) {
 	switch {
 	case q.isTime(q.By[0]):
 		kinds = append([]plot.Kind{plot.Lines}, kinds...)
-	case q.By[0].Width != "":
+	case q.By[0].HasIntervals():
 		kinds = append(kinds, plot.Lines)
 	}
 	return append(kinds, plot.Heat, kindTable)
@@ -171,7 +171,7 @@ func (q *Question) kinds() (kinds []plot.Kind) {
 
 // isTime reports whether groups are intervals of time: of dates, or of years.
 func (q *Question) isTime(b query.By) bool {
-	return b.Grain != "" || b.Width != "" && q.data.Meanings[b.Field].IsYear
+	return b.Grain != "" && !b.IsCyclic() || b.Width != "" && q.data.Meanings[b.Field].IsYear
 }
 
 // isAdditive reports whether the values of groups add up to that of all of them.
@@ -218,6 +218,9 @@ func (q *Question) with(change func(*Question)) *Question {
 	c := *q
 	c.By = slices.Clone(q.By)
 	change(&c)
+	if !slices.ContainsFunc(c.By, q.sharesZone) {
+		c.Zone = ""
+	}
 	if len(c.By) == 0 || c.By[0].HasIntervals() {
 		c.Top, c.Order = defaultTop, orderLargest
 	}
@@ -236,6 +239,13 @@ func (q *Question) with(change func(*Question)) *Question {
 	}
 	c.Gaps = c.Gaps && c.Kind == plot.Lines && !c.isAdditive()
 	return &c
+}
+
+// sharesZone reports whether groups depend on the zone of the question: those of a field that the
+// question groups by as well.
+func (q *Question) sharesZone(b query.By) bool {
+	isSame := func(o query.By) bool { return o.Field == b.Field && o.UsesZone(q.fields) }
+	return b.UsesZone(q.fields) && slices.ContainsFunc(q.By, isSame)
 }
 
 // Call returns the parameters of the API call for the values that the chart shows: the request of

@@ -12,6 +12,7 @@ import (
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/plot"
 	"herbarium/internal/web/view/state"
 )
 
@@ -131,6 +132,63 @@ func TestSentence_menus(t *testing.T) {
 	}
 	if len(seen) < 100 {
 		t.Errorf("only %d sentences", len(seen))
+	}
+}
+
+// TestNewAnswer_cycle draws all groups of a cycle in their order. They have no links, because no
+// filter selects their rows.
+func TestNewAnswer_cycle(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"_by=date:weekday": "Mon Tue Wed Thu Fri Sat Sun", "_by=at:month_of_year": "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
+		"_by=at:hour_of_day": "00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23",
+	} {
+		_, q, a := ask(t, raw)
+		var labels []string
+		for _, g := range a.data.Groups {
+			labels = append(labels, g.Label)
+		}
+		for _, hit := range a.Figures[0].Hits {
+			if hit.Href != "" {
+				t.Errorf("%s: %s links to %s", raw, hit.Title, hit.Href)
+			}
+		}
+		if got := strings.Join(labels, " "); got != want || q.Kind != plot.Bars {
+			t.Errorf("%s: %s of %s; want bars of %s", raw, q.Kind, got, want)
+		}
+		if last := a.Rows[len(a.Rows)-1]; last.Label != "empty" || !strings.Contains(last.Href, "empty") {
+			t.Errorf("%s: the last row is %+v; want rows without a value", raw, last)
+		}
+	}
+	if _, _, a := ask(t, "_by=at:weekday&_by=category"); a.Title != "Rows by at per weekday, split by category as stacked bars" || a.Figures[0].Hits[0].Href != "" {
+		t.Errorf("%s: %+v", a.Title, a.Figures[0].Hits[0])
+	}
+}
+
+// TestQuestion_zone keeps the zone of a question only as long as it applies.
+func TestQuestion_zone(t *testing.T) {
+	t.Parallel()
+	_, _, a := ask(t, "_by=at:hour&_by=category&_zone=Europe/Berlin")
+	for _, w := range a.Words {
+		for _, c := range w.Choices {
+			applies := strings.Contains(c.Href, "_by=at%3A")
+			if has := strings.Contains(c.Href, "_zone="); has != applies {
+				t.Errorf("%s, %s: %s", w.ID, c.Label, c.Href)
+			}
+		}
+	}
+}
+
+// TestNewAnswer_hoursWithoutZone draws hours of datetimes without a zone.
+func TestNewAnswer_hoursWithoutZone(t *testing.T) {
+	t.Parallel()
+	d, records := sales()
+	for i := range records {
+		records[i][4] = strings.TrimSuffix(records[i][4], "Z")
+	}
+	_, _, a := askOf(t, d, records, "_by=at:hour")
+	if n := len(a.data.Groups); n != 40 || a.data.Groups[0].Label != "5 Jan 2024 10:00" || a.data.Groups[0].At != 1704448800 {
+		t.Errorf("%d groups, the first is %+v", n, a.data.Groups[0])
 	}
 }
 

@@ -22,6 +22,7 @@ type Aggregates struct {
 func (q *Question) request(by []query.By, sort []query.GroupSort, top int) *query.AggregateRequest {
 	return &query.AggregateRequest{
 		Request: q.req.Request, By: by, Measures: []query.Measure{q.Measure}, Returned: 1, Sort: sort, Top: top, Zone: q.req.Zone,
+		AnyZone: len(by) < len(q.By), // the zone may apply to the other field
 	}
 }
 

@@ -316,10 +316,10 @@ func (b *sentenceBuilder) interval(at int) {
 	switch grains := query.Grains(f.Type); {
 	case len(grains) > 0:
 		for _, g := range grains {
-			set(string(g), string(g), query.By{Grain: g})
+			set(grainText(g), string(g), query.By{Grain: g})
 		}
 		if by.Grain != "" {
-			w.Text = string(by.Grain)
+			w.Text = grainText(by.Grain)
 		}
 	case f.Type == herb.TypeNumber || f.Type == herb.TypeDuration:
 		for _, width := range b.widths(by) {
@@ -334,6 +334,9 @@ func (b *sentenceBuilder) interval(at int) {
 	set("each value", "", query.By{})
 	b.words = append(b.words, w)
 }
+
+// grainText returns a grain in words, such as month of year.
+func grainText(g query.Grain) string { return strings.ReplaceAll(string(g), "_", " ") }
 
 // widths returns round widths of the buckets of a number field, with the current one.
 func (b *sentenceBuilder) widths(by query.By) (widths []string) {
