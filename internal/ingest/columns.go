@@ -98,7 +98,7 @@ func (p *pass) mergeTypes(columns []rows.Column, i int) {
 // precedence, then one that differs in surrounding blanks, then one that differs in case. Fields
 // are matched by position only if the file does not name its columns: otherwise a column that is
 // gone would be replaced by another one, which may be meant to stay hidden.
-func match(src Source, columns []string, keyed bool) (pick []int, notes []string, err error) {
+func match(src Source, columns []string, keyed bool) (pick, added []int, notes []string, err error) {
 	pick = slices.Repeat([]int{-1}, len(src.Fields))
 	taken := make([]bool, len(columns))
 	for _, key := range []func(string) string{func(s string) string { return s }, trimName, foldName} {
@@ -127,8 +127,34 @@ func match(src Source, columns []string, keyed bool) (pick []int, notes []string
 			pick[k], taken[k] = k, true
 		}
 	}
+	for _, i := range newColumns(src, columns, taken) {
+		taken[i], added = true, append(added, i)
+		notes = append(notes, fmt.Sprintf("column %q is new and is published; to hide it, publish the file with a descriptor that does not list it", columns[i]))
+	}
 	unmatched, err := checkUnmatched(src, columns, pick, taken)
-	return pick, append(notes, unmatched...), err
+	return pick, added, append(notes, unmatched...), err
+}
+
+// newColumns returns the columns without a field that neither the fields nor the hidden columns of
+// the live version name, if its settings apply. Columns without a name stay hidden.
+func newColumns(src Source, columns []string, taken []bool) (added []int) {
+	if src.Inherited == nil || len(src.Fields) == 0 || src.Dialect.Header == rows.HeaderNone {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, name := range src.Inherited.Hidden {
+		known[herb.FoldColumn(name)] = true
+	}
+	for _, f := range src.Fields {
+		known[herb.FoldColumn(f.Name)], known[herb.FoldColumn(f.Column())] = true, true
+	}
+	for i, name := range columns {
+		if isUnnamed := name == fmt.Sprintf("column_%d", i+1); !taken[i] && !isUnnamed && !known[herb.FoldColumn(name)] {
+			known[herb.FoldColumn(name)] = true
+			added = append(added, i)
+		}
+	}
+	return added
 }
 
 // trimName removes from a name what programs leave around it.

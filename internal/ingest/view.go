@@ -60,11 +60,17 @@ func (v *view) resolve(src Source, columns []string, keyed bool) error {
 			src.Fields[i] = FieldSetting{Name: name, From: name}
 		}
 	}
-	pick, notes, err := match(src, columns, keyed)
+	pick, added, notes, err := match(src, columns, keyed)
 	if err != nil {
 		return err
 	}
 	v.notes = append(v.notes, notes...)
+	if len(added) > 0 {
+		src.Fields = slices.Clone(src.Fields)
+	}
+	for _, column := range added {
+		src.Fields, pick = append(src.Fields, FieldSetting{Name: columns[column], From: columns[column]}), append(pick, column)
+	}
 	v.fields = make([]exposedField, 0, len(src.Fields))
 	for k := range src.Fields {
 		f, column := &src.Fields[k], pick[k]

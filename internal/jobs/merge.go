@@ -64,12 +64,28 @@ func (s *Service) merge(ctx context.Context, r *Request, live herb.Dataset) (mer
 	return s.mergeInto(ctx, r, view, changes)
 }
 
+// withFieldsOf returns a source of changes whose fields are those of the live version: also those
+// that its settings do not list, because they were new columns of a file, and no others.
+func withFieldsOf(src ingest.Source, live herb.Dataset) ingest.Source {
+	if src.Inherited = nil; len(src.Fields) == 0 {
+		return src
+	}
+	src.Fields = slices.Clone(src.Fields)
+	for _, f := range live.Fields {
+		if !slices.ContainsFunc(src.Fields, func(s ingest.FieldSetting) bool { return s.Name == f.Name }) {
+			src.Fields = append(src.Fields, ingest.FieldSetting{Name: f.Name, From: f.Name, Optional: true})
+		}
+	}
+	return src
+}
+
 // readChanges reads the file of a request by the settings of the live version.
 func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset) (*changes, error) {
 	src, err := s.source(ctx, r, live)
 	if err != nil {
 		return nil, err
 	}
+	src = withFieldsOf(src, live)
 	// These are about the whole dataset.
 	src.PrimaryKey, src.UniqueKeys, src.Order, src.Map, src.Charts, src.Expectations = nil, nil, herb.Order{}, source.MapFields{}, nil, nil
 	src.Fields = slices.Clone(src.Fields)

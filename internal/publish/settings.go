@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/ingest/datapackage"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/versions"
 )
 
 // keptNote tells a publisher why the settings of a version apply to a file.
@@ -50,10 +51,14 @@ func keepSettings(s ingest.Source, live herb.Dataset) (ingest.Source, error) {
 }
 
 // Describe completes a source to which the settings of the live version were applied: its title,
-// its description and its access, which the publisher may have stated.
+// its description, its access, which the publisher may have stated, and the columns that stay
+// hidden.
 func Describe(s, stated ingest.Source, settings herb.Settings, live herb.Dataset) ingest.Source {
 	if settings.Descriptor == nil {
 		s.Title, s.Description = live.Title, live.Description
+	}
+	if hidden, ok := versions.HiddenColumns(live); ok {
+		s.Inherited = &source.Inherited{Hidden: hidden}
 	}
 	s.Access, s.AccessSet = live.Access, s.AccessSet || stated.AccessSet // an option may have changed what the descriptor states
 	if stated.AccessSet {

@@ -11,6 +11,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/datapackage"
 	"herbarium/internal/publish"
+	"herbarium/internal/versions"
 )
 
 // object is an object of a descriptor, as encoding/json decodes it.
@@ -28,6 +29,7 @@ type plan struct {
 	statesTable bool   // the descriptor states it
 	needed      bool   // the descriptor is sent; without edits, the live version has the same settings
 	access      herb.Access
+	hidden      map[string]bool   // columns of the live version, folded; nil: not all are known
 	renamed     map[string]string // names of fields by their names without the edits of columns
 }
 
@@ -68,6 +70,12 @@ func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) 
 	}
 	p.describe(e)
 	p.setAccess(e.Access, live, s.opts.Access)
+	if names, ok := versions.HiddenColumns(live); ok {
+		p.hidden = map[string]bool{}
+		for _, name := range names {
+			p.hidden[herb.FoldColumn(name)] = true
+		}
+	}
 	return p, nil
 }
 

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +12,34 @@ import (
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
+
+// listsFields reports whether the descriptor lists the fields of the dataset.
+func (p *plan) listsFields() bool {
+	schema, _ := p.Resource["schema"].(object)
+	fields, _ := schema["fields"].([]any)
+	return len(fields) > 0
+}
+
+// addNewColumns lists the columns that the live version does not know, which are published. facts
+// are those of a reading without edits, which publishes them, or of one without a schema, which
+// publishes all columns.
+func (p *plan) addNewColumns(f *facts) {
+	if !p.needed || !p.listsFields() || p.hidden == nil {
+		return
+	}
+	schema := member(p.Resource, "schema")
+	list, fieldOf := listFields(schema, f)
+	for _, field := range f.Fields {
+		_, isListed := fieldOf[field.Column]
+		if isListed || field.Column >= len(f.Columns) {
+			continue
+		}
+		if name := f.Columns[field.Column]; !p.hidden[herb.FoldColumn(name)] && name != fmt.Sprintf("column_%d", field.Column+1) {
+			list = append(list, object{"name": field.Name})
+		}
+	}
+	schema["fields"] = list
+}
 
 // editColumns applies the edits of columns. Fields expose columns, so all of them are listed as
 // soon as one is edited; only those that are edited have a type. facts are those of a reading

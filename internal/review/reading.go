@@ -86,7 +86,7 @@ func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*fac
 	if err != nil {
 		return nil, err
 	}
-	if p.table != "" || e.editsRows() || len(e.Columns) > 0 {
+	if p.table != "" || e.editsRows() || len(e.Columns) > 0 || p.needed && p.listsFields() {
 		base, err := s.newPlan(r, e.ofFile(), live)
 		if err != nil {
 			return nil, err
@@ -105,6 +105,7 @@ func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*fac
 				return nil, err
 			}
 			onlyRows.setTable(f)
+			onlyRows.addNewColumns(f)
 			if err := onlyRows.editRows(e, f); err != nil {
 				return nil, err
 			}
@@ -112,6 +113,7 @@ func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*fac
 				return nil, err
 			}
 		}
+		p.addNewColumns(f)
 		if err := p.editColumns(e, f); err != nil {
 			return nil, err
 		}

@@ -23,6 +23,15 @@ func Exposures(live, next herb.Dataset, shared HiddenFields) []Change {
 	return changes
 }
 
+// HiddenColumns returns the columns that a version hides, also those of earlier source files. ok is
+// false if not all of them are known.
+func HiddenColumns(d herb.Dataset) (names []string, ok bool) {
+	for _, c := range hidingOf(d).Columns {
+		names = append(names, c.Name)
+	}
+	return names, d.Report != nil && len(names) < maxHiddenColumns
+}
+
 // exposures returns what becomes public when next replaces live, and what stays hidden of what live
 // hides.
 func exposures(live, next herb.Dataset, shared HiddenFields) (changes []Change, still herb.Hiding) {

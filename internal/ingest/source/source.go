@@ -57,7 +57,16 @@ type Source struct {
 	Descriptor   json.RawMessage    // members of the descriptor about the dataset; nil if there is no descriptor
 	Notes        []string           // remarks about the settings for the publisher
 	Settings     herb.Settings      `json:"-"` // the settings as written, for the next publish of the dataset
+	Inherited    *Inherited         `json:"-"` // not nil: the settings are those of the live version
 	IsSettled    bool               `json:"-"` // the settings of the live version were applied, or do not apply
+}
+
+// Inherited is what a version whose settings apply to another file knows about columns besides its
+// fields.
+type Inherited struct {
+	// Hidden are columns that stay hidden. Other columns that the fields do not name are new: they
+	// are published.
+	Hidden []string
 }
 
 // MapFields are the fields with the coordinates of the records.
