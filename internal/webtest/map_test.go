@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -290,5 +291,114 @@ func TestMap_call(t *testing.T) {
 		if got := b.Text("#call"); !strings.HasPrefix(got, "GET "+want) || strings.Count(got, "/api/") != 1 {
 			t.Errorf("script %v: the call is %q, want %q", script, got, want)
 		}
+	}
+}
+
+// TestMap_scales colors and sizes the points of a map by fields: the URL names them, the legend
+// explains them, and the points and tips show them.
+func TestMap_scales(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	b.Visit(wide + "/map")
+	b.drawn()
+	choose := func(name, field string) {
+		b.next(func() {
+			eval[bool](b, fmt.Sprintf(`(() => { const s = document.querySelector("select[name=%s]"); s.value = %q; return s.dispatchEvent(new Event("change", { bubbles: true })); })()`, name, field))
+		})
+	}
+	choose("_color", "kind_9")
+	choose("_size", "amount_8")
+	b.wantQuery("_color=kind_9&_size=amount_8")
+	b.Until(`document.querySelectorAll(".legend .key-size").length === 3`)
+	if keys := b.Texts(".legend .key-color"); len(keys) < 2 || slices.Contains(keys, "other") {
+		t.Errorf("the colors mean %q", keys)
+	}
+	if label := eval[string](b, `document.querySelector("#map canvas").getAttribute("aria-label")`); !strings.Contains(label, "sized by amount_8") || !strings.Contains(label, "colored by kind_9") {
+		t.Errorf("the map is called %q", label)
+	}
+	// A single point has the color of its value.
+	b.Visit(wide + "/map?name=Row+85&_color=kind_9&_size=amount_8")
+	b.drawn()
+	x, y := b.pixelOf(0, 80)
+	b.mapMouse(moved, x, y, 0)
+	b.Until(`document.querySelector(".map-tip b")?.innerText === "Row 85"`)
+	tip := b.Texts(".map-tip div")
+	if len(tip) != 2 || !strings.HasPrefix(tip[0], "amount_8 ") || !strings.HasPrefix(tip[1], "kind_9 ") {
+		t.Fatalf("the tip has the values %q", tip)
+	}
+	if off := eval[float64](b, fmt.Sprintf(`(() => {
+		const canvas = document.querySelector("#map canvas"), r = canvas.getBoundingClientRect(), ratio = canvas.width / r.width;
+		const pixel = canvas.getContext("2d").getImageData((%v - r.x) * ratio, (%v - r.y) * ratio, 1, 1).data;
+		const key = [...document.querySelectorAll(".legend .key-color")].find((k) => k.innerText.trim() === %q);
+		const want = getComputedStyle(key.querySelector("circle")).fill.match(/[\d.]+/g).map(Number);
+		return Math.max(...[0, 1, 2].map((i) => Math.abs(pixel[i] - want[i])));
+	})()`, x, y, strings.TrimPrefix(tip[1], "kind_9 "))); off > 3 {
+		t.Errorf("the color of the point differs from the legend by %v", off)
+	}
+	// Fields that cannot be a size are left out of the URL.
+	b.Visit(wide + "/map?_size=kind_9&_color=nothing")
+	b.drawn()
+	b.wantQuery("")
+}
+
+// TestMap_projection checks that the coast, points and pointers agree at a high latitude, that
+// shapes are true there, and that the scale bar has the length that it says.
+func TestMap_projection(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{})
+	for _, bounds := range []string{"-10,50,50,75", "60,-10,100,10", "-170,80,-150,89", "-180,-90,180,90"} {
+		b.Visit(wide + "/map?_bounds=" + bounds)
+		b.drawn()
+		shown := eval[[]float64](b, `document.getElementById("map").dataset.view.split(" ").map(Number)`)
+		longitude, latitude := (shown[0]+shown[2]/2)/10, -(shown[1]+shown[3]/2)/10
+		x0, y0 := b.pixelOf(latitude, longitude)
+		x1, _ := b.pixelOf(latitude, longitude+1)
+		_, y1 := b.pixelOf(latitude+1, longitude)
+		if got, want := (x1-x0)/(y0-y1), math.Cos(math.Min(85, math.Abs(latitude))*math.Pi/180); math.Abs(got-want) > 0.01 {
+			t.Errorf("%s: a degree of longitude has %.3f of the width of one of latitude, want %.3f", bounds, got, want)
+		}
+		bar := eval[[]float64](b, `(() => { const s = document.querySelector(".map-scale"), [n, unit] = s.innerText.replaceAll(",", "").split(" ");
+			return [s.getBoundingClientRect().width, Number(n) * (unit === "km" ? 1 : 0.001)]; })()`)
+		if got := bar[0] / (y0 - y1) * 111.195; math.Abs(got/bar[1]-1) > 0.02 {
+			t.Errorf("%s: the bar of %v km has the length of %v km", bounds, bar[1], got)
+		}
+	}
+	// A pointer that zooms stays at its place.
+	b.Visit(wide + "/map?_bounds=60,-10,100,10")
+	b.drawn()
+	x, y := b.pixelOf(0, 80)
+	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, X: x, Y: y, DeltaX: 1, DeltaY: -300})
+	b.Until(`document.querySelector("svg.world").viewBox.baseVal.width < 300`)
+	if x1, y1 := b.pixelOf(0, 80); math.Hypot(x1-x, y1-y) > 1 {
+		t.Errorf("the point at the pointer moved from %v, %v to %v, %v", x, y, x1, y1)
+	}
+}
+
+// TestMap_outside shows all rows of a map that leaves out a few, with a script and without.
+func TestMap_outside(t *testing.T) {
+	t.Parallel()
+	l := &library{}
+	t.Cleanup(l.stop)
+	must.NoError(t, l.open(t.Context()))
+	csv := strings.Builder{}
+	csv.WriteString("name,lat,lon\n")
+	for i := range 1000 {
+		fmt.Fprintf(&csv, "Place %d,52.%03d,13.%03d\n", i, i, i*7%1000)
+	}
+	csv.WriteString(strings.Repeat("Null island,0,0\n", 5))
+	must.NoError(t, l.publishFiles(t.Context(), map[string]string{"geo/outliers.csv": csv.String()}))
+	must.NoError(t, l.data.Library.Refresh(t.Context()))
+	for _, script := range []bool{true, false} {
+		b := open(t, l.serve(t, nil), tabOptions{NoScript: !script})
+		b.Visit("/datasets/geo/outliers/map")
+		b.settled()
+		b.Until(`document.querySelector(".map-note p").innerText.includes("1,000 points")`)
+		if got := b.Text(".outside"); got != "5 rows outside" {
+			t.Errorf("script %v: the note says %q", script, got)
+		}
+		b.follow(".outside")
+		b.Until(`document.querySelector(".map-note strong").innerText === "1,005 points"`)
+		b.follow("[data-zoom='fit']")
+		b.Until(`document.querySelector(".outside")?.innerText === "5 rows outside"`)
 	}
 }

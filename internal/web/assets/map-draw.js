@@ -19,28 +19,33 @@ export function clearCanvas(canvas) {
   return g;
 }
 
-// drawPoints draws points; the one at the position open is highlighted.
-export function drawPoints(g, place, points, colors, open) {
+// drawPoints draws points in the colors of their classes, if they have any; the one at the position open is highlighted.
+export function drawPoints(g, place, points, colors, open, classColors) {
   const { kx, ky, dx, dy, width, height } = place;
   const n = points.xs.length;
-  const radius = (n < 200 ? 5 : n < 3000 ? 3 : 2) * (width < 600 ? 0.7 : 1);
+  const { classes, radii } = points;
+  const common = (n < 200 ? 5 : n < 3000 ? 3 : 2) * (width < 600 ? 0.7 : 1);
   g.fillStyle = colors.dot;
-  g.globalAlpha = n < 3000 ? 0.7 : 0.5;
-  if (colors.dark) g.globalCompositeOperation = "lighter"; // clusters glow
-  for (let i = 0; i < n; i++) {
+  g.strokeStyle = colors.sea;
+  g.globalAlpha = classes ? 0.85 : n < 3000 || radii ? 0.7 : 0.5;
+  if (colors.dark && !classes && !radii) g.globalCompositeOperation = "lighter"; // clusters glow
+  for (const i of points.order) {
     const x = points.xs[i] * kx + dx;
     const y = points.ys[i] * ky + dy;
-    if (!(x > -9 && x < width + 9 && y > -9 && y < height + 9)) continue; // also if a coordinate is missing
+    const radius = radii?.[i] ?? common;
+    if (!(x > -radius && x < width + radius && y > -radius && y < height + radius)) continue; // also if a coordinate is missing
+    if (classes) g.fillStyle = classColors[classes[i]];
     g.beginPath();
     g.arc(x, y, radius, 0, 7);
     g.fill();
+    if (radii && radius > 4) g.stroke(); // overlapping points stay apart
   }
   g.globalAlpha = 1;
   g.globalCompositeOperation = "source-over";
   if (open >= 0 && open < n) {
     g.fillStyle = colors.hot;
     g.beginPath();
-    g.arc(points.xs[open] * kx + dx, points.ys[open] * ky + dy, radius + 3, 0, 7);
+    g.arc(points.xs[open] * kx + dx, points.ys[open] * ky + dy, (radii?.[open] ?? common) + 3, 0, 7);
     g.fill();
   }
 }
@@ -122,13 +127,13 @@ export function drawBox(g, box, colors) {
   g.strokeRect(Math.min(box.x0, box.x1), Math.min(box.y0, box.y1), Math.abs(box.x1 - box.x0), Math.abs(box.y1 - box.y0));
 }
 
-// nearest returns the position of the point near a pixel, or -1.
+// nearest returns the position of the point at a pixel or near it, or -1.
 export function nearest(place, points, x, y) {
   let best = -1;
-  let distance = 10 * 10;
+  let distance = Infinity;
   for (let i = 0; i < points.xs.length; i++) {
     const d = (points.xs[i] * place.kx + place.dx - x) ** 2 + (points.ys[i] * place.ky + place.dy - y) ** 2;
-    if (d < distance) [best, distance] = [i, d];
+    if (d < distance && d < Math.max(10, points.radii?.[i] ?? 0) ** 2) [best, distance] = [i, d];
   }
   return best;
 }

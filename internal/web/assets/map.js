@@ -5,6 +5,7 @@
 import { $, fill, listing, visit } from "./app.js";
 import { listen } from "./map-input.js";
 import { cellAt, clearCanvas, colorsOf, countInView, drawBox, drawCells, drawPlaces, drawPoints, nearest, rangesOf } from "./map-draw.js";
+import { encode } from "./map-scales.js";
 import { places } from "./places.js";
 
 const world = { x: -1800, y: -900, w: 3600, h: 1800 }; // x is 0 for longitudes from 0 to 360
@@ -13,7 +14,8 @@ let view = world; // the part that is shown
 let fitted = world; // the part that the server has chosen for the rows
 let atFit = true; // it is shown
 let loaded = null; // address of the data
-let points = null; // { xs, ys, rows }; null: cells are shown
+let points = null; // { xs, ys, rows, classes, radii, order }; null: cells are shown
+let scales = ""; // of the points, as the server describes them
 let cells = null; // { data, columns, rows, bounds, levels }
 let box = null; // area that is being selected, in pixels
 let asked = ""; // bounds in the URL
@@ -40,7 +42,14 @@ function enhance() {
     points = cells = null;
     if (map.dataset.points) loadPoints(source);
   }
+  if (points && scales !== map.dataset.scales) encodePoints();
   show(view, false);
+}
+
+// encodePoints sets the colors and sizes of the points.
+function encodePoints() {
+  scales = map.dataset.scales;
+  encode(points, JSON.parse(scales || "{}"));
 }
 
 // covering returns the part to show instead of one that would leave much of a high screen blank: as high as the world, and
@@ -146,13 +155,39 @@ function draw() {
     if (land.getAttribute("href") !== coast) land.setAttribute("href", coast);
   }
   map.classList.toggle("drawn", Boolean(points || cells));
-  if (points) drawPoints(g, at, points, colors, Number(map.dataset.open));
+  if (points) drawPoints(g, at, points, colors, Number(map.dataset.open), showLegend());
   else if (cells) drawCells(g, at, cells, colors, opacities());
   if (points || cells) {
     map.dataset.names = drawPlaces(g, at, places, world.x, colors, `500 ${map.dataset.labelSize}px ${getComputedStyle(map).fontFamily}`);
     describeView(at);
   }
   if (box) drawBox(g, box, colors);
+  drawScale(at);
+}
+
+// drawScale shows the line of a round length, of at most 140 pixels. It is true in the middle of the map.
+function drawScale(at) {
+  const bar = map.querySelector(".map-scale");
+  const unit = Number(map.dataset.unitMeters) / at.ky; // meters of a pixel
+  const most = 140;
+  const power = 10 ** Math.floor(Math.log10(most * unit));
+  const meters = power * ([5, 2].find((n) => n * power <= most * unit) ?? 1);
+  bar.hidden = false;
+  bar.style.width = `${meters / unit}px`;
+  bar.textContent = meters < 1000 ? `${meters} m` : `${(meters / 1000).toLocaleString("en")} km`;
+}
+
+// showLegend shows what the points mean, and returns the colors of their classes.
+function showLegend() {
+  const legend = map.querySelector(".legend");
+  const template = map.querySelector("template.point-keys");
+  const items = template ? [...template.content.children] : [keys().at(-1)];
+  const classes = new Set(points.classes);
+  const unused = items.filter((item) => item.matches(".key-color")).filter((item, i) => !classes.has(i) && item.querySelector(".s0, .missing"));
+  legend.replaceChildren(...items.map((item) => item.cloneNode(true)));
+  const colors = [...legend.querySelectorAll(".key-color circle")].map((circle) => getComputedStyle(circle).fill);
+  legend.replaceChildren(...items.filter((item) => !unused.includes(item)).map((item) => item.cloneNode(true)));
+  return colors;
 }
 
 const plural = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
@@ -174,13 +209,9 @@ function describeView(at) {
   const outside = Number(map.dataset.mapped) - count;
   if (link) link.hidden = !(outside > 0);
   if (outside > 0) link.textContent = `${plural(outside, "row", "rows")} outside`;
-  const legend = map.querySelector(".legend");
+  if (points) return;
   const items = keys().map((key) => key.cloneNode(true));
-  if (points) {
-    legend.replaceChildren(items.at(-1));
-    return;
-  }
-  legend.replaceChildren(...rangesOf(cells).flatMap(([least, most], i) => {
+  map.querySelector(".legend").replaceChildren(...rangesOf(cells).flatMap(([least, most], i) => {
     items[i].querySelector("span").textContent = least.toLocaleString("en") + (most > least ? ` – ${most.toLocaleString("en")}` : "");
     return most ? [items[i]] : [];
   }));
@@ -209,6 +240,7 @@ async function loadPoints(url) {
   // position returns a coordinate of a row: a number, or a number of a point as well-known text.
   const position = (row, field, axis) => (x === y ? number(row[x].match(/point\s*[zm]*\s*\(([^)]*)/i)?.[1].trim().split(/\s+/)[axis] ?? "") : number(row[field]));
   points = { xs: rows.map((r) => 10 * position(r, x, 0)), ys: rows.map((r) => -10 * position(r, y, 1)), rows };
+  encodePoints();
   draw();
 }
 
@@ -282,6 +314,13 @@ function describe(x, y) {
 }
 
 const redraw = () => map && draw();
+// A printed map has the colors of the light theme.
+for (const [type, scheme] of [["beforeprint", "light"], ["afterprint", ""]]) {
+  addEventListener(type, () => {
+    if (map) map.style.colorScheme = scheme;
+    redraw();
+  });
+}
 addEventListener("resize", () => map && show(view, false));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 new MutationObserver(redraw).observe(document.documentElement, { attributeFilter: ["data-theme"] });

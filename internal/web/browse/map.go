@@ -42,8 +42,26 @@ func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *
 		}
 		fit.InAll = counted.Inside
 	}
-	page.Map = maps.NewMap(page.State, pairs, at, fit, grid, page.Head.Path, p.places())
+	scales, err := v.mapScales(ctx, page.State, grid.Total)
+	if err != nil {
+		return err
+	}
+	page.Map = maps.NewMap(page.State, pairs, at, fit, grid, scales, page.Head.Path, p.places())
 	return nil
+}
+
+// mapScales returns the scales of the points of a map of a number of rows.
+func (v datasetView) mapScales(ctx context.Context, s *state.State, rows int) (scales maps.Scales, err error) {
+	all, err := selectRows(nil, v.Fields)
+	if err != nil {
+		return scales, err
+	}
+	q := maps.ScaleRequest(s, all)
+	if q == nil {
+		return scales, nil
+	}
+	found, err := v.Facets(ctx, q)
+	return maps.NewScales(s, found, rows), err
 }
 
 // fitMap returns the part of the world that shows the rows of a listing, or the part that the state

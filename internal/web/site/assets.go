@@ -61,7 +61,9 @@ func newAssets(files fs.FS, base string) *assets {
 	})
 	colors := []byte(plot.PageStyle())
 	all.Write(colors)
-	plain["chart.css"] = append(plain["chart.css"], colors...)
+	for _, name := range []string{"chart.css", "map.css"} {
+		plain[name] = append(plain[name], colors...)
+	}
 	if err = errors.Join(err, bundle(plain, "app.js")); err != nil {
 		panic(err)
 	}

@@ -47,9 +47,13 @@ type Map struct {
 	Fit        string  // link to the part that the server chooses
 	Transform  string  // from cells to the map
 	Levels     []Level
-	Points     string       // URL of the points, empty if there are too many
-	Grid       string       // URL of the numbers of rows in cells; empty: the field has geometries
-	Range      string       // link that filters by a part of the map, see state.RangeHref; empty: the field has geometries
+	Points     string // URL of the points, empty if there are too many
+	Grid       string // URL of the numbers of rows in cells; empty: the field has geometries
+	Range      string // link that filters by a part of the map, see state.RangeHref; empty: the field has geometries
+	Scales     Scales
+	Menus      []ScaleMenu
+	Hidden     query.Params // of the form of the menus
+	Bar        ScaleBar
 	Limited    bool         // only the first rows, up to MapPoints, are on the map
 	Call       query.Params // of the API call for the cells that are drawn
 	Open       int          // position of the open record in the listing, from 0; -1: none
@@ -72,6 +76,18 @@ func newPairLink(s *state.State, p columns.Pair, current bool) PairLink {
 	return PairLink{p, state.Link{Label: label, Href: other.Href(s.AnyPage()), Current: current}}
 }
 
+// Label returns the name of the map for assistive technology: what the points show, and the keys.
+func (m *Map) Label() string {
+	label := "Map"
+	if m.Scales.Size != nil && m.Points != "" {
+		label += ", points sized by " + m.Scales.Size.Heading
+	}
+	if m.Scales.Color != nil && m.Points != "" {
+		label += ", points colored by " + m.Scales.Color.Heading
+	}
+	return label + "; arrow keys move it, plus and minus zoom"
+}
+
 // Outside returns how many rows are outside the part that the server chose.
 func (m *Map) Outside() int { return m.Mapped - m.Located }
 
@@ -80,7 +96,7 @@ func (m *Map) MaxRows() int { return MapPoints }
 
 // NewMap returns the map of a listing with the cells of a grid. base is the path of the dataset's
 // table.
-func NewMap(s *state.State, pairs []columns.Pair, pair int, fit Fit, grid query.Grid, base string, places []Place) *Map {
+func NewMap(s *state.State, pairs []columns.Pair, pair int, fit Fit, grid query.Grid, scales Scales, base string, places []Place) *Map {
 	q, b := fit.Grid, fit.Grid.Bounds
 	m := &Map{
 		X: s.Fields[q.X].Name, Y: s.Fields[q.Y].Name, Zoomed: s.Bounds != "",
@@ -101,6 +117,8 @@ func NewMap(s *state.State, pairs []columns.Pair, pair int, fit Fit, grid query.
 	}
 	m.Center = formatNumbers(" ", centerOf(q, grid.Cells)...)
 	m.Fine, m.Labels, m.TextSize = IsFine(b), newLabels(places, b, m.West), m.Stretch*labelSize/scaleOf(b)
+	m.Bar, m.Scales, m.Menus = newScaleBar(b), scales, newScaleMenus(s, pairs)
+	m.Hidden = s.Hidden(state.ParamColor, state.ParamSize)
 	m.setZoom(s, b)
 	m.setSources(s, q, base)
 	return m
@@ -133,9 +151,13 @@ func (m *Map) setSources(s *state.State, q *query.GridRequest, base string) {
 	}
 	fields := slices.Compact([]string{m.X, m.Y}) // one, if it has geometries
 	tips := tipFields(s, m.Pairs)
+	used := []string{s.Color, s.Size}
 	for _, tip := range tips {
-		if !slices.Contains(fields, tip.Name) {
-			fields = append(fields, tip.Name)
+		used = append(used, tip.Name)
+	}
+	for _, name := range used {
+		if name != "" && !slices.Contains(fields, name) {
+			fields = append(fields, name)
 		}
 	}
 	encoded, _ := json.Marshal(tips) // strings

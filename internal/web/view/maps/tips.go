@@ -16,8 +16,8 @@ type tipField struct {
 	Heading string `json:"heading"`
 }
 
-// tipFields returns the fields of the tip of a point: the one that names the rows, and two that say
-// most about them.
+// tipFields returns the fields of the tip of a point: the one that names the rows, those that size
+// and color the points, and up to two details that say most about the row.
 func tipFields(s *state.State, pairs []PairLink) []tipField {
 	naming := s.Dataset.Naming
 	title := tipField{Name: s.Fields[naming].Name}
@@ -28,8 +28,17 @@ func tipFields(s *state.State, pairs []PairLink) []tipField {
 	for _, p := range pairs {
 		used = append(used, p.Latitude, p.Longitude)
 	}
+	tip := func(i int) {
+		used = append(used, i)
+		tips = append(tips, tipField{s.Fields[i].Name, columns.Heading(s.Fields[i])})
+	}
 	const details = 2
-	for range details {
+	for _, name := range []string{s.Size, s.Color} {
+		if i := herb.FieldIndex(s.Fields, name); i >= 0 && !slices.Contains(used, i) {
+			tip(i)
+		}
+	}
+	for len(tips) < 1+details {
 		best := columns.BestColumn(s.Dataset, func(i int) int {
 			if slices.Contains(used, i) || slices.Contains(s.Dataset.PrimaryKey, s.Fields[i].Name) {
 				return 0
@@ -39,8 +48,7 @@ func tipFields(s *state.State, pairs []PairLink) []tipField {
 		if best < 0 {
 			break
 		}
-		used = append(used, best)
-		tips = append(tips, tipField{s.Fields[best].Name, columns.Heading(s.Fields[best])})
+		tip(best)
 	}
 	return tips
 }

@@ -28,6 +28,8 @@ const (
 	ParamView          = "_view"          // "table": phones show a table instead of cards
 	ParamDistributions = "_distributions" // "1": the page contains the distributions of the columns, for browsers without a script
 	ParamMap           = "_map"           // the latitude field of a map, if there are several
+	ParamColor         = "_color"         // the field that colors the points of a map
+	ParamSize          = "_size"          // the field that sizes them
 	ParamRecord        = "_record"        // the open record, by its position on the page
 	ParamRow           = "_row"           // the open record, by its content hash
 	ParamFacet         = "_facet"         // the filter to edit; in requests for counts also several
@@ -63,6 +65,7 @@ type State struct {
 	NoCards       bool   // phones show a table
 	Map           string // latitude field of the map; empty: the first one
 	Bounds        string // part of the map that is shown, as query.ParamBounds has it; empty: all rows
+	Color, Size   string // fields of the points of the map; empty: all points look the same
 	Record        int    // position of the open record, from 1; 0: none
 	Row           string // content hash of the open record, if it is named by that
 	// Question is the parameters of the chart; none: the default chart. Other views carry them
@@ -137,6 +140,14 @@ func (s *State) setOwn(p query.Param) bool {
 	case query.ParamBounds:
 		if _, err := query.ParseBounds(p.Value); err == nil {
 			s.Bounds = p.Value
+		}
+	case ParamColor:
+		if field >= 0 && s.Dataset.CanColor(field) {
+			s.Color = p.Value
+		}
+	case ParamSize:
+		if field >= 0 && s.Dataset.CanSize(field) {
+			s.Size = p.Value
 		}
 	case ParamRecord:
 		s.Record = ParseUpTo(p.Value, query.MaxPerPage)
@@ -320,7 +331,7 @@ func (s *State) WithOwn(listing query.Params) query.Params {
 	if s.NoCards {
 		listing = listing.WithValue(ParamView, "table")
 	}
-	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).With(s.Question...).WithValue(query.ParamVersion, s.Version)
+	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor, s.Color).WithValue(ParamSize, s.Size).With(s.Question...).WithValue(query.ParamVersion, s.Version)
 }
 
 // Hidden returns the parameters that a form carries along: all but those with the given names,
