@@ -178,6 +178,8 @@ func (o *Oracle) label(b query.By, value string, zone *time.Location) label {
 	f := o.fields[b.Field]
 	p := parseValue(f, value)
 	switch {
+	case b.Log:
+		return logLabel(f, p.number, b.Width)
 	case b.Width != "":
 		return bucketLabel(f, p.number, b.Width)
 	case b.Grain == query.GrainHourOfDay && f.Type == herb.TypeTime:
@@ -251,6 +253,34 @@ func bucketLabel(f herb.Field, number *big.Rat, width string) label {
 		l.text = writeClock(lower)
 	}
 	return l
+}
+
+// logLabel returns the label of the logarithmic bucket of a number.
+func logLabel(f herb.Field, number *big.Rat, first string) label {
+	lower := new(big.Rat)
+	for _, edge := range logEdges(number, first) {
+		if edge.Cmp(number) <= 0 {
+			lower = edge
+		}
+	}
+	return label{text: text.Localize(&f, plain(lower)), place: parsedValue{number: lower}}
+}
+
+// logEdges returns the bounds of logarithmic buckets in ascending order, beyond a number on both
+// sides of zero.
+func logEdges(number *big.Rat, first string) []*big.Rat {
+	edge, _ := new(big.Rat).SetString(first)
+	factors := []*big.Rat{big.NewRat(2, 1), big.NewRat(5, 2), big.NewRat(2, 1)}
+	edges := []*big.Rat{new(big.Rat)}
+	for i := 0; ; i++ {
+		edges = append(edges, edge, new(big.Rat).Neg(edge))
+		if edge.Cmp(new(big.Rat).Abs(number)) > 0 {
+			break
+		}
+		edge = new(big.Rat).Mul(edge, factors[i%3])
+	}
+	slices.SortFunc(edges, (*big.Rat).Cmp)
+	return edges
 }
 
 // plain returns a decimal number in plain notation, without zeros at the end of its fraction.
@@ -333,6 +363,14 @@ func fillGroups(groups []*group, b query.By, f herb.Field, zone *time.Location) 
 func nextLabel(l label, b query.By, f herb.Field, zone *time.Location) label {
 	t := l.place.time
 	switch {
+	case b.Log:
+		edges := logEdges(l.place.number, b.Width)
+		for i, edge := range edges {
+			if edge.Cmp(l.place.number) == 0 {
+				return logLabel(f, edges[i+1], b.Width)
+			}
+		}
+		panic("no bound of a logarithmic bucket")
 	case b.Width != "":
 		w, _ := new(big.Rat).SetString(b.Width)
 		return bucketLabel(f, new(big.Rat).Add(l.place.number, w), b.Width)

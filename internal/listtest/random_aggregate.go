@@ -92,7 +92,7 @@ func (g *generator) selectLabels(params url.Values, param string, fields []herb.
 
 func (g *generator) by(f herb.Field) string {
 	intervals := map[herb.Type][]string{
-		herb.TypeNumber:   {":10", ":0.5", ":3", ":1000", ":0.07"},
+		herb.TypeNumber:   {":10", ":0.5", ":3", ":1000", ":0.07", ":log", ":log0.01", ":log100"},
 		herb.TypeDate:     {":year", ":quarter", ":month", ":week", ":day", ":weekday", ":month_of_year"},
 		herb.TypeDateTime: {":year", ":quarter", ":month", ":week", ":day", ":hour", ":weekday", ":month_of_year", ":hour_of_day"},
 		herb.TypeTime:     {":hour", ":minute", ":hour_of_day"},

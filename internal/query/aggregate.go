@@ -60,6 +60,7 @@ type By struct {
 	Field int    // position
 	Grain Grain  // of dates, datetimes and times; empty for none
 	Width string // of the intervals of numbers, or of durations in seconds, in plain decimal notation; empty for none
+	Log   bool   // the intervals of numbers are logarithmic: Width, a power of ten, is that of the first one beside zero
 }
 
 // HasIntervals reports whether groups are intervals or cycles of values.

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +116,9 @@ func (r *AggregateRequest) addBy(value string) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(r.By, func(o By) bool { return o.Field == b.Field && o.Grain == b.Grain && o.Width == b.Width }) {
+	if slices.ContainsFunc(r.By, func(o By) bool {
+		return o.Field == b.Field && o.Grain == b.Grain && o.Width == b.Width && o.Log == b.Log
+	}) {
 		return herb.Invalidf("%s=%s is given more than once; give it once", ParamBy, clip(value))
 	}
 	r.By = append(r.By, b)
@@ -131,6 +134,9 @@ func (b *By) setInterval(f herb.Field, interval string) error {
 				text.Suggestion(clip(interval), grainNames(grains)), strings.Join(grainNames(grains), ", "))
 		}
 	case f.Type == herb.TypeNumber || f.Type == herb.TypeDuration:
+		if first, ok := strings.CutPrefix(interval, logPrefix); ok && f.Type == herb.TypeNumber {
+			return b.setLog(f, first)
+		}
 		d, ok := parseDecimal(&herb.Field{Type: herb.TypeNumber}, interval)
 		if !ok || d.unscaled.Sign() <= 0 {
 			if f.Type == herb.TypeDuration {
@@ -144,6 +150,20 @@ func (b *By) setInterval(f herb.Field, interval string) error {
 	default:
 		return herb.Invalidf("%s=%s:%s: %q is a %s field, which has no intervals; write %s=%s", ParamBy, f.Name, clip(interval), f.Name, f.Type, ParamBy, f.Name)
 	}
+	return nil
+}
+
+// logPrefix begins logarithmic intervals of numbers. The width of the first one follows; it is 1 if
+// none is given.
+const logPrefix = "log"
+
+func (b *By) setLog(f herb.Field, first string) error {
+	d, ok := parseDecimal(&herb.Field{Type: herb.TypeNumber}, cmp.Or(first, "1"))
+	if !ok || strings.Trim(d.String(), "0.") != "1" {
+		return herb.Invalidf("the width %q of the first logarithmic bucket of %q is not a power of ten; write %s:log, or such as %s:log0.01",
+			clip(first), f.Name, f.Name, f.Name)
+	}
+	b.Width, b.Log = d.String(), true
 	return nil
 }
 

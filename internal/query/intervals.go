@@ -153,7 +153,7 @@ func (b By) LeastCount(t herb.Type, from, to string) int {
 		first, okFirst := parseDigits(plain, from, most)
 		last, okLast := parseDigits(plain, to, most)
 		width, _ := parseDecimal(plain, b.Width) // validated before
-		if !okFirst || !okLast {
+		if !okFirst || !okLast || b.Log {        // logarithmic ones are few
 			return 0
 		}
 		places := max(first.places, last.places, width.places)
@@ -210,6 +210,9 @@ func (b By) bucket(canonical string) Interval {
 	if !ok {
 		return Interval{}
 	}
+	if b.Log {
+		return logBucket(value, width)
+	}
 	places := max(value.places, width.places)
 	step := width.units(places)
 	lower := new(big.Int).Div(value.units(places), step) // rounds toward negative infinity: step is positive
@@ -220,4 +223,59 @@ func (b By) bucket(canonical string) Interval {
 		From:  from,
 		Next:  decimal{new(big.Int).Add(lower, step), places}.String(),
 	}
+}
+
+// logBucket returns the logarithmic bucket of a number. Its bounds are 0 and the numbers 1, 2 and 5
+// times a power of ten that is not less than first, with both signs.
+func logBucket(value, first decimal) Interval {
+	size := decimal{new(big.Int).Abs(value.unscaled), value.places}
+	least := edgeBelow(first)
+	at := least - 1 // position of the lower bound of the size
+	if size.cmp(first) >= 0 {
+		at = edgeBelow(size)
+	}
+	edge := func(at int) decimal {
+		if at < least {
+			return decimal{new(big.Int), 0}
+		}
+		return logEdge(at)
+	}
+	low, high := edge(at), edge(at+1)
+	if value.unscaled.Sign() < 0 {
+		if size.cmp(low) == 0 { // the lower bound of the bucket before
+			low, high = edge(at-1), low
+		}
+		low, high = decimal{new(big.Int).Neg(high.unscaled), high.places}, decimal{new(big.Int).Neg(low.unscaled), low.places}
+	}
+	return Interval{Label: low.String(), From: low.String(), Next: high.String()}
+}
+
+// logEdge returns the number at a position of the sequence 1, 2, 5, 10, 20, 50 and so on; before
+// position 0, 0.5, 0.2 and so on.
+func logEdge(at int) decimal {
+	power, digit := at/3, at%3
+	if digit < 0 {
+		power, digit = power-1, digit+3
+	}
+	return decimal{big.NewInt([]int64{1, 2, 5}[digit]), -power}
+}
+
+// edgeBelow returns the position of the greatest number of the sequence of logEdge that is not
+// greater than a positive number.
+func edgeBelow(d decimal) int {
+	digits := d.unscaled.String()
+	at := 3 * (len(digits) - 1 - d.places)
+	switch {
+	case digits[0] >= '5':
+		return at + 2
+	case digits[0] >= '2':
+		return at + 1
+	}
+	return at
+}
+
+// cmp compares two numbers.
+func (d decimal) cmp(o decimal) int {
+	places := max(d.places, o.places)
+	return d.units(places).Cmp(o.units(places))
 }

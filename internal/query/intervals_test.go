@@ -36,3 +36,17 @@ func TestBy_LeastCount(t *testing.T) {
 		}
 	}
 }
+
+func TestBy_Interval_log(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ first, value, from, next string }{
+		{"1", "0", "0", "1"}, {"1", "0.5", "0", "1"}, {"1", "1", "1", "2"}, {"1", "1.99", "1", "2"}, {"1", "2", "2", "5"}, {"1", "9.99", "5", "10"}, {"1", "60000000", "50000000", "100000000"},
+		{"0.01", "0.009", "0", "0.01"}, {"0.01", "0.01", "0.01", "0.02"}, {"0.01", "0.5", "0.5", "1"}, {"100", "99", "0", "100"}, {"100", "100", "100", "200"},
+		{"1", "-0.5", "-1", "0"}, {"1", "-1", "-1", "0"}, {"1", "-1.5", "-2", "-1"}, {"1", "-2", "-2", "-1"}, {"1", "-6", "-10", "-5"}, {"0.1", "-0.3", "-0.5", "-0.2"},
+	} {
+		got := query.By{Width: tt.first, Log: true}.Interval(herb.TypeNumber, tt.value)
+		if got != (query.Interval{Label: tt.from, From: tt.from, Next: tt.next}) {
+			t.Errorf("%s of log%s: %+v, want from %s to %s", tt.value, tt.first, got, tt.from, tt.next)
+		}
+	}
+}

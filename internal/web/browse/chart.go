@@ -42,6 +42,9 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if err != nil {
 		return err
 	}
+	if err := v.readScales(r.Context()); err != nil {
+		return err
+	}
 	q, invalid, err := parseQuestion(page.State)
 	if err != nil {
 		return err
@@ -82,6 +85,11 @@ func parseQuestion(s *state.State) (q *charts.Question, invalid, err error) {
 	invalid, s.Question = err, nil
 	q, err = charts.ParseQuestion(s)
 	return q, invalid, err
+}
+
+// readScales decides which numbers charts group logarithmically, once per version.
+func (v datasetView) readScales(ctx context.Context) error {
+	return v.columns.ReadScales(func(fields []int) ([]query.Facet, error) { return countAll(ctx, v, fields) })
 }
 
 // answerQuestion computes the aggregates of a question. The caller releases their memory after the
@@ -160,6 +168,9 @@ func (p *Pages) chartSVG(w *httpapi.Page, r *http.Request, v datasetView) error 
 
 // drawChart writes the chart of a state as an image, or responds with 304 if the client has it.
 func (p *Pages) drawChart(w *httpapi.Page, r *http.Request, v datasetView, s *state.State) error {
+	if err := v.readScales(r.Context()); err != nil {
+		return err
+	}
 	q, err := charts.ParseQuestion(s)
 	if err != nil {
 		return err

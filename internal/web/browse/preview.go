@@ -204,6 +204,9 @@ func setFirstChart(ctx context.Context, v datasetView, s *state.State, card *sha
 
 // drawCardChart draws the chart of a state in a preview, and returns its title.
 func drawCardChart(ctx context.Context, v datasetView, s *state.State, card *share.Card) (title string, err error) {
+	if err := v.readScales(ctx); err != nil {
+		return "", err
+	}
 	q, err := charts.ParseQuestion(s)
 	if err != nil {
 		return "", err

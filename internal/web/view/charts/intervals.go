@@ -162,6 +162,8 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 		return newCycleGroup(b, label)
 	case q.fields[b.Field].Type == herb.TypeTime || q.fields[b.Field].Type == herb.TypeDuration:
 		return newClockGroup(&q.fields[b.Field], b, label)
+	case b.Log:
+		return newLogGroup(b, label)
 	case b.Width != "":
 		width, _ := strconv.ParseFloat(b.Width, 64) // validated before
 		lower, err := strconv.ParseFloat(label, 64)
@@ -173,10 +175,33 @@ func (q *Question) newGroup(b query.By, label string) (g plot.Group, ok bool) {
 	return g, ok
 }
 
+// newLogGroup returns a logarithmic interval. All of them have the same width on the axis, which
+// names powers of ten first.
+func newLogGroup(b query.By, label string) (g plot.Group, ok bool) {
+	lower, err := strconv.ParseFloat(label, 64)
+	first, err2 := strconv.ParseFloat(b.Width, 64)
+	if err != nil || err2 != nil {
+		return g, false
+	}
+	if lower != 0 {
+		power := math.Floor(math.Log10(math.Abs(lower)/first) + .01) // .01: rounding
+		mantissa := math.Abs(lower) / first / math.Pow(10, power)
+		g.At = 1 + 3*power + math.Round(math.Log2(mantissa)*.95)
+		if mantissa < 1.5 {
+			g.Importance = 2
+		}
+	}
+	if lower < 0 {
+		g.At = -g.At
+	}
+	g.Next, g.Label = g.At+1, plot.FormatTicks([]float64{lower})[0]
+	return g, true
+}
+
 // axis returns the axis of the intervals of a field.
 func (q *Question) axis(b query.By) (a plot.Axis) {
 	switch f := &q.fields[b.Field]; {
-	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration || b.IsCyclic():
+	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration || b.IsCyclic() || b.Log:
 	case b.Grain != "":
 		if a.Zone = q.req.Zone; a.Zone == nil {
 			a.Zone = time.UTC

@@ -320,6 +320,9 @@ func byOf(d *columns.Dataset, field int) query.By {
 		}
 		b.Name += ":" + b.Width
 	case (f.Type == herb.TypeNumber || f.Type == herb.TypeDuration) && d.Meanings[field].Kind != columns.KindCode && (c == nil || c.Distinct > defaultTop):
+		if first := d.LogWidth(field); first != "" {
+			return withLog(d, field, first)
+		}
 		if width := bucketWidth(&f, c, 20); width != "" {
 			b.Width, b.Name = width, f.Name+":"+width
 		}
@@ -329,6 +332,10 @@ func byOf(d *columns.Dataset, field int) query.By {
 
 func withGrain(d *columns.Dataset, field int, g query.Grain) query.By {
 	return query.By{Name: d.Fields[field].Name + ":" + string(g), Field: field, Grain: g}
+}
+
+func withLog(d *columns.Dataset, field int, first string) query.By {
+	return query.By{Name: d.Fields[field].Name + ":log" + first, Field: field, Width: first, Log: true}
 }
 
 // defaultGrain returns the shortest grain of which a field has few intervals.

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -310,7 +311,7 @@ func (b *sentenceBuilder) interval(at int) {
 		if interval != "" {
 			next.Name += ":" + interval
 		}
-		current := next.Grain == by.Grain && next.Width == by.Width
+		current := next.Grain == by.Grain && next.Width == by.Width && next.Log == by.Log
 		w.Choices = append(w.Choices, b.choice(label, current, func(q *Question) { q.By[at] = next }))
 	}
 	switch grains := query.Grains(f.Type); {
@@ -325,7 +326,13 @@ func (b *sentenceBuilder) interval(at int) {
 		for _, width := range b.widths(by) {
 			set("steps of "+widthText(f, width), width, query.By{Width: width})
 		}
-		if by.Width != "" {
+		if first := cmp.Or(logWidth(by), b.Dataset.LogWidth(by.Field)); first != "" && f.Type == herb.TypeNumber {
+			set("logarithmic steps", "log"+first, query.By{Width: first, Log: true})
+		}
+		switch {
+		case by.Log:
+			w.Before, w.Text = " in ", "logarithmic steps"
+		case by.Width != "":
 			w.Before, w.Text = " in ", "steps of "+widthText(f, by.Width)
 		}
 	default:
@@ -338,6 +345,14 @@ func (b *sentenceBuilder) interval(at int) {
 // grainText returns a grain in words, such as month of year.
 func grainText(g query.Grain) string { return strings.ReplaceAll(string(g), "_", " ") }
 
+// logWidth returns the width of the first logarithmic interval; empty if the intervals are linear.
+func logWidth(by query.By) string {
+	if by.Log {
+		return by.Width
+	}
+	return ""
+}
+
 // widths returns round widths of the buckets of a number field, with the current one.
 func (b *sentenceBuilder) widths(by query.By) (widths []string) {
 	for _, count := range []float64{100, 50, 20, 10, 5} {
@@ -348,7 +363,7 @@ func (b *sentenceBuilder) widths(by query.By) (widths []string) {
 	if len(widths) == 0 {
 		widths = []string{"1", "10", "100", "1000"}
 	}
-	if by.Width != "" {
+	if by.Width != "" && !by.Log {
 		widths = append(widths, by.Width)
 	}
 	value := func(s string) float64 {

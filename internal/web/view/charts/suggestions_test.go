@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/listtest"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/state"
@@ -268,5 +269,47 @@ func TestPinnedCharts(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %s", descriptor, got)
 		}
+	}
+}
+
+// TestByOf_log checks that skewed numbers have logarithmic intervals: a few of them do not contain
+// nearly all rows.
+func TestByOf_log(t *testing.T) {
+	t.Parallel()
+	d := openTables()["meteorites"]
+	source, all := listtest.NewOracle(d.Fields, d.records), columns.Read(&d.Dataset)
+	calls := 0
+	for range 2 {
+		err := all.ReadScales(func(fields []int) ([]query.Facet, error) {
+			calls++
+			request, err := query.Of(nil).Listing(d.Fields, herb.Order{})
+			if err != nil {
+				return nil, err
+			}
+			found, err := source.Facets(t.Context(), &query.FacetRequest{Request: request, Fields: fields, Buckets: 20, Scale: query.ScaleAuto})
+			return found.Fields, err
+		})
+		if err != nil || calls != 1 {
+			t.Fatalf("%d counts, %v", calls, err)
+		}
+	}
+	by := byOf(all, 2)
+	if by.Name != "mass:log1" {
+		t.Fatalf("masses are grouped by %s", by.Name)
+	}
+	if got := byOf(all, 5).Name; got != "reclat:10" {
+		t.Errorf("latitudes are grouped by %s", got)
+	}
+	_, _, a := askOf(t, &d.Dataset, d.records, query.Params{{Name: query.ParamBy, Value: by.Name}}.Encode())
+	if a.Title != "Rows by mass in logarithmic steps as bars" || len(a.data.Groups) != 21 {
+		t.Fatalf("%q with %d groups", a.Title, len(a.data.Groups))
+	}
+	for i, g := range a.data.Groups {
+		if c := a.data.Series[0].Cells[i]; g.At != float64(i+1) || g.Next != g.At+1 || c.Value > float64(d.Records)/5 {
+			t.Errorf("group %d from %v to %v has %v rows: %s", i, g.At, g.Next, c.Value, g.Label)
+		}
+	}
+	if got := a.Rows[3].Label + " " + a.Rows[3].Href; got != "10 – 20 /p?mass%5Bgte%5D=10&mass%5Blt%5D=20" {
+		t.Errorf("a group leads to %s", got)
 	}
 }

@@ -23,6 +23,8 @@ type Columns struct {
 	Images   []int     // positions of the fields with images
 	Pairs    []Pair    // of coordinates
 	Charts   []Chart   // that they suggest, the best first
+
+	scales scales
 }
 
 // Dataset is a version with what its columns mean.

@@ -43,7 +43,7 @@ type Data struct {
 
 // Group is a position on the axis of groups.
 type Group struct {
-	Label      string  // at the axis of names, and of times of day and durations
+	Label      string  // at the axis of names, and of times of day, durations and logarithmic intervals
 	Short      string  // of an interval that is not the first with a label
 	Importance int     // of the label of an interval: the most important ones stay if space is scarce
 	At, Next   float64 // start and end of an interval
