@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
@@ -99,9 +100,39 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 	}
 	if f.check != nil {
 		out.Key, out.Records = f.check.PrimaryKey, f.check.Records
+		if len(out.Key) == 0 && r.Edits.PrimaryKey == nil {
+			out.Unique = uniqueField(out.Columns, f.check)
+		}
 		out.Unchanged, out.Changes = f.check.Status == versions.StatusUnchanged, shownChanges(f.check.Changes)
 	}
 	return out
+}
+
+// uniqueField returns the original name of a field whose values identify the records: all differ,
+// none is missing, and the field is called like an identifier or is the first one.
+func uniqueField(columns []Column, check *versions.Result) string {
+	if check.Report == nil || check.Records < 2 || len(check.Report.Columns) != len(check.Fields) {
+		return ""
+	}
+	unique := map[string]bool{}
+	for i, f := range check.Fields {
+		unique[f.Name] = (f.Type == herb.TypeText || f.Type == herb.TypeNumber) && check.Report.Columns[i].Distinct == check.Records
+	}
+	first := ""
+	for i, c := range columns {
+		words := strings.FieldsFunc(strings.ToLower(c.Field), func(r rune) bool { return !unicode.IsLetter(r) })
+		isNamed := slices.ContainsFunc(words, func(w string) bool {
+			return slices.Contains([]string{"id", "ids", "code", "key", "nr", "no", "number", "uuid", "guid", "isin", "ean", "sku"}, w)
+		})
+		switch {
+		case c.Field == "" || !unique[c.Field]:
+		case isNamed:
+			return c.Original
+		case i == 0:
+			first = c.Original
+		}
+	}
+	return first
 }
 
 // originalName returns the name of a field without the edits of columns.

@@ -66,6 +66,7 @@ type Review struct {
 	License   string
 	Access    herb.Access
 	Key       []string // primary key
+	Unique    string   // original name of a field that identifies the records, if there is no primary key; empty: none
 	Format    string   // such as "xlsx, sheet Prices"
 	Records   int
 	Unit      string // what the format calls a row: "line", "row" or "array"; empty: rows have no numbers

@@ -109,6 +109,7 @@ func (p *Pages) newDone(w *httpapi.Page, r *http.Request, ref herb.Ref, live, va
 		return nil, nil
 	}
 	d := &datasets.Done{Ref: ref, Path: p.DatasetPath(ref), Live: live}
+	d.Page, d.API = p.Origin(r)+site.PathDatasets+ref.String(), p.Origin(r)+"/api/v1/"+ref.String()+"/data"
 	switch parts[0] {
 	case donePublished:
 		d.Message = "Published."
@@ -124,11 +125,16 @@ func (p *Pages) newDone(w *httpapi.Page, r *http.Request, ref herb.Ref, live, va
 	}
 	d.Previous = parts[2]
 	// Publishers may know the versions of a dataset that a private catalogue hides from them.
-	versions, err := p.opts.History(library.WithReader(r.Context(), func(d herb.Dataset) bool { return w.Visitor().See(d).Report }, nil), ref)
+	history, err := p.opts.History(library.WithReader(r.Context(), func(d herb.Dataset) bool { return w.Visitor().See(d).Report }, nil), ref)
 	if err != nil {
 		return nil, err
 	}
-	d.Exposes = Exposures(versions, live, d.Previous)
+	d.Exposes = Exposures(history, live, d.Previous)
+	if i := slices.IndexFunc(history, func(v versions.Version) bool { return v.Version == live }); i >= 0 && parts[0] == donePublished {
+		for _, c := range history[i].Changes {
+			d.Changes = append(d.Changes, c.Message)
+		}
+	}
 	return d, nil
 }
 

@@ -25,6 +25,7 @@ const (
 	doName    = "name"    // a column gets a name
 	doUndo    = "undo"    // a column is published as it is in the file
 	doAccess  = "access"  // who may read the dataset
+	doKey     = "key"     // a field is the primary key
 	doReset   = "reset"   // everything is published as it is in the file
 )
 
@@ -155,6 +156,9 @@ func doEdit(r *review.Review, e *review.Edits, do string) error {
 		access, err := herb.ParseAccess(value)
 		e.Access = access
 		return err
+	case doKey:
+		e.PrimaryKey = &[]string{value}
+		return nil
 	}
 	number, rest, _ := strings.Cut(value, " ")
 	n, err := strconv.Atoi(number)

@@ -111,11 +111,15 @@ func (p *Pages) mayPublish(w *httpapi.Page, r *http.Request, ref herb.Ref, back 
 	return actor, err
 }
 
-// MaySeePublish reports whether the key of a visitor may publish a dataset; a zero ref means any.
+// MaySeePublish reports whether pages offer a visitor to publish a dataset; a zero ref means any:
+// the key may publish it, or there is no key yet and the page to choose a file asks for one.
 // Visitors without a key cost nothing.
 func (p *Pages) MaySeePublish(w *httpapi.Page, r *http.Request, ref herb.Ref) bool {
-	if p.opts.Drafts == nil || p.Key(r) == "" || ref == herb.PlantsRef {
+	if p.opts.Drafts == nil || ref == herb.PlantsRef {
 		return false
+	}
+	if p.Key(r) == "" {
+		return ref == (herb.Ref{})
 	}
 	visitor := w.Visitor()
 	if ref == (herb.Ref{}) {

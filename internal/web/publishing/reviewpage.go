@@ -188,6 +188,16 @@ func (page *reviewPage) KeyChoices() (all []keyChoice) {
 	return all
 }
 
+// UniqueField returns the field that is proposed as the primary key; nil: none.
+func (page *reviewPage) UniqueField() *keyChoice {
+	for _, c := range page.KeyChoices() {
+		if page.Unique != "" && c.Original == page.Unique {
+			return &c
+		}
+	}
+	return nil
+}
+
 // reviewColumn is a column of the file in a review.
 type reviewColumn struct {
 	review.Column

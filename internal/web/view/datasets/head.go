@@ -36,6 +36,9 @@ type Done struct {
 	Ref      herb.Ref
 	Path     string // of the page of the dataset
 	Message  string
+	Page     string   // absolute address of Path
+	API      string   // absolute address of the records in the API
+	Changes  []string // what changed for the users of the dataset; empty: nothing, or it is the first version
 	Live     string   // the version that is live since then
 	Previous string   // the version that was live before; empty: there is nothing to undo
 	Exposes  []string // what becomes public if Previous is live again
