@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 
 	"herbarium/internal/must"
@@ -268,7 +269,7 @@ func TestMap_accessibility(t *testing.T) {
 	t.Parallel()
 	script := axeScript(t)
 	b := open(t, newSite(t, nil), tabOptions{})
-	b.Visit(wide + "/map?kind_9=red&_record=2")
+	b.Visit(wide + "/map?kind_9=red&_record=2&_color=kind_9&_size=amount_8")
 	b.drawn()
 	eval[bool](b, script)
 	b.axe("map, light", `{ rules: { "target-size": { enabled: true } }, resultTypes: ["violations"] }`)
@@ -400,5 +401,33 @@ func TestMap_outside(t *testing.T) {
 		b.Until(`document.querySelector(".map-note strong").innerText === "1,005 points"`)
 		b.follow("[data-zoom='fit']")
 		b.Until(`document.querySelector(".outside")?.innerText === "5 rows outside"`)
+	}
+}
+
+// TestMap_print checks that a printed map has its address and legend, no controls, and the colors
+// of the light theme. The canvas has the scale bar.
+func TestMap_print(t *testing.T) {
+	t.Parallel()
+	b := open(t, newSite(t, nil), tabOptions{Dark: true})
+	b.Visit(wide + "/map?_color=kind_9")
+	b.drawn()
+	dark := b.lightnessOf("#map")
+	eval[bool](b, `dispatchEvent(new Event("beforeprint"))`)
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	for _, selector := range []string{".printed", "#map canvas", ".legend .key-color"} {
+		if !eval[bool](b, fmt.Sprintf(`document.querySelector(%q).checkVisibility()`, selector)) {
+			t.Errorf("%s is not printed", selector)
+		}
+	}
+	for _, selector := range []string{".map-tools", ".map-scales", ".map-scale"} {
+		if eval[bool](b, fmt.Sprintf(`document.querySelector(%q).checkVisibility()`, selector)) {
+			t.Errorf("%s is printed", selector)
+		}
+	}
+	if light := b.lightnessOf("#map"); light <= dark {
+		t.Errorf("the printed map has the lightness %d, in the dark theme %d", light, dark)
+	}
+	if height := eval[float64](b, `document.getElementById("map").offsetHeight`); height < 300 {
+		t.Errorf("the printed map is %v pixels high", height)
 	}
 }

@@ -127,6 +127,19 @@ export function drawBox(g, box, colors) {
   g.strokeRect(Math.min(box.x0, box.x1), Math.min(box.y0, box.y1), Math.abs(box.x1 - box.x0), Math.abs(box.y1 - box.y0));
 }
 
+// drawBar draws the scale bar at the bottom right.
+export function drawBar(g, place, length, text, colors) {
+  const [right, bottom] = [place.width - 16, place.height - 12];
+  g.setLineDash([]);
+  g.lineWidth = 1;
+  g.strokeStyle = g.fillStyle = colors.name;
+  g.beginPath();
+  for (const [x, y] of [[right - length, bottom - 6], [right - length, bottom], [right, bottom], [right, bottom - 6]]) g.lineTo(x, y);
+  g.stroke();
+  g.textAlign = "right";
+  g.fillText(text, right - 4, bottom - 9);
+}
+
 // nearest returns the position of the point at a pixel or near it, or -1.
 export function nearest(place, points, x, y) {
   let best = -1;

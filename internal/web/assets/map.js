@@ -4,7 +4,7 @@
 
 import { $, fill, listing, visit } from "./app.js";
 import { listen } from "./map-input.js";
-import { cellAt, clearCanvas, colorsOf, countInView, drawBox, drawCells, drawPlaces, drawPoints, nearest, rangesOf } from "./map-draw.js";
+import { cellAt, clearCanvas, colorsOf, countInView, drawBar, drawBox, drawCells, drawPlaces, drawPoints, nearest, rangesOf } from "./map-draw.js";
 import { encode } from "./map-scales.js";
 import { places } from "./places.js";
 
@@ -144,6 +144,7 @@ function reach(next, scale, pointX, pointY, x, y) {
 }
 
 function draw() {
+  if (!canvas.clientWidth || !canvas.clientHeight) return; // it is not visible
   const g = clearCanvas(canvas);
   const colors = colorsOf(canvas);
   const at = place();
@@ -162,11 +163,11 @@ function draw() {
     describeView(at);
   }
   if (box) drawBox(g, box, colors);
-  drawScale(at);
+  drawScale(at, g, colors);
 }
 
 // drawScale shows the line of a round length, of at most 140 pixels. It is true in the middle of the map.
-function drawScale(at) {
+function drawScale(at, g, colors) {
   const bar = map.querySelector(".map-scale");
   const unit = Number(map.dataset.unitMeters) / at.ky; // meters of a pixel
   const most = 140;
@@ -175,6 +176,7 @@ function drawScale(at) {
   bar.hidden = false;
   bar.style.width = `${meters / unit}px`;
   bar.textContent = meters < 1000 ? `${meters} m` : `${(meters / 1000).toLocaleString("en")} km`;
+  if (map.style.colorScheme) drawBar(g, at, meters / unit, bar.textContent, colors); // paper scales the canvas
 }
 
 // showLegend shows what the points mean, and returns the colors of their classes.

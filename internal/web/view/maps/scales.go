@@ -229,19 +229,13 @@ func (s *SizeScale) radius(n float64) float64 {
 	return math.Sqrt(s.Least*s.Least + share*(s.Greatest*s.Greatest-s.Least*s.Least))
 }
 
-// formatNumber formats a number for the legend, in three significant digits.
+// formatNumber formats a number for the legend. A code, such as a year, has all its digits.
 func formatNumber(d *columns.Dataset, i int, n float64) string {
-	const digits, longest = 3, 1e15
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(n, 'g', digits, 64), 64)
-	if math.Abs(n) >= 1000 { // whole numbers keep their digits
-		rounded = math.Round(n)
+	plain := strconv.FormatFloat(n, 'f', -1, 64)
+	if d.Meanings[i].IsCode {
+		return herb.Clip(plain, format.LongNumber)
 	}
-	if math.Abs(n) >= longest {
-		return strconv.FormatFloat(n, 'g', digits, 64)
-	}
-	c := columns.NewColumn(d, i)
-	c.Field = herb.Field{Type: herb.TypeNumber} // plain notation
-	return c.Number(strconv.FormatFloat(rounded, 'f', -1, 64))
+	return format.Compact(plain)
 }
 
 // ScaleMenu is a choice of the field that colors or sizes points.

@@ -91,8 +91,8 @@ func TestNewScales_size(t *testing.T) {
 		labels    string
 	}{
 		{"magnitudes", []string{"4.5", "5", "6", "9.1"}, 4.5, 9.1, "4.5, 6.8, 9.1"},
-		{"from zero", []string{"10", "20", "4000000"}, 0, 4_000_000, "0, 2,000,000, 4,000,000"},
-		{"negative", []string{"-10", "0", "30"}, -10, 30, "-10, 10, 30"},
+		{"from zero", []string{"10", "20", "4000000"}, 0, 4_000_000, "0, 2\u00a0M, 4\u00a0M"},
+		{"negative", []string{"-10", "0", "30"}, -10, 30, "−10, 10, 30"},
 		{"an extreme number", append(repeat(500, even), "1"+strings.Repeat("0", 30)), 0, 100, ""},
 		{"a negative extreme number", append(repeat(500, even), "-1"+strings.Repeat("0", 30)), -1e30, 50, ""},
 	} {
