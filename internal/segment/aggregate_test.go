@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
@@ -235,5 +236,37 @@ func TestAggregate_measures(t *testing.T) {
 	q.Measures[1].Kind = "unknown"
 	if got, err := r.Aggregate(t.Context(), q); err == nil {
 		t.Errorf("unknown measure: %+v; want an error", got.Rows)
+	}
+}
+
+// BenchmarkAggregate compares the cost of measures, and of groups by interval and by cycle.
+func BenchmarkAggregate(b *testing.B) {
+	fields := []herb.Field{
+		{Name: "category", Type: herb.TypeText, Filterable: true}, {Name: "at", Type: herb.TypeDateTime, Filterable: true},
+		{Name: "price", Type: herb.TypeNumber, Filterable: true}, {Name: "weight", Type: herb.TypeNumber, Filterable: true},
+	}
+	records := make([]herb.Record, 100_000)
+	start := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range records {
+		at := start.Add(time.Duration(i*7919%90_000_000) * time.Second).Format(time.DateTime)
+		records[i] = herb.Record{fmt.Sprint("c", i%2000), at, fmt.Sprintf("%d.%02d", i*31%1000, i%100), fmt.Sprint(i * 17 % 5000)}
+	}
+	r := openBuilt(b, fields, records, segment.Options{FS: unsynced{}})
+	for _, raw := range []string{
+		"_by=category&_measure=mean:price", "_by=category&_measure=stddev:price", "_by=category&_measure=ratio:price/weight",
+		"_by=category&_measure=mean:price&_measure=mean:weight", "_by=at:month", "_by=at:day", "_by=at:weekday", "_by=at:month_of_year", "_by=at:hour", "_by=at:hour_of_day",
+	} {
+		q, err := query.ParseAggregate(raw+"&_top=1000", fields)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(raw, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				if _, err := r.Aggregate(b.Context(), q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

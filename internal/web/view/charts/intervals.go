@@ -201,7 +201,9 @@ func newLogGroup(b query.By, label string) (g plot.Group, ok bool) {
 // axis returns the axis of the intervals of a field.
 func (q *Question) axis(b query.By) (a plot.Axis) {
 	switch f := &q.fields[b.Field]; {
-	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration || b.IsCyclic() || b.Log:
+	case b.IsCyclic():
+		a.Whole = true
+	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration || b.Log:
 	case b.Grain != "":
 		if a.Zone = q.req.Zone; a.Zone == nil {
 			a.Zone = time.UTC
@@ -240,7 +242,7 @@ func filterGroups(s *state.State, ps query.Params, q *Question, b query.By, labe
 func (q *Question) bounds(b query.By, label string) (from, to string) {
 	f := &q.fields[b.Field]
 	switch {
-	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration:
+	case f.Type == herb.TypeTime || f.Type == herb.TypeDuration || b.Log:
 		interval := labelInterval(f, b, label)
 		return text.Localize(f, interval.From), text.Localize(f, interval.Next)
 	case b.Width != "":

@@ -153,6 +153,9 @@ func TestNewAnswer_cycle(t *testing.T) {
 				t.Errorf("%s: %s links to %s", raw, hit.Title, hit.Href)
 			}
 		}
+		if !a.data.Axis.Whole {
+			t.Errorf("%s: the labels of the axis are not in the middle of the bars", raw)
+		}
 		if got := strings.Join(labels, " "); got != want || q.Kind != plot.Bars {
 			t.Errorf("%s: %s of %s; want bars of %s", raw, q.Kind, got, want)
 		}

@@ -11,6 +11,7 @@ type Axis struct {
 	Zone  *time.Location // of an axis of time, whose positions are Unix times; nil: it has none
 	Width float64        // of the intervals of numbers; 0: they are no numbers
 	Plain bool           // digits are not grouped, as in years
+	Whole bool           // labels name whole intervals, such as weekdays; they are in the middle of bars
 }
 
 // tickGap is the least space between two labels, in pixels.
@@ -33,7 +34,12 @@ func (f *Figure) axis(d Data, y float64, a axisSpan) {
 		labels = a.numberLabels(d.Axis, f.Width)
 	}
 	if labels == nil {
-		labels = axisLabels(d.Groups, func(i int) float64 { return a.at(d.Groups[i].At) }, textSize, 0, f.Width)
+		labels = axisLabels(d.Groups, func(i int) float64 {
+			if d.Axis.Whole && a.bars {
+				return (a.at(d.Groups[i].At) + a.at(d.Groups[i].Next)) / 2
+			}
+			return a.at(d.Groups[i].At)
+		}, textSize, 0, f.Width)
 	}
 	for _, l := range labels {
 		f.text(l.x, y, "middle", "tick", l.text)
