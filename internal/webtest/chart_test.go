@@ -31,11 +31,11 @@ func TestChart(t *testing.T) {
 	b.Click(b.Pick(".tabs a", "Chart"))
 	b.Until(`location.pathname.endsWith("/chart")`)
 	b.settled()
-	if got := b.sentence(); !strings.HasPrefix(got, "Rows by date per ") {
+	if got := b.sentence(); !strings.HasPrefix(got, "The mean of price by date per ") {
 		t.Errorf("the first chart is %q", got)
 	}
 	b.choose("interval", "year")
-	b.wantQuery("_by=date%3Ayear&status=published")
+	b.wantQuery("_by=date%3Ayear&_measure=mean%3Aprice&status=published")
 	b.choose("measure", "sum")
 	b.choose("field", "price")
 	b.choose("split", "category")
@@ -131,8 +131,9 @@ func TestChart_noScript(t *testing.T) {
 	if rows := b.Texts(".groups tbody th"); len(rows) != 3 {
 		t.Errorf("the values are %v", rows)
 	}
-	b.Click(".suggestions li:nth-child(4) a")
+	b.Click(".suggestions li:first-child a")
 	b.Until(`location.search.includes("mean%3Aprice") && document.querySelectorAll(".suggestions img").length === 5`)
+	b.Visit(catalog + "/chart?_measure=mean:price")
 	if got := b.Text(".big"); !strings.HasPrefix(got, "26.8") {
 		t.Errorf("the mean is %q", got)
 	}
