@@ -142,8 +142,8 @@ func TestChart_noScript(t *testing.T) {
 	}
 }
 
-// TestChart_screens checks that charts fit on all screens: nothing overflows, and texts do not
-// overlap.
+// TestChart_screens checks that charts fit on all screens, also at a zoom of 200 %, which halves
+// the width: nothing overflows, and texts have 11 to 14 pixels and do not overlap.
 func TestChart_screens(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
@@ -153,13 +153,21 @@ func TestChart_screens(t *testing.T) {
 	} {
 		b.Visit(catalog + "/chart" + query)
 		b.settled()
-		for _, opts := range []tabOptions{{}, {Phone: true}, {Width: 1920, Height: 1080}, {Width: 800, Height: 600}} {
+		for _, opts := range []tabOptions{
+			{}, {Phone: true}, {Width: 360, Height: 700}, {Width: 512, Height: 700}, {Width: 640, Height: 700}, {Width: 800, Height: 600},
+			{Width: 960, Height: 700}, {Width: 1280, Height: 800}, {Width: 1920, Height: 1080}, {Width: 2560, Height: 1440},
+		} {
 			b.Screen(opts)
 			wrong := eval[[]string](b, `(() => {
 				const wrong = [];
 				if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page is " + document.documentElement.scrollWidth + " wide");
 				const plot = [...document.querySelectorAll(".plot")].filter((p) => p.getClientRects().length);
 				if (plot.length > 1) wrong.push(plot.length + " charts are visible");
+				if (document.querySelector(".plot") && plot.length === 0) wrong.push("no chart is visible");
+				for (const t of plot.flatMap((p) => [...p.querySelectorAll("text")])) {
+					const size = parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a;
+					if (size < 11 || size > 14) wrong.push(t.textContent + " has " + size + " px");
+				}
 				const boxes = plot.flatMap((p) => [...p.querySelectorAll("text")]).map((t) => [t.textContent, t.getBoundingClientRect()]);
 				const area = document.querySelector(".answer").getBoundingClientRect();
 				boxes.forEach(([text, r], i) => {

@@ -184,9 +184,7 @@ func (p *Pages) drawChart(w *httpapi.Page, r *http.Request, v datasetView, s *st
 	}
 	defer release()
 	image := chartImage{Title: answer.Title, Big: answer.Big, Small: s.Small != ""}
-	if len(answer.Figures) > 0 {
-		image.Figure = answer.Figures[0].Figure
-	}
+	image.Figure = answer.File()
 	image.Source = format.PlainText(datasets.Title(&v.Dataset)) + ", " + herb.Plural(found.All.Total, "row", "rows")
 	if image.Small {
 		image.Figure = answer.Small()

@@ -18,7 +18,7 @@ type Answer struct {
 	Title     string
 	Words     []Word
 	Big       string         // instead of a chart, if there are no groups
-	Figures   []AnswerFigure // the same chart for large screens and for phones
+	Figures   []AnswerFigure // the same chart for wide, medium and narrow areas
 	Pivot     *Pivot         // instead of a chart
 	Rows      []AnswerRow
 	Labels    string // heading of the labels of the rows
@@ -31,10 +31,10 @@ type Answer struct {
 	kind plot.Kind
 }
 
-// AnswerFigure is a chart for screens of a class.
+// AnswerFigure is a chart for areas of a class.
 type AnswerFigure struct {
 	plot.Figure
-	Class       string // "wide" or "narrow"
+	Class       string // "wide", "medium" or "narrow"
 	Description string // for screen readers
 }
 
@@ -58,10 +58,13 @@ type PivotRow struct {
 	Values []string
 }
 
-// The widths of charts in pixels: on large screens, and on phones.
+// The widths of charts in pixels. Pages draw each layout from its width up to that of the next: its
+// texts keep their size there (chart.css). A file has a width of its own.
 const (
-	wideFigure   = 1000
-	narrowFigure = 372
+	wideFigure   = 840
+	mediumFigure = 520
+	narrowFigure = 336
+	fileFigure   = 1000
 )
 
 // NewAnswer returns the chart of a question. tablePath is the path of the table that parts of the
@@ -89,11 +92,21 @@ func NewAnswer(s *state.State, q *Question, a Aggregates, tablePath string) *Ans
 	}
 	if description := b.describe(out.data); description != "" {
 		out.Figures = []AnswerFigure{
-			{plot.Draw(q.Kind, out.data, wideFigure), "wide", description}, {plot.Draw(q.Kind, out.data, narrowFigure), "narrow", description},
+			{plot.Draw(q.Kind, out.data, wideFigure), "wide", description},
+			{plot.Draw(q.Kind, out.data, mediumFigure), "medium", description},
+			{plot.Draw(q.Kind, out.data, narrowFigure), "narrow", description},
 		}
 		out.Thinned = thinnedNote(q.Kind, out.Figures)
 	}
 	return out
+}
+
+// File returns the chart for a file; its height is 0 if there is nothing to draw.
+func (a *Answer) File() plot.Figure {
+	if len(a.Figures) == 0 {
+		return plot.Figure{}
+	}
+	return plot.Draw(a.kind, a.data, fileFigure)
 }
 
 // Small returns the chart as a preview.

@@ -355,7 +355,7 @@ func TestAnswer_described(t *testing.T) {
 	t.Parallel()
 	_, _, a := ask(t, "_by=date%3Amonth")
 	want := "Lines of 4 groups. Highest: Jan 2024: 2. Lowest: Feb 2024: 0."
-	if len(a.Figures) != 2 || a.Figures[0].Description != want {
+	if len(a.Figures) != 3 || a.Figures[0].Description != want {
 		t.Errorf("%+v", a.Figures)
 	}
 	_, _, a = ask(t, "_by=category&_measure=max%3Adate")

@@ -9,7 +9,7 @@ import (
 // Axis is what the axis of intervals shows.
 type Axis struct {
 	Zone  *time.Location // of an axis of time, whose positions are Unix times; nil: it has none
-	Width float64        // of the intervals of numbers; 0: they are no numbers
+	Width float64        // of the intervals of numbers; 0: they are not numbers
 	Plain bool           // digits are not grouped, as in years
 	Whole bool           // labels name whole intervals, such as weekdays; they are in the middle of bars
 }

@@ -12,6 +12,8 @@ const (
 	nameGap   = 18 // between the centers of names
 	topMargin = 16
 	axisSpace = 34 // below the chart
+	// halfHeight is the distance from the middle of a text to its baseline.
+	halfHeight = 4
 )
 
 // heightOf returns the height of a chart of intervals with a width.

@@ -85,6 +85,9 @@ type Text struct {
 	Anchor, Class, Text string
 }
 
+// Middle returns the vertical position of the middle of the text.
+func (t Text) Middle() float64 { return rounded(t.Y - halfHeight) }
+
 // Hit is an area that shows a mark.
 type Hit struct {
 	Mark
