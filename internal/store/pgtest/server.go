@@ -71,11 +71,6 @@ func (s *server) init(t testing.TB, bin string, tcp bool) {
 	s.folder, err = os.MkdirTemp("", "pgtest")
 	must.NoError(t, err)
 	s.own(t, s.folder)
-	if tcp {
-		addr, err := programtest.FreeAddr()
-		must.NoError(t, err)
-		_, s.port, _ = strings.Cut(addr, ":")
-	}
 }
 
 // own makes the user of the server the owner of a file.
@@ -107,6 +102,11 @@ func (s *server) run(t testing.TB, name string, args ...string) {
 // start starts the server and waits until it answers.
 func (s *server) start(t testing.TB, settings ...string) {
 	t.Helper()
+	if s.tcp && s.Process == nil { // as late as possible, because another process may take the port
+		addr, err := programtest.FreeAddr()
+		must.NoError(t, err)
+		_, s.port, _ = strings.Cut(addr, ":")
+	}
 	args := []string{"-D", s.data(), "-k", s.folder, "-p", s.port, "-c", "listen_addresses="}
 	if s.tcp {
 		args[len(args)-1] += loopback
