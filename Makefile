@@ -34,11 +34,11 @@ build: ## build ./herbarium, one static binary
 	$(GO) build -o herbarium ./cmd/herbarium
 
 # Downloads, linters and compilers rarely use all processors, so they run side by side; collecting garbage less often saves them
-# a fifth of their time. `check` runs the checks of go vet, so go test need not. Without debugging information, tests are
+# and tests a fifth of their time. `check` runs the checks of go vet, so go test need not. Without debugging information, tests are
 # linked in two thirds of the time.
 test: ## run all checks and every test once
 	@GOGC=300 $(MAKE) --no-print-directory -j4 --output-sync=target parts check build
-	HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
+	GOGC=300 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
 		$(GO) test -vet=off -ldflags=-w $(TIMEOUT) $(BESIDE) $(LONG) ./...
 
 race: programs ## run the tests of the most concurrent packages under the race detector
@@ -80,7 +80,7 @@ tools/lint/lint: tools/lint/go.mod tools/lint/go.sum tools/lint/main.go
 
 # One after the other: apt-get does not wait for another apt-get.
 parts: programs
-	@$(MAKE) --no-print-directory -j1 $(foreach tool,openapi axe adapters clients,tools/$(tool)/node_modules/.package-lock.json) \
+	@$(MAKE) --no-print-directory -j1 $(foreach tool,openapi axe adapters clients agents parquet,tools/$(tool)/node_modules/.package-lock.json) \
 		tools/clients/oapi-codegen postgres s3 chromium
 
 # Installs a Debian package, as root.

@@ -59,6 +59,17 @@ var facetCliffs = []struct{ name, raw string }{
 	{"all-fields", allFields + "&search=" + gen.CommonWord},
 }
 
+// aggregateCliffs are aggregate requests of the same kind, as charts send them.
+var aggregateCliffs = []struct{ name, raw string }{
+	{"count", "_by=category"},
+	{"mean-by-month", "_by=date:month&_measure=mean:price"},
+	{"sum-by-day", "_by=date:day&_measure=sum:price&_top=1000"},
+	{"distinct-of-some", "_by=category&_measure=distinct:author&search=" + gen.CommonWord},
+	{"median-by-two", "_by=date:year&_by=category&_measure=median:price&_top=1000"},
+	{"numbers-by-two", "_by=price:5&_by=id:50000&_top=1000"},
+	{"many-groups", "_by=author&_measure=mean:price"},
+}
+
 // BenchmarkCliffs measures the CPU time and the allocations of expensive requests.
 func BenchmarkCliffs(b *testing.B) {
 	atEachSize(b, func(b *testing.B, l *segment.Reader, fields []herb.Field) {
@@ -70,6 +81,9 @@ func BenchmarkCliffs(b *testing.B) {
 		}
 		for _, c := range facetCliffs {
 			benchmarkCliff(b, "facets="+c.name, c.raw, fields, query.ParseFacets, l.Facets)
+		}
+		for _, c := range aggregateCliffs {
+			benchmarkCliff(b, "aggregate="+c.name, c.raw, fields, query.ParseAggregate, l.Aggregate)
 		}
 	})
 }

@@ -65,7 +65,7 @@ func TestDocs_publishingLimits(t *testing.T) {
 		fmt.Sprintf("| resources, files of a resource, fields | %s each |", herb.Count(min(herb.MaxResources, herb.MaxFields))),
 		fmt.Sprintf("| `format` of a date | %d characters |", herb.MaxFormat),
 		fmt.Sprintf("| `missingValues`, `trueValues`, `falseValues` | %s each, of at most %s characters |", herb.Count(herb.MaxValues), herb.Count(herb.MaxTitle)),
-		fmt.Sprintf("| values of a condition of `include` | %s |", herb.Count(herb.MaxIncluded)),
+		fmt.Sprintf("| values of a condition of `include` or `exclude` | %s |", herb.Count(herb.MaxIncluded)),
 		fmt.Sprintf("| `expectations` | %d |", herb.MaxExpectations), fmt.Sprintf("| `charts` | %d |", herb.MaxCharts),
 		fmt.Sprintf("| fields of `primaryKey` | %d |", herb.MaxKeyFields),
 	)

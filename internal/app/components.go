@@ -56,7 +56,7 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 		p.tasks["watch"] = watcher.Run
 	}
 	served, history := d.served(c)
-	site := httpapi.Site{Library: served, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Version: opts.Version}
+	site := httpapi.Site{Library: served, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Agents: c.MCP == on, Version: opts.Version, Changes: d.Versions.Comparisons()}
 	paged := web.Options{Site: site, History: history, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}
 	services := p.addPublishing(lanes, observed, &paged)
 	pages, err := web.New(paged)
@@ -77,6 +77,9 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 		Log:            opts.Log,
 		Observe: func(o response.Observation) {
 			observed.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took)
+			if o.Tool != "" {
+				observed.ToolCall(o.Tool, o.ToolStatus)
+			}
 		},
 	})
 	return p, err

@@ -34,6 +34,7 @@ type Config struct {
 	Access         herb.Access
 	Catalog        herb.Access
 	Plants         string
+	MCP            string
 	TrustedProxies []netip.Prefix
 	LogLevel       slog.Level
 	LogFormat      string

@@ -88,6 +88,7 @@ func (c *Config) Settings() []Setting {
 		{"catalog", "`access` to names, titles, fields and counts of datasets that require a key: open or key", string(herb.AccessOpen),
 			choiceValue(&c.Catalog, herb.AccessOpen, herb.AccessKey)},
 		{"plants", "plant store: `on or off`", on, choiceValue(&c.Plants, on, off)},
+		{"mcp", "tools for language models at /mcp: `on or off`", on, choiceValue(&c.MCP, on, off)},
 		{"trusted_proxies", "`addresses` and networks of reverse proxies, separated by commas, whose X-Forwarded-For or Forwarded header names the client", "",
 			prefixesValue(&c.TrustedProxies)},
 		{"log.level", "minimum log `level`: debug, info, warn or error", "info", levelValue(&c.LogLevel)},

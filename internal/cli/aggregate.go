@@ -17,6 +17,7 @@ import (
 	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/telemetry"
+	"herbarium/internal/typed"
 )
 
 func newAggregate(r *runner) *cobra.Command {
@@ -54,7 +55,7 @@ It reads the data folder directly, whether a server is running or not.`,
 	cmd.Flags().StringArrayVar(&having, "having", nil, "`condition` on a measure, such as count[gte]=10; repeat it for more")
 	stringFlag(cmd, &sort, "sort", "`labels and measures` to sort by, such as -sum:price or by2,by1", offer())
 	stringFlag(cmd, &top, "top", fmt.Sprintf("`number` of groups to print, up to %d (default %d)", query.MaxGroupsReturned, query.DefaultGroups), offer())
-	stringFlag(cmd, &fill, "fill", "`zero` adds the empty intervals between the first and the last", offer("zero"))
+	stringFlag(cmd, &fill, "fill", "`zero` adds empty intervals and combinations", offer("zero"))
 	stringFlag(cmd, &zone, "zone", "time `zone` of datetimes that have one, such as Europe/Berlin (default UTC)", offer())
 	stringFlag(cmd, &rawQuery, "query", "filters and search: query `parameters` as in a listing URL", r.completeQuery())
 	stringFlag(cmd, &format, "format", "`format`: table or csv (default: table on a terminal, else csv)", offer("table", "csv"))
@@ -70,11 +71,17 @@ It reads the data folder directly, whether a server is running or not.`,
 func (r *runner) aggregate(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery, format string) error {
 	var req *query.AggregateRequest
 	var found query.Aggregate
+	var types []typed.Column
 	parse := func(s query.String, fields []herb.Field, _ herb.Order) (*query.AggregateRequest, error) {
 		return s.Aggregate(fields)
 	}
 	err := withListing(ctx, d, ref, rawQuery, parse, func(view library.View, parsed *query.AggregateRequest) (err error) {
-		req = parsed
+		if req = parsed; req.Request.Typed && !r.asJSON {
+			return usage(query.ErrTyped("tables"))
+		}
+		if types, err = req.Request.Types(view); err != nil {
+			return err
+		}
 		found, err = view.Aggregate(ctx, req)
 		return err
 	})
@@ -86,6 +93,8 @@ func (r *runner) aggregate(ctx context.Context, d *app.Data, ref herb.Ref, rawQu
 	}
 	header, rows := req.Table(found)
 	switch {
+	case r.asJSON && types != nil:
+		return writeJSON(r.Out, query.NewTypedAggregate(req, found, types))
 	case r.asJSON:
 		return writeJSON(r.Out, query.NewAggregateResponse(req, found))
 	case format == "table":

@@ -27,7 +27,7 @@ func newDescribe(r *runner) *cobra.Command {
 		Long: `Read a file, or the files in a folder, and print a Data Package descriptor: each field with its type, its flags and a
 sample. Nothing is published. Save the descriptor as datapackage.json, or with --yaml as datapackage.yaml, in the folder of
 the files. Unedited, it publishes the same listings as the files themselves. Edit it to rename, hide and describe fields, and
-to set the default order, the rows to include, and the access.
+to set the default order, the rows to include or exclude, and the access.
 
 PATH and the flags that override detection are the same as for 'herbarium publish'. Use "-" to describe standard input, and
 --as to name it.`,

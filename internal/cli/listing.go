@@ -149,11 +149,18 @@ func exportFormat(format, file string) (export.Format, error) {
 
 func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string, f export.Format, w io.Writer) error {
 	return withListing(ctx, d, ref, rawQuery, query.String.Export, func(view library.View, req *query.Request) error {
+		if err := f.CheckRequest(req); err != nil {
+			return usage(err)
+		}
+		types, err := req.Types(view)
+		if err != nil {
+			return err
+		}
 		stream, err := view.Stream(ctx, req)
 		if err != nil {
 			return err
 		}
-		if err := f.Check(req.Fields(), req.SelectStream(stream)); err != nil {
+		if err := f.Check(req.Fields(), req.SelectStream(stream, types)); err != nil {
 			return err
 		}
 		if !telemetry.IsTerminal(w) { // on a terminal the records show the progress
@@ -161,7 +168,7 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery
 			defer display.end()
 			stream = display.records("exporting", stream)
 		}
-		sum, err := export.Write(w, f, req.Fields(), req.SelectStream(stream))
+		sum, err := export.Write(w, f, req.Fields(), req.SelectStream(stream, types))
 		if err != nil {
 			return fmt.Errorf("exporting %s: %w", ref, err)
 		}

@@ -62,6 +62,9 @@ func reportNotes(rep *herb.Report) (all []string) {
 	for _, n := range rep.Layout.Notes() {
 		all = append(all, printable(n))
 	}
+	for _, n := range rep.RowNotes() {
+		all = append(all, printable(n))
+	}
 	all = append(all, rep.Notes...)
 	for _, c := range rep.Columns {
 		for _, n := range c.Notes {

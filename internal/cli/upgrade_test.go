@@ -28,12 +28,13 @@ func TestUpgrade(t *testing.T) {
 	e := newEnvironment(t)
 	publish := func(name, content string) string {
 		e.must(t, "publish", write(t, name+".csv", content), "--as", "shop/"+name)
-		version := liveVersion(t, e, "shop/"+name)
-		setIndex(t, e, version)
-		return version
+		return liveVersion(t, e, "shop/"+name)
 	}
 	kept := publish("a", "n\n1\n")
 	live, damaged := publish("a", "n\n1\n2\n"), publish("b", "n\n1\n")
+	for _, version := range []string{kept, live, damaged} {
+		setIndex(t, e, version)
+	}
 	upgrade := func(wantCode, versions, rebuilt, failed int, flags ...string) {
 		t.Helper()
 		code, out, errOut := e.run(t, append([]string{"upgrade", "--json"}, flags...)...)

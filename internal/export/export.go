@@ -12,7 +12,8 @@
 //
 // # NDJSON
 //
-// Each line is one record, the same JSON object as in a listing, terminated by LF.
+// Each line is one record, the same JSON object as in a listing, with types if the request is
+// typed, terminated by LF.
 //
 // # XLSX
 //
@@ -24,6 +25,7 @@ package export
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -123,6 +125,15 @@ func (f Format) Check(fields []herb.Field, s query.Stream) error {
 	return checkSheet(fields, s)
 }
 
+// CheckRequest returns an error with herb.CodeInvalid if a file of the format cannot contain what a
+// request asks for.
+func (f Format) CheckRequest(r *query.Request) error {
+	if r.Typed && f != NDJSON {
+		return query.ErrTyped(f.Label())
+	}
+	return nil
+}
+
 // FileName returns the suggested file name for a dataset.
 func (f Format) FileName(ref herb.Ref) string { return ref.Name + "." + string(f) }
 
@@ -191,20 +202,28 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 func WriteTable(w io.Writer, header []string, rows iter.Seq[[]string]) error {
 	out := bufio.NewWriter(w)
 	c := csvWriter{out: out, fields: len(header)}
-	fields := make([]herb.Field, len(header))
-	for i, name := range header {
-		fields[i].Name = name
-	}
-	c.header(fields)
+	c.names(header)
 	for row := range rows {
-		for _, value := range row {
-			c.write([]byte(value), false)
-		}
-		if err := c.endLine(); err != nil {
+		if err := c.row(row); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
+}
+
+// AppendHeader appends the line of a CSV table that names its columns, in the notation of
+// WriteTable, but ended by a line feed.
+func AppendHeader(dst *bytes.Buffer, header []string) {
+	c := csvWriter{out: bufio.NewWriter(dst), fields: len(header), lineEnd: "\n"}
+	c.names(header)
+	_ = c.out.Flush() // a bytes.Buffer does not fail
+}
+
+// AppendRow appends a line of a CSV table, like AppendHeader.
+func AppendRow(dst *bytes.Buffer, row []string) {
+	c := csvWriter{out: bufio.NewWriter(dst), fields: len(row), lineEnd: "\n"}
+	_ = c.row(row)
+	_ = c.out.Flush()
 }
 
 // summingWriter counts and hashes the bytes that it writes.
@@ -228,7 +247,24 @@ type csvWriter struct {
 	out     *bufio.Writer // its errors are sticky
 	decoder *herb.RecordDecoder
 	fields  int
-	written int // values of the line
+	written int    // values of the line
+	lineEnd string // empty: CR LF
+}
+
+// names writes the header of a table that is not made of records.
+func (c *csvWriter) names(header []string) {
+	fields := make([]herb.Field, len(header))
+	for i, name := range header {
+		fields[i].Name = name
+	}
+	c.header(fields)
+}
+
+func (c *csvWriter) row(values []string) error {
+	for _, value := range values {
+		c.write([]byte(value), false)
+	}
+	return c.endLine()
 }
 
 func (c *csvWriter) header(fields []herb.Field) {
@@ -247,7 +283,7 @@ func (c *csvWriter) record(rec []byte) error {
 
 func (c *csvWriter) endLine() error {
 	c.written = 0
-	_, err := c.out.WriteString("\r\n")
+	_, err := c.out.WriteString(cmp.Or(c.lineEnd, "\r\n"))
 	return err
 }
 

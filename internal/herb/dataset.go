@@ -87,13 +87,17 @@ type Dataset struct {
 	SourceHash  string    `json:"source"`                // hash of source and settings
 	Unavailable bool      `json:"unavailable,omitempty"` // cannot be listed at the moment; the other fields are the last known values
 	Details
+	// Coordinates are where the records are, the first one unless a request names another. They are
+	// read from the segment of an open version, not from the catalogue.
+	Coordinates []Coordinates `json:"-"`
 }
 
 // WithoutValues returns the description of a dataset without what may quote values of its records:
-// the descriptor, the report, and the notation of fields, which contains their words for true,
-// false and missing. It is what readers without a key see of a dataset that requires one.
+// the descriptor, the report, the coordinates, and the notation of fields, which contains their
+// words for true, false and missing. It is what readers without a key see of a dataset that
+// requires one.
 func (d Dataset) WithoutValues() Dataset {
-	d.Descriptor, d.Report = nil, nil
+	d.Descriptor, d.Report, d.Compared, d.Coordinates = nil, nil, nil, nil
 	d.Fields = slices.Clone(d.Fields)
 	for i := range d.Fields {
 		d.Fields[i].Notation = Notation{}
@@ -104,9 +108,9 @@ func (d Dataset) WithoutValues() Dataset {
 // WithoutExcluded returns the description of a dataset without the rows that the settings exclude.
 // Only publishers see them.
 func (d Dataset) WithoutExcluded() Dataset {
-	if d.Report != nil && d.Report.Layout.Dropped != nil {
+	if d.Report != nil && (d.Report.Layout.Dropped != nil || d.Report.Exclusions != nil) {
 		report := *d.Report
-		report.Layout.Dropped = nil
+		report.Layout.Dropped, report.Exclusions = nil, nil
 		d.Report = &report
 	}
 	return d
@@ -124,6 +128,7 @@ type Details struct {
 	File       *File           `json:"file,omitempty"`        // identifies the segment file on other nodes; nil if it is on one machine only
 	Origins    []Origin        `json:"origins,omitempty"`     // sources of a protected version; never shown to readers
 	Settings   *Settings       `json:"settings,omitempty"`    // for the next publish; never shown to readers
+	Compared   *RecordChanges  `json:"compared,omitempty"`    // with the version that it replaced; nil if there was none or it is unknown
 }
 
 // DecodeMetadata decodes what lists of datasets show: order, primary key and descriptor. It does

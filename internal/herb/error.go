@@ -20,14 +20,15 @@ const (
 	CodeNotFound        Code = "not_found"
 	CodeGone            Code = "gone" // existed, and was removed
 	CodeMethod          Code = "method_not_allowed"
-	CodeRejected        Code = "rejected"             // valid, but it would break consumers or replace other data
-	CodePrecondition    Code = "precondition_failed"  // a condition of the request, such as If-Match, does not hold
-	CodeTooLarge        Code = "too_large"            // larger than the server accepts
-	CodeEncoding        Code = "unsupported_encoding" // a Content-Encoding that the server does not decode
-	CodeUnreadable      Code = "unreadable"           // a file that cannot be published; the message says where and why
-	CodeNoSpace         Code = "no_space"             // not enough disk space
-	CodeUnavailable     Code = "unavailable"          // overload, shutdown, or an unavailable dependency
-	CodeInternal        Code = "internal"             // internal error; its message is never sent to clients
+	CodeRejected        Code = "rejected"              // valid, but it would break consumers or replace other data
+	CodePrecondition    Code = "precondition_failed"   // a condition of the request, such as If-Match, does not hold
+	CodeRange           Code = "range_not_satisfiable" // no byte of a file is in the ranges that a request asks for
+	CodeTooLarge        Code = "too_large"             // larger than the server accepts
+	CodeEncoding        Code = "unsupported_encoding"  // a Content-Encoding that the server does not decode
+	CodeUnreadable      Code = "unreadable"            // a file that cannot be published; the message says where and why
+	CodeNoSpace         Code = "no_space"              // not enough disk space
+	CodeUnavailable     Code = "unavailable"           // overload, shutdown, or an unavailable dependency
+	CodeInternal        Code = "internal"              // internal error; its message is never sent to clients
 )
 
 // Error is the error type shared by all packages. Message is safe to send to the client; Err, the

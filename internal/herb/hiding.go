@@ -20,10 +20,12 @@ type HiddenColumn struct {
 	Samples ValueSamples `json:"samples,omitempty"`
 }
 
-// RowRule is a condition for a row to become a record: the column has one of the values.
+// RowRule is a condition for a row to become a record: the column has one of the values, or none of
+// them.
 type RowRule struct {
-	Column string   `json:"column"`
-	Values []string `json:"values"`
+	Column  string   `json:"column"`
+	Values  []string `json:"values"`
+	Exclude bool     `json:"exclude,omitempty"` // the column has none of the values
 }
 
 // IsZero reports whether nothing is hidden.
@@ -66,6 +68,24 @@ func HashValue[T string | []byte](value T) uint32 {
 
 // IsMetBy reports whether another rule lets no rows pass that this one does not.
 func (r RowRule) IsMetBy(other RowRule) bool {
-	return FoldColumn(r.Column) == FoldColumn(other.Column) &&
-		!slices.ContainsFunc(other.Values, func(v string) bool { return !slices.Contains(r.Values, v) })
+	if FoldColumn(r.Column) != FoldColumn(other.Column) {
+		return false
+	}
+	isIn := func(values []string) func(string) bool {
+		return func(v string) bool { return slices.Contains(values, v) }
+	}
+	switch {
+	case r.Exclude && other.Exclude:
+		return all(r.Values, isIn(other.Values))
+	case r.Exclude:
+		return !slices.ContainsFunc(other.Values, isIn(r.Values))
+	case other.Exclude: // it lets values pass that nothing names
+		return false
+	default:
+		return all(other.Values, isIn(r.Values))
+	}
+}
+
+func all(values []string, is func(string) bool) bool {
+	return !slices.ContainsFunc(values, func(v string) bool { return !is(v) })
 }

@@ -20,6 +20,65 @@ type Report struct {
 	Notes    []string       `json:"notes,omitempty"`    // notes for the publisher
 	// SourceCells accounts for the cells of the source; nil if it is not a file.
 	SourceCells *SourceCells `json:"source_cells,omitempty"`
+	// Exclusions has the rows that the setting exclude leaves out, by value. Only publishers see
+	// them.
+	Exclusions []RowValue  `json:"exclusions,omitempty"`
+	Totals     []TotalRows `json:"totals,omitempty"` // records that look like totals
+	// Coordinates say where the records are.
+	Coordinates []Coordinates `json:"coordinates,omitempty"`
+}
+
+// RowValue counts the rows that have a value in a column.
+type RowValue struct {
+	Column string `json:"column,omitempty"`
+	Value  string `json:"value"`
+	Rows   int    `json:"rows"`
+}
+
+// TotalRows are records that look like totals of the others.
+type TotalRows struct {
+	RowValue        // by which they can be left out; no Column: no value tells them from the others
+	Where    string `json:"where,omitempty"` // the row, if it is one
+	Sums     bool   `json:"sums,omitempty"`  // its numbers are the sums of the others
+}
+
+// RowNotes returns notes about rows that are left out, and about rows that look like totals.
+func (r *Report) RowNotes() (notes []string) {
+	for _, x := range r.Exclusions {
+		if x.Rows == 0 {
+			notes = append(notes, fmt.Sprintf("exclude leaves out no row: no row has %q in %s", Clip(x.Value, maxNoteValue), x.Column))
+		} else {
+			notes = append(notes, fmt.Sprintf("%s left out by exclude: %s is %q", Plural(x.Rows, "row", "rows"), x.Column, Clip(x.Value, maxNoteValue)))
+		}
+	}
+	for _, t := range r.Totals {
+		note := t.String()
+		if t.Column != "" {
+			note += fmt.Sprintf("; to leave %s out, set exclude in a descriptor: {%q: [%q]}", map[bool]string{true: "it", false: "them"}[t.Rows == 1], t.Column, t.Value)
+		}
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+// maxNoteValue is the number of characters of a value in a note.
+const maxNoteValue = 60
+
+// String describes the rows, such as: line 7 looks like a total: name is "Total".
+func (t TotalRows) String() string {
+	words := t.Where + " looks like a total"
+	if t.Rows > 1 {
+		words = Plural(t.Rows, "row", "rows") + " look like totals"
+	}
+	switch {
+	case t.Sums && t.Column != "":
+		words += fmt.Sprintf(": %s is %q, and its numbers are the sums of the other rows", t.Column, t.Value)
+	case t.Sums:
+		words += ": its numbers are the sums of the other rows"
+	default:
+		words += fmt.Sprintf(": %s is %q", t.Column, t.Value)
+	}
+	return words
 }
 
 // ColumnReport is the part of a Report about one field. Distinct, Min and Max exclude empty values;

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"time"
 
+	"herbarium/internal/httpapi/agents"
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/publishing"
 	"herbarium/internal/httpapi/reading"
@@ -64,9 +65,10 @@ type API struct {
 	mux        *http.ServeMux
 	responses  *response.Service
 	gate       *gate.Gate
-	origins    *http.CrossOriginProtection // of forms
+	origins    *http.CrossOriginProtection // of forms, and of publishes with a password
 	reading    *reading.Handlers
 	publishing *publishing.Handlers
+	agents     *agents.Handlers
 }
 
 // New returns an API.
@@ -96,12 +98,16 @@ func New(opts Options) (*API, error) {
 		Stall: opts.Stall, RequestTimeout: opts.RequestTimeout, UploadStall: opts.UploadStall,
 	})
 	a.reading = reading.New(reading.Options{
-		Gate: a.gate, Library: opts.Library, Base: base, PublicURL: opts.PublicURL, SearchBudget: opts.SearchBudget,
+		Gate: a.gate, Library: opts.Library, Base: base, PublicURL: opts.PublicURL, SearchBudget: opts.SearchBudget, Changes: opts.Changes,
 		Features: openapi.Features{Plants: opts.Plants != nil, Publishing: opts.Publishing != nil},
 	})
 	if opts.Publishing != nil {
-		a.publishing = publishing.New(publishing.Options{Services: *opts.Publishing, Gate: a.gate, Base: base, RequestTimeout: opts.RequestTimeout})
+		a.publishing = publishing.New(publishing.Options{Services: *opts.Publishing, Gate: a.gate, Origins: a.origins, Base: base, RequestTimeout: opts.RequestTimeout})
 	}
+	a.agents = agents.New(agents.Options{
+		Gate: a.gate, Library: opts.Library, Origin: opts.Origin, Serves: a.serves,
+		SearchBudget: opts.SearchBudget, Version: opts.Version,
+	})
 	a.routes = a.routeTable()
 	a.mux = a.newMux(a.routes)
 	return a, nil

@@ -5,12 +5,14 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"testing"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
+	"herbarium/internal/typed"
 )
 
 // preparedLibrary returns prepared results, so that only this package is measured.
@@ -62,6 +64,12 @@ func (l *preparedLibrary) Grid(context.Context, *query.GridRequest) (query.Grid,
 func (l *preparedLibrary) Aggregate(context.Context, *query.AggregateRequest) (query.Aggregate, error) {
 	return query.Aggregate{}, nil
 }
+
+func (l *preparedLibrary) OpenParquet(context.Context, library.View, bool) (*os.File, error) {
+	return nil, nil
+}
+
+func (l *preparedLibrary) Types() ([]typed.Column, error) { return nil, nil }
 
 // nullWriter discards everything.
 type nullWriter struct{ header http.Header }

@@ -122,7 +122,7 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	if private {
 		served, history = library.Private{Library: l.Library}, l.VisibleHistory
 	}
-	site := httpapi.Site{Library: served, PrivateCatalog: private, Version: "test", SearchBudget: time.Hour}
+	site := httpapi.Site{Library: served, PrivateCatalog: private, Agents: true, Version: "test", SearchBudget: time.Hour}
 	pages, err := web.New(web.Options{
 		Site: site, History: history, SourceErrors: db.SourceErrors, Folder: publisher.Folder,
 		Files: s.files, Drafts: drafts, Versions: l, Publisher: publisher,

@@ -47,24 +47,37 @@ func canaryRequests() map[string][]canaryRequest {
 		"GET " + api + "/data": values("search=Fern", "nosuch=1", "sort=pric"), "GET " + api + "/data/{key}": values(),
 		"GET " + api + "/facets": values("_field=name"), "GET " + api + "/grid": values("_x=longitude&_y=latitude"),
 		"GET " + api + "/aggregate": values("_by=name"), "GET " + api + "/aggregate.csv": values("_by=name"),
+		"GET " + api + "/changes": values("_from=20200101T000000Z-aaaaaaaaaa"), "GET " + api + "/changes.ndjson": values("_from=20200101T000000Z-aaaaaaaaaa"), "GET " + api + "/changes.csv": values("_from=20200101T000000Z-aaaaaaaaaa"),
 		"GET /":    {{}, {query: "search=Fern"}, {query: "search=cell"}, {query: "search=vault&sort=rows"}, {query: "keyword=keyword"}},
 		"GET /key": plain, "POST /key": post, "POST /key/forget": post, "GET /docs": plain, "GET /catalog.jsonld": plain, "GET /assets/{fingerprint}/{file}": plain,
+		"GET /sitemap.xml": plain, "GET /robots.txt": plain, "GET /data.json": plain, "GET " + page + "/croissant.json": values(),
 		"GET /datasets": plain, "GET /datasets/{namespace}": plain, "GET /datasets/{namespace}/": plain,
 		"GET " + page:                   values("record=1", "search=Fern", "distributions=1", "nosuch=1"),
 		"GET " + page + "/files/{path}": values(), "GET " + page + "/map": values(), "GET " + page + "/chart": values("_by=name"),
 		"GET " + page + "/preview.png": values(), "GET " + page + "/map/preview.png": values(), "GET " + page + "/chart/preview.png": values("_by=name"),
 		"GET " + page + "/chart.svg": values("_by=name"), "GET " + page + "/facets": values("_facet=name"), "GET " + page + "/distributions": values("_count=name"),
-		"GET " + page + "/fields": values(), "GET " + page + "/spark.svg": values(),
+		"GET " + page + "/fields": values(), "GET " + page + "/chart/fields": values("_by=name"), "GET " + page + "/rows": values("page=1", "search=Fern"), "GET " + page + "/spark.svg": values(),
 		"GET " + page + "/about": plain, "GET " + page + "/api": plain, "GET " + page + "/versions": plain,
 		"POST " + page + "/key": post, "POST " + page + "/key/forget": post, "POST " + page + "/rollback": post,
 		"GET " + page + "/data": values(), "GET " + page + "/grid": values("_x=longitude&_y=latitude"), "GET " + page + "/aggregate.csv": values("_by=name"),
 		"GET /publish": {{}, {query: "namespace=vault&dataset=locked"}}, "POST /publish": post, "POST /publish-table": post,
+		"GET /publish-all": plain, "POST /publish-all": post, "POST " + draft + "/tables": post,
 		"GET " + draft: plain, "POST " + draft: post, "GET " + draft + "/descriptor": plain, "POST " + draft + "/discard": post, "POST " + draft + "/publish": post,
 		"GET " + draft + "/live/{publish}": plain,
 	}
-	for _, format := range []string{"csv", "ndjson", "xlsx"} {
+	for _, format := range []string{"csv", "ndjson", "xlsx", "parquet"} {
 		all["GET "+api+"/data."+format], all["GET "+page+"/data."+format] = values(), values()
 	}
+	tool := func(name, arguments string) canaryRequest {
+		return canaryRequest{header: "Content-Type: application/json", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`}
+	}
+	messages := []canaryRequest{tool("search_datasets", "{}"), tool("search_datasets", `{"query":"vault"}`), tool("search_datasets", `{"query":"Fern"}`), tool("search_datasets", `{"query":"cell*"}`)}
+	for _, name := range []string{"locked", "lockex", "free"} {
+		dataset := `{"dataset":"vault/` + name + `"`
+		messages = append(messages, tool("describe_dataset", dataset+"}"), tool("query_records", dataset+"}"), tool("query_records", dataset+`,"filters":["nosuch=1"]}`),
+			tool("query_records", dataset+`,"version":"20200101T000000Z-aaaaaaaaaa"}`), tool("aggregate", dataset+`,"by":["name"]}`), tool("get_record", dataset+`,"key":["1"]}`))
+	}
+	all["POST /mcp"] = messages
 	return all
 }
 
@@ -77,7 +90,7 @@ func TestCanaries(t *testing.T) {
 			t.Parallel()
 			s := newCanarySite(t, private)
 			examples := canaryRequests()
-			for _, op := range append(s.api.Operations(), s.api.PagePatterns()...) {
+			for _, op := range slices.Concat(s.api.Operations(), s.api.PagePatterns(), []string{"POST /mcp"}) {
 				requests, ok := examples[op]
 				if !ok {
 					t.Errorf("%s has no example; add a request for it to canaryRequests", op)
@@ -142,7 +155,7 @@ func (s *canarySite) checkTarget(t *testing.T, method, target string, example ca
 		}
 		a := s.do(t, key, request(method, target, example.body, example.header))
 		what := fmt.Sprintf("%s %s with the key %s", method, target, key.name)
-		s.checkCanaries(t, what, target, key, a)
+		s.checkCanaries(t, what, target+example.body, key, a)
 		reads := access != herb.AccessKey || key.has(herb.ScopeDataRead, ref) || key.has(herb.ScopePublish, ref)
 		if example.values && !reads && a.status < 300 {
 			t.Errorf("%s gives %d", what, a.status)

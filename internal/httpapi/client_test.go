@@ -217,11 +217,22 @@ func (s *service) parsedOpenAPI(t *testing.T) *apiDocument {
 	return d
 }
 
+// typedOpenAPI returns the parsed OpenAPI document of typed JSON.
+func (s *service) typedOpenAPI(t *testing.T) *apiDocument {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json?_typed=true", nil))
+	return newAPIDocument(t, w.Body.Bytes())
+}
+
 // validate validates a response against the OpenAPI document. Other paths than those of its
 // operations only have errors.
 func (s *service) validate(t *testing.T, r *http.Request, a checkedResponse) {
 	t.Helper()
 	d := s.parsedOpenAPI(t)
+	if r.URL.Query().Get(query.ParamTyped) == "true" && a.status == 200 {
+		d = s.typedOpenAPI(t)
+	}
 	if _, ok := d.operation(r); !ok || path.Clean(r.URL.Path) != r.URL.Path {
 		return
 	}

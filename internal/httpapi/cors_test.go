@@ -5,7 +5,7 @@ import (
 )
 
 // exposed is the headers that scripts of other origins may read.
-const exposed = "ETag, Link, Location, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
+const exposed = "Accept-Ranges, Content-Length, Content-Range, ETag, Link, Location, Retry-After, X-Total-Count, X-Dataset-Version, X-Request-Id"
 
 func TestPreflight(t *testing.T) {
 	t.Parallel()
@@ -15,6 +15,7 @@ func TestPreflight(t *testing.T) {
 		{"/api/v1/garden/catalog", "GET, HEAD, DELETE, OPTIONS"},
 		{"/api/v1/garden/catalog/data", "GET, HEAD, OPTIONS"},
 		{"/api/v1/garden/catalog/data.csv", "GET, HEAD, OPTIONS"},
+		{"/api/v1/garden/catalog/data.parquet", "GET, HEAD, OPTIONS"},
 		{"/api/v1/no/dataset/data?page=0", "GET, HEAD, OPTIONS"},
 		{"/openapi.json", "GET, HEAD, OPTIONS"},
 		{"/schemas/datapackage.json", "GET, HEAD, OPTIONS"},
@@ -33,7 +34,7 @@ func TestPreflight(t *testing.T) {
 			for name, want := range map[string]string{
 				"Access-Control-Allow-Origin":      "*",
 				"Access-Control-Allow-Methods":     tt.methods,
-				"Access-Control-Allow-Headers":     "Authorization, X-API-Key, Content-Type, Content-Digest, Content-Disposition, If-Match, If-None-Match, Idempotency-Key, Prefer, X-Requested-With, X-Request-Id",
+				"Access-Control-Allow-Headers":     "Authorization, X-API-Key, Content-Type, Content-Digest, Content-Disposition, If-Match, If-None-Match, Idempotency-Key, If-Range, Prefer, Range, X-Requested-With, X-Request-Id, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name",
 				"Access-Control-Max-Age":           "86400",
 				"Access-Control-Expose-Headers":    exposed,
 				"Access-Control-Allow-Credentials": "",

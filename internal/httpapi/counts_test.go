@@ -233,7 +233,7 @@ func TestGrid_invalid(t *testing.T) {
 	s := newService(t, nil)
 	putPlaces(s)
 	s.checkRejections(t, []rejection{
-		{"", "/api/v1/geo/places/grid", 400, `"_x" and "_y" name the fields of the axes, as in _x=longitude&_y=latitude; give both; number fields: latitude, longitude`},
+		{"", "/api/v1/geo/places/grid?_x=latitude", 400, `"_x" and "_y" name the fields of the axes, as in _x=longitude&_y=latitude; give both, or none for the positions of records; number fields: latitude, longitude`},
 		{"", "/api/v1/geo/places/grid?_x=longitud&_y=latitude", 400, `unknown field "longitud" in "_x"; did you mean "longitude"? number fields: latitude, longitude`},
 		{"", "/api/v1/geo/places/grid?_x=name&_y=latitude", 400, `field "name" in "_x" is not a filterable number field; number fields: latitude, longitude`},
 		{"", "/api/v1/geo/places/grid?_x=longitude&_y=secret", 400, `field "secret" in "_y" is not a filterable number field; number fields: latitude, longitude`},
@@ -247,7 +247,7 @@ func TestGrid_invalid(t *testing.T) {
 		{"", gridPath + "&_bounds=0,0,1,1&_columns=1024", 400, "the grid has 1024 × 128 cells; at most 65536 are allowed"},
 		{"", gridPath + "&_bounds=0,0,1,1&_x=latitude", 400, `"_x" is given more than once; give it once`},
 		{"", gridPath + "&_bounds=0,0,1,1&page=2", 400, `"page" is given, but grids count all records`},
-		{"", gridPath + "&_bounds=0,0,1,1&nam=x", 400, `unknown parameter "nam"; did you mean "name"? valid parameters: _x, _y, _bounds, _columns, _rows, search, api_key, _filter, _version; filterable fields`},
+		{"", gridPath + "&_bounds=0,0,1,1&nam=x", 400, `unknown parameter "nam"; did you mean "name"? valid parameters: _x, _y, _bounds, _columns, _rows, search, _bbox, _near, _coordinates, api_key, _filter, _version; filterable fields`},
 		{"without a key", "/api/v1/locked/staff/grid?_x=a", 401, ""},
 	})
 	s.checkUnavailable(t, gridPath+"&_bounds=0,0,1,1")

@@ -126,6 +126,8 @@ func TestDescriptor(t *testing.T) {
 		Name, Type, Title, Description   string
 		Searchable, Filterable, Sortable bool
 		Operators                        []string
+		MachineType                      string `json:"machine_type"`
+		Typed                            bool
 	}
 	var got struct {
 		Namespace, Name, Version string
@@ -137,7 +139,8 @@ func TestDescriptor(t *testing.T) {
 	}
 	want := field{
 		Name: "price", Type: "number", Title: "Price", Description: "In euros", Filterable: true, Sortable: true,
-		Operators: []string{"eq", "ne", "gt", "gte", "lt", "lte", "in", "prefix", "empty"},
+		Operators:   []string{"eq", "ne", "gt", "gte", "lt", "lte", "in", "prefix", "empty"},
+		MachineType: "decimal(3,2)", Typed: true,
 	}
 	if diff := cmp.Diff(want, got.Fields[8]); diff != "" || got.Records != 60 || got.Version != "v1" || len(got.Fields) != 11 {
 		t.Errorf("price (-want +got):\n%s\n%+v", diff, got)
@@ -222,7 +225,7 @@ func TestDescriptor_details(t *testing.T) {
 				t.Errorf("order %s, primary key %s", got["order"], got["primary_key"])
 			}
 			if !tt.all {
-				if got["descriptor"] != nil || got["report"] != nil || strings.Contains(a.body, "Çelik") || strings.Contains(a.body, "secret") {
+				if got["descriptor"] != nil || got["report"] != nil || strings.Contains(a.body, "Çelik") || strings.Contains(a.body, "typed") || strings.Contains(a.body, "secret") {
 					t.Errorf("values are visible without permission to read: %s", a.body)
 				}
 				return

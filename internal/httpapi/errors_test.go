@@ -92,7 +92,7 @@ func TestStatuses(t *testing.T) {
 	want := map[herb.Code]int{
 		herb.CodeInvalid: 400, herb.CodeUnauthenticated: 401, herb.CodeForbidden: 403, herb.CodeRateLimited: 429, herb.CodeNotFound: 404,
 		herb.CodeGone: 410, herb.CodeMethod: 405, herb.CodeRejected: 409, herb.CodeUnavailable: 503, herb.CodeInternal: 500,
-		herb.CodePrecondition: 412, herb.CodeTooLarge: 413, herb.CodeUnreadable: 422, herb.CodeEncoding: 415, herb.CodeNoSpace: 507,
+		herb.CodePrecondition: 412, herb.CodeTooLarge: 413, herb.CodeUnreadable: 422, herb.CodeEncoding: 415, herb.CodeNoSpace: 507, herb.CodeRange: 416,
 	}
 	for code, status := range want {
 		if got := httpapi.Statuses[code]; got != status {

@@ -8,7 +8,7 @@ import (
 func (a *API) Operations() []string {
 	var ops []string
 	for _, rt := range a.routes {
-		if !rt.Page {
+		if !rt.Page && !rt.Protocol {
 			ops = append(ops, rt.Method+" "+rt.Path)
 		}
 	}

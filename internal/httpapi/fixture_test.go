@@ -229,7 +229,7 @@ func options(t testing.TB, l gate.Library) httpapi.Options {
 		t.Fatal(err)
 	}
 	return httpapi.Options{
-		Site:   httpapi.Site{Library: l, Version: "test"},
+		Site:   httpapi.Site{Library: l, Version: "test", Agents: true},
 		Plants: &fakePlants{}, Keys: newKeys(), Admission: lanes, Log: slog.New(slog.DiscardHandler), Publishing: &publishing.Services{},
 		Health: func() httpapi.Health { return httpapi.Health{} }, Observe: func(response.Observation) {},
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,6 +76,8 @@ func TestLogLine_key(t *testing.T) {
 		{locked, []string{"X-API-Key: " + secret}, key.ID, true},
 		{locked, []string{"Authorization: Bearer " + secret}, key.ID, true},
 		{locked + "?api_key=" + secret, nil, key.ID, true},
+		{locked, []string{basic("ana", secret)}, key.ID, true},
+		{locked, []string{basic("ana", bad)}, badKey.ID, false},
 		{locked, []string{"X-API-Key: " + bad}, badKey.ID, false},
 		{locked, []string{"X-API-Key: " + secret[:len(secret)-1]}, nil, nil},
 		{open, []string{"X-API-Key: " + secret}, key.ID, false},
@@ -194,6 +197,9 @@ func TestLog_secretsRedacted(t *testing.T) {
 		{list, []string{"X-API-Key: " + reader}},
 		{list, []string{"Authorization: Bearer " + plain, "Cookie: session=" + plain}},
 		{list, []string{"Authorization: Basic " + plain, "Proxy-Authorization: " + plain, "Referer: https://x/?api_key=" + plain}},
+		{list, []string{basic("ana", plain)}},
+		{list + "?title=" + url.QueryEscape(basic("ana", reader)), nil},
+		{"/" + url.PathEscape(basic("ana", reader)), nil},
 		{list + "?api_key=" + reader, nil},
 		{list + "?api_key=" + plain, nil},
 		{list + "?api%5Fkey=" + plain, nil},
@@ -224,7 +230,8 @@ func TestLog_secretsRedacted(t *testing.T) {
 	s.do(t, request(reader, "/healthz", ""))
 	s.do(t, creation(`{"id":1,"name":"x"}`, "Content-Type: "+reader))
 	log := s.log.String()
-	for _, secret := range []string{plain, reader[10:], writer[10:], "ABCDEFGHIJ"} {
+	encoded := strings.TrimPrefix(basic("ana", reader), "Authorization: Basic ")
+	for _, secret := range []string{plain, reader[10:], writer[10:], "ABCDEFGHIJ", encoded[:20], encoded[20:]} {
 		if i := strings.Index(log, secret); i >= 0 {
 			t.Errorf("%q is in the log: %s", secret, log[max(i-200, 0):i+len(secret)])
 		}

@@ -92,7 +92,7 @@ func TestDocument_routes(t *testing.T) {
 			t.Errorf("there is no schema %s", name)
 		}
 	}
-	if got := slices.Sorted(maps.Keys(d.Components.SecuritySchemes)); !slices.Equal(got, []string{"apiKeyHeader", "apiKeyQuery", "bearer"}) {
+	if got := slices.Sorted(maps.Keys(d.Components.SecuritySchemes)); !slices.Equal(got, []string{"apiKeyHeader", "apiKeyQuery", "basic", "bearer"}) {
 		t.Errorf("security schemes are %v", got)
 	}
 }
@@ -108,13 +108,13 @@ func TestDocument_dataset(t *testing.T) {
 		return names
 	}
 	wantOdd := []string{ // a b&c is filtered with _filter
-		"page", "per_page", "order", "search", "_fields", "version", "api_key", "If-None-Match", "X-Request-Id", "filter",
+		"page", "per_page", "order", "search", "bbox", "near", "coordinatesField", "_fields", "version", "typed", "api_key", "If-None-Match", "X-Request-Id", "filter",
 		"page[eq]", "page[ne]", "page[gt]", "page[gte]", "page[lt]", "page[lte]", "page[in]", "page[prefix]", "page[empty]",
 	}
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/data")); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
 	}
-	wantOdd = append([]string{"field", "top", "offset", "values", "buckets", "scale", "edges", "own_filter", "search"}, wantOdd[5:]...)
+	wantOdd = append([]string{"field", "top", "offset", "values", "buckets", "scale", "edges", "own_filter", "search", "bbox", "near", "coordinatesField"}, slices.DeleteFunc(slices.Clone(wantOdd[8:]), func(n string) bool { return n == "typed" })...)
 	if diff := cmp.Diff(wantOdd, names("/api/v1/odd/a-b.c/facets")); diff != "" {
 		t.Errorf("parameters of facets (-want +got):\n%s", diff)
 	}
@@ -132,7 +132,7 @@ func TestDocument_dataset(t *testing.T) {
 		}
 	}
 	locked, open := d.Paths["/api/v1/locked/staff/data"]["get"], d.Paths["/api/v1/garden/catalog/data"]["get"]
-	if len(locked.Security) != 3 || len(open.Security) != 4 || len(open.Security[0]) != 0 {
+	if len(locked.Security) != 4 || len(open.Security) != 5 || len(open.Security[0]) != 0 {
 		t.Errorf("security of a locked dataset is %v, of an open one %v", locked.Security, open.Security)
 	}
 	for _, p := range open.Parameters {

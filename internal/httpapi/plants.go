@@ -3,7 +3,6 @@ package httpapi
 import (
 	"crypto/sha256"
 	"errors"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,11 +19,11 @@ const needsWriteKey = "creating a plant requires a key with the scope plants:wri
 
 // createPlant handles the creation of a plant. It authorizes the request before reading the body.
 func (a *API) createPlant(w *response.Writer, r *http.Request) error {
-	principal, err := a.gate.Authorize(w, r, response.BearerToken(r.Header), needsWriteKey, herb.ScopePlantsWrite)
+	principal, err := a.gate.Authorize(w, r, w.Key(r), needsWriteKey, herb.ScopePlantsWrite)
 	if err != nil {
 		return err
 	}
-	if err := checkPlantHeaders(r.Header); err != nil {
+	if err := body.CheckJSON(r.Header); err != nil {
 		return err
 	}
 	key, err := idempotencyKey(r.Header)
@@ -56,28 +55,6 @@ func (a *API) createPlant(w *response.Writer, r *http.Request) error {
 		w.Set("Idempotency-Replayed", "true")
 	}
 	return w.SendJSON(r, out.Plant)
-}
-
-// checkPlantHeaders rejects bodies that are not plain JSON.
-func checkPlantHeaders(h http.Header) error {
-	const right = "send Content-Type: application/json"
-	types := h["Content-Type"]
-	if len(types) != 1 {
-		return herb.Invalidf("Content-Type must be given once, not %d times; %s", len(types), right)
-	}
-	media, params, err := mime.ParseMediaType(types[0])
-	if err != nil || media != "application/json" {
-		return herb.Invalidf("the Content-Type is %q; %s", response.Shown(types[0]), right)
-	}
-	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return herb.Invalidf("the charset is %q; JSON is UTF-8: %s", response.Shown(charset), right)
-	}
-	for _, encoding := range h["Content-Encoding"] {
-		if !strings.EqualFold(encoding, "identity") && encoding != "" {
-			return herb.Invalidf("the Content-Encoding is %q; send the body uncompressed", response.Shown(encoding))
-		}
-	}
-	return nil
 }
 
 // maxIdempotencyKey is the maximum length of an idempotency key in characters.

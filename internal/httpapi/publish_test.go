@@ -96,7 +96,7 @@ func newPublishing(t *testing.T, change func(*publishingOptions)) *publishSite {
 			t.Error(err)
 		}
 	})
-	p.service = newService(t, func(o *httpapi.Options) { o.Library, o.Publishing = l, changes })
+	p.service = newService(t, func(o *httpapi.Options) { o.Library, o.Publishing, o.Changes = l, changes, l.Comparisons() })
 	return p
 }
 

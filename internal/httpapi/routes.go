@@ -31,11 +31,15 @@ func (a *API) routeTable() []response.Route {
 		{Method: http.MethodGet, Pattern: "/readyz", Probe: true, Handle: a.ready},
 	}
 	if a.opts.Plants != nil {
-		routes = append(routes, response.Route{Method: http.MethodPost, Pattern: "/plants", Handle: a.createPlant})
+		routes = append(routes, response.Route{Method: http.MethodPost, Pattern: "/plants", BearerOnly: true, Handle: a.createPlant})
+	}
+	if a.opts.Agents {
+		routes = append(routes, response.Route{Method: http.MethodPost, Pattern: "/mcp", Protocol: true, Handle: a.agents.Post})
 	}
 	if a.opts.Publishing != nil {
 		routes = append(routes, a.publishRoutes()...)
 	}
+	routes = append(routes, a.changesRoutes()...)
 	routes = append(routes, a.exportRoutes("/api/v1/{namespace}/{dataset}/data", false)...)
 	return append(routes, a.pageRoutes()...)
 }
@@ -63,8 +67,19 @@ func (a *API) publishRoutes() []response.Route {
 	}
 }
 
-// exportRoutes returns the routes of the exports of a listing: its pattern with the extension of
-// each format.
+func (a *API) changesRoutes() []response.Route {
+	routes := []response.Route{{Method: http.MethodGet, Pattern: datasetPattern + "/changes", Handle: a.reading.Changes}}
+	for _, format := range reading.ChangesFormats() {
+		routes = append(routes, response.Route{
+			Method: http.MethodGet, Pattern: datasetPattern + "/changes." + string(format),
+			Handle: func(w *response.Writer, r *http.Request) error { return a.reading.ExportChanges(w, r, format) },
+		})
+	}
+	return routes
+}
+
+// exportRoutes returns the routes of the exports of a listing, and of the Parquet file of its
+// version: its pattern with the extension of each format.
 func (a *API) exportRoutes(listing string, page bool) (routes []response.Route) {
 	for _, format := range export.Formats() {
 		routes = append(routes, response.Route{
@@ -72,7 +87,7 @@ func (a *API) exportRoutes(listing string, page bool) (routes []response.Route) 
 			Handle: func(w *response.Writer, r *http.Request) error { return a.reading.Export(w, r, format) },
 		})
 	}
-	return routes
+	return append(routes, response.Route{Method: http.MethodGet, Pattern: listing + ".parquet", Page: page, Handle: a.reading.Parquet})
 }
 
 // newMux returns a mux for the routes. Each path also handles OPTIONS and rejects other methods,
@@ -200,6 +215,11 @@ func (a *API) noSuchPath(r *http.Request) error {
 // cleanPath returns the cleaned path of a request, and whether it is another one and has a route.
 func (a *API) cleanPath(r *http.Request) (clean string, ok bool) {
 	clean = path.Clean("/" + r.URL.Path)
-	_, pattern := a.mux.Handler(&http.Request{Method: http.MethodOptions, URL: &url.URL{Path: clean}}) // of a route with any method
-	return clean, clean != r.URL.Path && pattern != "/"
+	return clean, clean != r.URL.Path && a.serves(clean)
+}
+
+// serves reports whether a path has a route, with any method.
+func (a *API) serves(path string) bool {
+	_, pattern := a.mux.Handler(&http.Request{Method: http.MethodOptions, URL: &url.URL{Path: path}})
+	return pattern != "/"
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/changes"
 	"herbarium/internal/httpapi/gate"
 )
 
@@ -16,9 +17,11 @@ type Site struct {
 	// PrivateCatalog: datasets that require a key do not exist for clients without one that may
 	// read them. Library is a library.Private, which needs to know the reader of each request.
 	PrivateCatalog bool
-	PublicURL      string        // base URL for clients, such as https://example.org/data; empty if unknown
-	SearchBudget   time.Duration // of a search across datasets; 0 means one second
-	Version        string        // of the program; part of entity tags
+	PublicURL      string               // base URL for clients, such as https://example.org/data; empty if unknown
+	Agents         bool                 // serve POST /mcp
+	Changes        *changes.Comparisons // between versions; nil: the library has none
+	SearchBudget   time.Duration        // of a search across datasets; 0 means one second
+	Version        string               // of the program; part of entity tags
 }
 
 // ParsePublicURL returns the public URL, nil if it is unknown, and its path without a trailing
@@ -32,6 +35,21 @@ func (s Site) ParsePublicURL() (public *url.URL, base string, err error) {
 		return nil, "", fmt.Errorf("invalid public URL %q; use a URL such as https://example.org/data", s.PublicURL)
 	}
 	return public, strings.TrimRight(public.EscapedPath(), "/"), nil
+}
+
+// Origin returns the prefix of absolute links, without a trailing slash.
+func (s Site) Origin(r *http.Request) string {
+	if public, base, err := s.ParsePublicURL(); err == nil && public != nil {
+		return public.Scheme + "://" + public.Host + base
+	}
+	scheme, host := "http", r.Host
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	if strings.Trim(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:-_[]") != "" || host == "" {
+		host = "localhost"
+	}
+	return scheme + "://" + host
 }
 
 // Pages provides the HTML pages. They are routes like the others, but not part of the OpenAPI

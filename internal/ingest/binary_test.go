@@ -127,7 +127,7 @@ func TestXLSX_RightOfHeader(t *testing.T) {
 			table{{"a", "column_3"}, {"1", ""}, {"3", ""}}, []string{note},
 		}, {
 			"rows by its value", header + `<row r="2"><c><v>1</v></c></row><row r="2"><c><v>2</v></c><c r="C2"><v>3</v></c></row>`,
-			ingest.Source{Include: []ingest.Include{{Column: "column_3", Values: []string{"3"}}}},
+			ingest.Source{Include: []ingest.Condition{{Column: "column_3", Values: []string{"3"}}}},
 			table{{"a", "b", "column_3"}, {"2", "", "3"}}, []string{note},
 		},
 	} {

@@ -71,7 +71,7 @@ func TestReconcile_faults(t *testing.T) {
 	t.Parallel()
 	content := [][]string{{"1", "x", "p"}, {"2", "", "q"}, {"3", "z", "NA"}}
 	three := []string{"a", "b", "c"}
-	include := Source{Missing: []string{"NA"}, Include: []Include{{Column: "a", Values: []string{"1", "3"}}}}
+	include := Source{Missing: []string{"NA"}, Include: []Condition{{Column: "a", Values: []string{"1", "3"}}}}
 	for _, c := range []struct {
 		name  string
 		src   Source

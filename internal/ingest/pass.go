@@ -10,7 +10,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
@@ -311,7 +310,7 @@ func (p *pass) locate(r *storedRow) string {
 // openView makes a view of the rows while they are read, unless settings are about columns that may
 // still be unknown.
 func (p *pass) openView(r rows.Rows) {
-	v := &view{profiler: profile.New()}
+	v := newView()
 	if len(p.src.Fields) == 0 && !p.src.Narrows() {
 		p.view = v
 	} else if !p.format.Keyed {
@@ -330,7 +329,7 @@ func (p *pass) finishView(ctx context.Context) (*view, error) {
 	if v := p.view; v != nil && v.columns != nil && len(v.columns) < len(p.columns) {
 		p.view = nil // settings may be about the columns that were added
 	}
-	v := cmp.Or(p.view, &view{profiler: profile.New()})
+	v := cmp.Or(p.view, newView())
 	if v.columns == nil {
 		if err := v.resolve(p.src, source.UniqueNames(columnNames(p.columns)), p.format.Keyed); err != nil {
 			return nil, err

@@ -32,6 +32,7 @@ import (
 	"slices"
 	"strings"
 
+	"herbarium/internal/geo"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
@@ -42,7 +43,7 @@ import (
 type (
 	Source       = source.Source
 	FieldSetting = source.FieldSetting
-	Include      = source.Include
+	Condition    = source.Condition
 )
 
 // Options configures how files are read. The zero value is valid.
@@ -159,10 +160,16 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	totals, err := p.findTotals(ctx, v, fields, reports)
+	if err != nil {
+		return nil, err
+	}
+	exclusions := v.exclusions(p.src)
 	cells, hidden := v.account(p.raw)
 	about.Report = &herb.Report{
 		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.profiler.Rows(),
 		Columns: reports, Hidden: hidden, Layout: p.layout, Notes: append(v.notes, p.notes...), SourceCells: &cells,
+		Exclusions: exclusions, Totals: totals,
 	}
 	d := herb.Dataset{
 		Ref: p.src.Ref, Title: p.src.Title, Description: p.src.Description, Access: p.src.Access,
@@ -196,6 +203,11 @@ func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 		d.Settings = &s
 	}
 	d.PrimaryKey = v.keyFields("the primary key", src.PrimaryKey, fields)
+	if c := src.Coordinates; c.Latitude+c.Field != "" {
+		if err := geo.CheckFields(c.Fields(), fields); err != nil {
+			return d, err
+		}
+	}
 	isNumber := func(f herb.Field) bool { return f.Type == herb.TypeNumber && f.Filterable }
 	return d, cmp.Or(
 		requireField(fields, src.Map.Latitude, "map", "filterable number field", isNumber),

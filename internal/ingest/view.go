@@ -24,6 +24,8 @@ type view struct {
 
 	hidden  []hiddenColumn
 	include []condition
+	exclude []exclusion
+	totals  *totalDetector
 	missing []map[string]bool // values by column; nil: the settings remove nothing
 	record  [][]byte
 	row     int // of the source
@@ -32,6 +34,8 @@ type view struct {
 	kept, removed, listed       []herb.ColumnCells
 	excludedCells, missingCells int
 }
+
+func newView() *view { return &view{profiler: profile.New(), totals: newTotalDetector()} }
 
 type exposedField struct {
 	*FieldSetting
@@ -48,6 +52,12 @@ type hiddenColumn struct {
 type condition struct {
 	column int
 	values map[string]bool
+}
+
+// exclusion is a condition that excludes rows, with the number of rows by value.
+type exclusion struct {
+	column int
+	values map[string]*int
 }
 
 // resolve assigns the columns of a source to its settings. A field whose type is declared is
@@ -108,18 +118,39 @@ func (v *view) resolve(src Source, columns []string, keyed bool) error {
 		}
 	}
 	for _, c := range src.Include {
-		at := slices.Index(columns, c.Column)
-		for _, f := range v.fields { // it may have the name of its field
-			if at < 0 && f.Name == c.Column {
-				at = f.column
-			}
-		}
-		if at < 0 {
-			return herb.At("include", noSuch("column", c.Column, columns))
+		at, err := v.conditionColumn("include", c)
+		if err != nil {
+			return err
 		}
 		v.include = append(v.include, condition{at, setOf(c.Values)})
 	}
+	for _, c := range src.Exclude {
+		at, err := v.conditionColumn("exclude", c)
+		if err != nil {
+			return err
+		}
+		counts := make(map[string]*int, len(c.Values))
+		for _, value := range c.Values {
+			counts[value] = new(int)
+		}
+		v.exclude = append(v.exclude, exclusion{at, counts})
+	}
 	return nil
+}
+
+// conditionColumn returns the column that a condition names: by its own name, or by that of its
+// field.
+func (v *view) conditionColumn(setting string, c Condition) (int, error) {
+	at := slices.Index(v.columns, c.Column)
+	for _, f := range v.fields {
+		if at < 0 && f.Name == c.Column {
+			at = f.column
+		}
+	}
+	if at < 0 {
+		return at, herb.At(setting, noSuch("column", c.Column, v.columns))
+	}
+	return at, nil
 }
 
 func setOf(values []string) map[string]bool {
@@ -132,6 +163,14 @@ func setOf(values []string) map[string]bool {
 
 func (v *view) add(cells [][]byte, where func() string) {
 	record, ok := v.narrow(v.record[:0], cells)
+	for _, x := range v.exclude {
+		value := valueAt(cells, x.column)
+		if n := x.values[string(value)]; n != nil {
+			*n++
+		} else if n := x.values[""]; n != nil && v.missing[x.column][string(value)] {
+			*n++
+		}
+	}
 	for i := range v.hidden {
 		if h := &v.hidden[i]; h.column < len(cells) {
 			h.samples.Add(cells[h.column])
@@ -156,6 +195,7 @@ func (v *view) add(cells [][]byte, where func() string) {
 	}
 	v.row++
 	if ok {
+		v.totals.add(record, where)
 		v.profiler.Observe(record, where)
 	}
 }
@@ -167,11 +207,14 @@ func (v *view) narrow(buf, cells [][]byte) (record [][]byte, ok bool) {
 		return cells, true
 	}
 	for _, c := range v.include {
-		var value []byte
-		if c.column < len(cells) {
-			value = cells[c.column]
-		}
+		value := valueAt(cells, c.column)
 		if !c.values[string(value)] && !(v.missing[c.column][string(value)] && c.values[""]) {
+			return buf, false
+		}
+	}
+	for _, c := range v.exclude {
+		value := valueAt(cells, c.column)
+		if c.values[string(value)] != nil || v.missing[c.column][string(value)] && c.values[""] != nil {
 			return buf, false
 		}
 	}
@@ -184,6 +227,32 @@ func (v *view) narrow(buf, cells [][]byte) (record [][]byte, ok bool) {
 	return buf, true
 }
 
+// valueAt returns a cell of a row, whose last cells may be left out.
+func valueAt(cells [][]byte, column int) []byte {
+	if column < len(cells) {
+		return cells[column]
+	}
+	return nil
+}
+
+// maxExclusions is the number of values of Exclude that a report lists.
+const maxExclusions = 50
+
+// exclusions returns the number of rows that each value of Exclude has excluded. Of many values, it
+// returns the first ones, and a note has the number of the others.
+func (v *view) exclusions(src Source) (all []herb.RowValue) {
+	for i, x := range v.exclude {
+		for _, value := range src.Exclude[i].Values {
+			all = append(all, herb.RowValue{Column: v.columns[x.column], Value: value, Rows: *x.values[value]})
+		}
+	}
+	if more := len(all) - maxExclusions; more > 0 {
+		all = all[:maxExclusions]
+		v.notes = append(v.notes, fmt.Sprintf("exclude has %s that %s not listed here", herb.Plural(more, "more value", "more values"), map[bool]string{true: "is", false: "are"}[more == 1]))
+	}
+	return all
+}
+
 // certify compares the records with what the formats yielded: only cells that the settings exclude
 // may be missing.
 func (v *view) certify(source []herb.ColumnCells) error {
@@ -193,7 +262,7 @@ func (v *view) certify(source []herb.ColumnCells) error {
 	}
 	for i, c := range source {
 		if v.kept[i].Plus(v.removed[i]) != c {
-			return fmt.Errorf("applying include and missing values changed column %d", i+1)
+			return fmt.Errorf("applying include, exclude and missing values changed column %d", i+1)
 		}
 	}
 	return nil
@@ -297,6 +366,9 @@ func (v *view) hiding(src Source) *herb.Hiding {
 	}
 	for _, c := range slices.Concat(src.Include, src.Included) {
 		h.Rows = append(h.Rows, herb.RowRule{Column: c.Column, Values: c.Values})
+	}
+	for _, c := range slices.Concat(src.Exclude, src.Excluded) {
+		h.Rows = append(h.Rows, herb.RowRule{Column: c.Column, Values: c.Values, Exclude: true})
 	}
 	if h.IsZero() {
 		return nil

@@ -18,8 +18,8 @@ func TestNarrowed(t *testing.T) {
 	t.Parallel()
 	const csv = "id,status,n\n1,published,5\n2,draft,NA\n3,-,NA\n4,published,\n5,,-\n"
 	const json = `[{"id":1,"status":"published"},{"id":2},{"id":3,"status":"-","n":"NA","late":"x"},{"id":4,"n":7}]`
-	include := func(column string, values ...string) ingest.Include {
-		return ingest.Include{Column: column, Values: values}
+	include := func(column string, values ...string) ingest.Condition {
+		return ingest.Condition{Column: column, Values: values}
 	}
 	tests := []struct {
 		name    string
@@ -36,33 +36,46 @@ func TestNarrowed(t *testing.T) {
 			Missing: []string{"-"},
 			Fields:  []ingest.FieldSetting{{Name: "status"}, {Name: "count", From: "N", Missing: []string{"NA"}}, {Name: "id", Missing: []string{}}},
 		}, []string{"published|5|1", "draft||2", "||3", "published||4", "|-|5"}, "text number number", ""},
-		{"rows to include", csv, ingest.Source{Include: []ingest.Include{include("status", "published", "draft")}},
+		{"rows to include", csv, ingest.Source{Include: []ingest.Condition{include("status", "published", "draft")}},
 			[]string{"1|published|5", "2|draft|NA", "4|published|"}, "number text number", ""},
-		{"by several columns", csv, ingest.Source{Include: []ingest.Include{include("status", "published"), include("n", "")}},
+		{"by several columns", csv, ingest.Source{Include: []ingest.Condition{include("status", "published"), include("n", "")}},
 			[]string{"4|published|"}, "number text text", ""},
 		{"by a column that is not exposed", csv, ingest.Source{
-			Include: []ingest.Include{include("status", "published")}, Fields: []ingest.FieldSetting{{Name: "id"}},
+			Include: []ingest.Condition{include("status", "published")}, Fields: []ingest.FieldSetting{{Name: "id"}},
 		}, []string{"1", "4"}, "number", ""},
 		{"by the name of a field", csv, ingest.Source{
-			Include: []ingest.Include{include("state", "draft")}, Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "state", From: "status"}},
+			Include: []ingest.Condition{include("state", "draft")}, Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "state", From: "status"}},
 		}, []string{"2|draft"}, "number text", ""},
-		{"what is missing is found as written and as empty", csv, ingest.Source{Missing: []string{"-"}, Include: []ingest.Include{include("status", "")}},
+		{"what is missing is found as written and as empty", csv, ingest.Source{Missing: []string{"-"}, Include: []ingest.Condition{include("status", "")}},
 			[]string{"3||NA", "5||"}, "number text text", ""},
-		{"as written", csv, ingest.Source{Missing: []string{"-"}, Include: []ingest.Include{include("status", "-")}},
+		{"as written", csv, ingest.Source{Missing: []string{"-"}, Include: []ingest.Condition{include("status", "-")}},
 			[]string{"3||NA"}, "number text text", ""},
-		{"no row is left", csv, ingest.Source{Include: []ingest.Include{include("status", "none")}}, nil, "text text text", ""},
-		{"no such column", csv, ingest.Source{Include: []ingest.Include{include("statsu", "x")}}, nil, "",
+		{"rows to exclude", csv, ingest.Source{Exclude: []ingest.Condition{include("status", "draft", "-")}},
+			[]string{"1|published|5", "4|published|", "5||-"}, "number text number", ""},
+		{"one of several exclusions suffices", csv, ingest.Source{Exclude: []ingest.Condition{include("status", "draft"), include("n", "NA", "-")}},
+			[]string{"1|published|5", "4|published|"}, "number text number", ""},
+		{"exclude after include", csv, ingest.Source{Include: []ingest.Condition{include("status", "published")}, Exclude: []ingest.Condition{include("n", "")}},
+			[]string{"1|published|5"}, "number text number", ""},
+		{"excluded as missing", csv, ingest.Source{Missing: []string{"-"}, Exclude: []ingest.Condition{include("status", "")}},
+			[]string{"1|published|5", "2|draft|NA", "4|published|"}, "number text number", ""},
+		{"exclude by the name of a field", csv, ingest.Source{
+			Exclude: []ingest.Condition{include("state", "published")}, Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "state", From: "status"}},
+		}, []string{"2|draft", "3|-", "5|"}, "number text", ""},
+		{"exclude without such a column", csv, ingest.Source{Exclude: []ingest.Condition{include("statsu", "x")}}, nil, "",
+			`exclude: no such column "statsu"; did you mean "status"? columns: id, status, n`},
+		{"no row is left", csv, ingest.Source{Include: []ingest.Condition{include("status", "none")}}, nil, "text text text", ""},
+		{"no such column", csv, ingest.Source{Include: []ingest.Condition{include("statsu", "x")}}, nil, "",
 			`include: no such column "statsu"; did you mean "status"? columns: id, status, n`},
-		{"JSON", json, ingest.Source{Missing: []string{"NA", "-"}, Include: []ingest.Include{include("status", "published", "")}},
+		{"JSON", json, ingest.Source{Missing: []string{"NA", "-"}, Include: []ingest.Condition{include("status", "published", "")}},
 			[]string{"1|published||", "2|||", "3|||x", "4||7|"}, "number text number text", ""},
-		{"JSON whose column comes late", json, ingest.Source{Include: []ingest.Include{include("late", "x")}},
+		{"JSON whose column comes late", json, ingest.Source{Include: []ingest.Condition{include("late", "x")}},
 			[]string{"3|-|NA|x"}, "number text text text", ""},
-		{"JSON whose column never comes", json, ingest.Source{Include: []ingest.Include{include("later", "x")}}, nil, "",
+		{"JSON whose column never comes", json, ingest.Source{Include: []ingest.Condition{include("later", "x")}}, nil, "",
 			`include: no such column "later"; did you mean "late"? columns: id, status, n, late`},
 		{"JSON with missing values of a field", json, ingest.Source{Missing: []string{"7"}, Fields: []ingest.FieldSetting{
 			{Name: "id"}, {Name: "amount", From: "n", Missing: []string{"NA"}}, {Name: "status", Missing: []string{"-"}}}},
 			[]string{"1||published", "2||", "3||", "4|7|"}, "number number text", ""},
-		{"JSON without records", "[]", ingest.Source{Include: []ingest.Include{include("x", "x")}}, nil, "", ""},
+		{"JSON without records", "[]", ingest.Source{Include: []ingest.Condition{include("x", "x")}}, nil, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,11 +3,13 @@ package jobs
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -35,8 +37,6 @@ const (
 const (
 	// deletedField is the column of a file by which Upsert removes records.
 	deletedField = "_deleted"
-	// maxUpserts is the number of records of a file for Upsert, whose keys are in memory.
-	maxUpserts = 2_000_000
 	// bufferBytes is the size of the buffers of files.
 	bufferBytes = 256 << 10
 )
@@ -87,7 +87,8 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 	}
 	src = withFieldsOf(src, live)
 	// These are about the whole dataset.
-	src.PrimaryKey, src.UniqueKeys, src.Order, src.Map, src.Charts, src.Expectations = nil, nil, herb.Order{}, source.MapFields{}, nil, nil
+	src.PrimaryKey, src.UniqueKeys, src.Order, src.Charts, src.Expectations = nil, nil, herb.Order{}, nil, nil
+	src.Coordinates, src.Map = source.Coordinates{}, source.MapFields{}
 	src.Fields = slices.Clone(src.Fields)
 	for i := range src.Fields {
 		src.Fields[i].Constraints = source.Constraints{}
@@ -101,62 +102,99 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 		return nil, err
 	}
 	defer t.Close()
-	c := &changes{keys: map[[16]byte]int64{}, fields: live.Fields, deleted: -1}
+	c := &changes{deleted: -1}
 	if err := c.matchFields(t.Dataset.Fields, live.Fields, r.Mode); err != nil {
+		return nil, source.Located(src.Name(0), err)
+	}
+	if err := c.findKey(live.PrimaryKey); err != nil && r.Mode == Upsert {
 		return nil, source.Located(src.Name(0), err)
 	}
 	if err := versions.RejectChanges(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx), r.Consents...); err != nil {
 		return nil, err
 	}
-	for _, name := range live.PrimaryKey {
-		c.key = append(c.key, herb.FieldIndex(live.Fields, name))
-	}
 	if c.file, err = rows.TempFile(s.opts.Dir); err != nil {
 		return nil, err
 	}
-	if err := c.store(t.Records(ctx), r.Mode); err != nil {
+	if r.Mode == Upsert {
+		if c.plan, err = s.newPlan(ctx, t.Dataset.Records+live.Records); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	if err := c.store(t.Records(ctx)); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// changes are the records of a file, in the order of the fields of the live version.
+// changes are the records of a file, in the order of the fields of the next version.
 type changes struct {
-	file    *os.File           // records, each with the lengths of its values
-	keys    map[[16]byte]int64 // offset of the last record with a key; negative: it is removed
-	fields  []herb.Field       // of the live version
-	key     []int              // fields of the primary key
-	columns []int              // of the file, by field
-	deleted int                // column of the file; negative: none
+	file    *os.File     // records, each with the lengths of its values
+	fields  []herb.Field // of the next version
+	key     []int        // fields of the primary key
+	columns []int        // of the file, by field
+	live    []int        // positions in the live version, by field; negative: it is new
+	deleted int          // column of the file; negative: none
+	plan    *plan        // of Upsert
 }
 
 // Close removes the records.
-func (c *changes) Close() error { return c.file.Close() }
+func (c *changes) Close() error { return errors.Join(c.file.Close(), c.plan.Close()) }
 
-// matchFields finds the column of each field.
-func (c *changes) matchFields(columns, fields []herb.Field, mode Mode) error {
-	var names, want []string
+// matchFields determines the fields of the next version: those of the live version in their order,
+// or those of the file if it has others, which Upsert allows.
+func (c *changes) matchFields(columns, live []herb.Field, mode Mode) error {
+	names, isSame := []string(nil), true
 	for i, f := range columns {
 		if f.Name == deletedField && mode == Upsert {
 			c.deleted = i
 			continue
 		}
 		names = append(names, f.Name)
+		isSame = isSame && herb.FieldIndex(live, f.Name) >= 0
 	}
-	for _, f := range fields {
-		want = append(want, f.Name)
-		c.columns = append(c.columns, herb.FieldIndex(columns, f.Name))
-	}
-	if len(names) != len(want) || slices.Contains(c.columns, -1) {
+	if isSame = isSame && len(names) == len(live); !isSame && mode != Upsert {
 		return herb.Invalidf("the file has the fields %s, but the live version has %s; send a file of the same columns",
-			strings.Join(names, ", "), strings.Join(want, ", "))
+			strings.Join(names, ", "), strings.Join(fieldNames(live), ", "))
+	}
+	if c.fields = live; !isSame {
+		c.fields = slices.DeleteFunc(slices.Clone(columns), func(f herb.Field) bool { return f.Name == deletedField })
+		for i, f := range c.fields { // keys are compared in the notation of the live version
+			if at := herb.FieldIndex(live, f.Name); at >= 0 {
+				c.fields[i] = live[at]
+			}
+		}
+	}
+	for _, f := range c.fields {
+		c.columns = append(c.columns, herb.FieldIndex(columns, f.Name))
+		c.live = append(c.live, herb.FieldIndex(live, f.Name))
 	}
 	return nil
 }
 
-// store writes the records to the disk and, for Upsert, remembers the last one of each key.
-func (c *changes) store(records func(func(herb.Record, error) bool), mode Mode) error {
-	w, at, count := bufio.NewWriterSize(c.file, bufferBytes), int64(0), 0
+func fieldNames(fields []herb.Field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// findKey finds the fields of the primary key.
+func (c *changes) findKey(key []string) error {
+	for _, name := range key {
+		i := herb.FieldIndex(c.fields, name)
+		if i < 0 {
+			return herb.Invalidf("the file lacks the field %q of the primary key (%s); it has the fields %s", name, strings.Join(key, ", "),
+				strings.Join(fieldNames(c.fields), ", "))
+		}
+		c.key = append(c.key, i)
+	}
+	return nil
+}
+
+// store writes the records to the disk and, for Upsert, adds their keys to the plan.
+func (c *changes) store(records func(func(herb.Record, error) bool)) error {
+	w, at := bufio.NewWriterSize(c.file, bufferBytes), int64(0)
 	row := make(herb.Record, len(c.columns))
 	for r, err := range records {
 		if err != nil {
@@ -165,14 +203,9 @@ func (c *changes) store(records func(func(herb.Record, error) bool), mode Mode) 
 		for i, column := range c.columns {
 			row[i] = r[column]
 		}
-		if mode == Upsert {
-			if count++; count > maxUpserts {
-				return herb.Errorf(herb.CodeTooLarge, "the file has more than %d records, the limit of _mode=upsert; send the whole dataset with PUT …/source", maxUpserts)
-			}
-			k := c.keyOf(row)
-			if c.keys[k] = at; c.deleted >= 0 && isTrue(r[c.deleted]) {
-				c.keys[k] = -1
-				continue
+		if c.plan != nil {
+			if err := c.plan.addChange(c.keyOf(row), at, c.deleted >= 0 && isTrue(r[c.deleted])); err != nil {
+				return err
 			}
 		}
 		n, err := w.Write(appendRow(nil, row))
@@ -190,10 +223,11 @@ func isTrue(value string) bool {
 
 // keyOf returns a hash of the primary key. Values are compared in the notation of the live version,
 // because they become records of the same dataset.
-func (c *changes) keyOf(r herb.Record) [16]byte {
+func (c *changes) keyOf(r herb.Record) (hash [keySize]byte) {
 	b, _ := text.AppendKey(nil, c.fields, c.key, func(i int) string { return r[i] })
 	sum := sha256.Sum256(b)
-	return [16]byte(sum[:16])
+	copy(hash[:], sum[:])
+	return hash
 }
 
 // appendRow appends a record with the lengths of its values.
@@ -221,6 +255,23 @@ func readRow(r *bufio.Reader, into herb.Record) (size int64, err error) {
 	return size, nil
 }
 
+// eachLive calls f with the records of a version, with the fields of the next one.
+func (c *changes) eachLive(ctx context.Context, view library.View, f func(herb.Record) error) error {
+	decoder, values, row := herb.NewRecordDecoder(view.Fields), make(herb.Record, len(view.Fields)), make(herb.Record, len(c.fields))
+	return view.Reader.Each(ctx, func(record []byte) error {
+		i := 0
+		if err := decoder.Decode(record, func(value []byte) { values[i], i = string(value), i+1 }); err != nil {
+			return err
+		}
+		for k, at := range c.live {
+			if row[k] = ""; at >= 0 {
+				row[k] = values[at]
+			}
+		}
+		return f(row)
+	})
+}
+
 // mergeInto writes the records of a version, changed, to a file.
 func (s *Service) mergeInto(ctx context.Context, r *Request, view library.View, c *changes) (merged *upload.File, records int, err error) {
 	file, err := s.opts.Files.Create(r.Ref.Name + ".csv")
@@ -233,37 +284,15 @@ func (s *Service) mergeInto(ctx context.Context, r *Request, view library.View, 
 		}
 	}()
 	out := &tableWriter{out: file}
-	names := make(herb.Record, len(view.Fields))
-	for i, field := range view.Fields {
-		names[i] = field.Name
-	}
-	if err := out.write(names); err != nil {
+	if err := out.write(fieldNames(c.fields)); err != nil {
 		return nil, 0, err
 	}
-	written := map[int64]bool{} // records of the file that replace others
-	decoder, row, i := herb.NewRecordDecoder(view.Fields), make(herb.Record, len(view.Fields)), 0
-	if err := view.Reader.Each(ctx, func(record []byte) error {
-		i = 0
-		if err := decoder.Decode(record, func(value []byte) { row[i], i = string(value), i+1 }); err != nil {
-			return err
-		}
-		if r.Mode == Upsert {
-			at, changed := c.keys[c.keyOf(row)]
-			switch {
-			case changed && at < 0:
-				return nil
-			case changed:
-				written[at] = true
-				if _, err := readRow(bufio.NewReader(io.NewSectionReader(c.file, at, 1<<62)), row); err != nil {
-					return err
-				}
-			}
-		}
-		return out.write(row)
-	}); err != nil {
-		return nil, 0, err
+	if c.plan == nil {
+		err = c.append(ctx, view, out)
+	} else {
+		err = c.upsert(ctx, view, out)
 	}
-	if err := c.appendNew(out, r.Mode, row, written); err != nil {
+	if err != nil {
 		return nil, 0, err
 	}
 	if merged, err = file.File(); err != nil {
@@ -273,9 +302,12 @@ func (s *Service) mergeInto(ctx context.Context, r *Request, view library.View, 
 	return merged, out.rows - 1, nil
 }
 
-// appendNew writes the records of the file that replace none.
-func (c *changes) appendNew(out *tableWriter, mode Mode, row herb.Record, written map[int64]bool) error {
-	in, at := bufio.NewReaderSize(io.NewSectionReader(c.file, 0, 1<<62), bufferBytes), int64(0)
+// append writes the records of a version, and then those of the file.
+func (c *changes) append(ctx context.Context, view library.View, out *tableWriter) error {
+	if err := c.eachLive(ctx, view, out.write); err != nil {
+		return err
+	}
+	in, row := bufio.NewReaderSize(io.NewSectionReader(c.file, 0, 1<<62), bufferBytes), make(herb.Record, len(c.fields))
 	for {
 		size, err := readRow(in, row)
 		switch {
@@ -284,15 +316,61 @@ func (c *changes) appendNew(out *tableWriter, mode Mode, row herb.Record, writte
 		case err != nil:
 			return err
 		}
-		start := at
-		at += size
-		if mode == Upsert && (written[start] || c.keys[c.keyOf(row)] != start) {
-			continue // a later one has the same key
-		}
 		if err := out.write(row); err != nil {
 			return err
 		}
 	}
+}
+
+// upsert writes the records of a version, of which those with a key in the file are replaced or
+// left out, and then the other records of the file.
+func (c *changes) upsert(ctx context.Context, view library.View, out *tableWriter) error {
+	if err := c.eachLive(ctx, view, func(row herb.Record) error { return c.plan.addLive(c.keyOf(row)) }); err != nil {
+		return err
+	}
+	replacements, added, err := c.plan.match()
+	if err != nil {
+		return err
+	}
+	next, stop := iter.Pull2(replacements)
+	defer stop()
+	changed, n := make(herb.Record, len(c.fields)), uint32(0)
+	replacement, err, more := next()
+	if err := c.eachLive(ctx, view, func(row herb.Record) error {
+		n++
+		if !more || err != nil || replacement.live != n-1 {
+			return cmp.Or(err, out.write(row))
+		}
+		at := replacement.at
+		replacement, err, more = next()
+		if at == removedRow {
+			return nil
+		}
+		if err := c.readAt(at, changed); err != nil {
+			return err
+		}
+		return out.write(changed)
+	}); err != nil {
+		return err
+	}
+	for at, err := range added {
+		if err == nil {
+			err = c.readAt(at, changed)
+		}
+		if err == nil {
+			err = out.write(changed)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAt reads the record of the file at an offset.
+func (c *changes) readAt(at int64, into herb.Record) error {
+	_, err := readRow(bufio.NewReader(io.NewSectionReader(c.file, at, 1<<62)), into)
+	return err
 }
 
 // tableWriter writes records as CSV in which every value is quoted, so that none is read in another

@@ -45,6 +45,7 @@ type Versions interface {
 	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
 	Sweep(ctx context.Context) error
+	NewSorter(ctx context.Context, records, keySize int) (*versions.Sorter, error)
 }
 
 // Store stores the records of publishes.

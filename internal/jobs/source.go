@@ -131,6 +131,7 @@ func mergedReading() herb.Reading {
 // the records were made.
 func ofFields(src ingest.Source) ingest.Source {
 	src.Included, src.Include = src.Include, nil
+	src.Excluded, src.Exclude = src.Exclude, nil
 	src.Fields, src.ByPosition, src.Entry = slices.Clone(src.Fields), false, ""
 	for i := range src.Fields {
 		f := &src.Fields[i]

@@ -105,7 +105,7 @@ func (l *Library) scanCache() error {
 	}
 	clear(l.cache.files)
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), store.SegmentSuffix) {
+		if strings.HasSuffix(e.Name(), store.SegmentSuffix) || strings.HasSuffix(e.Name(), store.ParquetSuffix) {
 			if info, err := e.Info(); err == nil { // otherwise it was removed meanwhile
 				l.cache.files[e.Name()] = info.Size()
 			}
@@ -280,6 +280,12 @@ func (l *Library) evictable() (files []evictableFile) {
 		pinned[last.dataset.Version] = true
 	}
 	for name := range l.cache.files {
+		if strings.HasSuffix(name, store.ParquetSuffix) { // is fetched or built again
+			if l.cache.stored[name] {
+				files = append(files, evictableFile{name, nil, -2})
+			}
+			continue
+		}
 		version, _, _ := store.ParseSegmentFile(name)
 		e := users[version]
 		if pinned[version] || !l.cache.stored[name] && (e == nil || e.size == 0) {

@@ -62,6 +62,7 @@ type openVersion struct {
 }
 
 func newOpenVersion(r *segment.Reader, d herb.Dataset) *openVersion {
+	d.Coordinates = r.Coordinates()
 	return &openVersion{
 		Reader: r, dataset: publicDescription(d), summary: summarize(d),
 		kept:  d.Settings != nil && d.Settings.Kept != nil,

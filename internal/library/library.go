@@ -127,6 +127,7 @@ type Library struct {
 	cache    *cache
 
 	rebuilds *rebuilds
+	parquet  *parquetBuilds
 }
 
 // View is an open version of a dataset. It must be released.
@@ -170,7 +171,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		return nil, err
 	}
 	l := &Library{
-		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), rebuilds: newRebuilds(), entries: map[versionKey]*entry{},
+		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), rebuilds: newRebuilds(), parquet: newParquetBuilds(), entries: map[versionKey]*entry{},
 		readingWords: semaphore.NewWeighted(1), wordsRead: -1, summaries: newSummaryCache(opts.SummarySize), counters: newCounters(),
 	}
 	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}

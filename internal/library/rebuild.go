@@ -16,6 +16,7 @@ import (
 
 	"herbarium/internal/contenthash"
 	"herbarium/internal/filesystem"
+	"herbarium/internal/geo"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
@@ -188,6 +189,7 @@ func (l *Library) rebuild(ctx context.Context, d herb.Dataset, done *atomic.Int6
 	path := l.rebuiltFile(d.Version) + "." + rand.Text() + store.CopySuffix // another process may build the same file
 	_, err = segment.Create(ctx, path, core.Fields(), cells.Of(core.Records(ctx)), segment.Options{
 		Memory: l.opts.Memory, FS: l.opts.FS, Program: l.opts.Program,
+		Declared: geo.Declared(d.Descriptor, core.Fields()), Coordinates: publishedCoordinates(core),
 		Progress: func(p segment.Progress) {
 			half, total := size/2, max(p.Total, 1) // reading takes about as long as sorting
 			if p.Phase == segment.PhaseReading {
@@ -205,6 +207,15 @@ func (l *Library) rebuild(ctx context.Context, d herb.Dataset, done *atomic.Int6
 		return errors.Join(err, l.opts.FS.RemoveAll(path))
 	}
 	return errors.Join(l.opts.FS.Rename(path, l.rebuiltFile(d.Version)), filesystem.SyncDir(l.opts.FS, l.opts.Dir))
+}
+
+// publishedCoordinates returns the coordinates that were recognized when a version was published;
+// nil if the release that published it did not recognize any.
+func publishedCoordinates(core *segment.Core) *[]herb.Coordinates {
+	if all := core.Coordinates(); all != nil {
+		return &all
+	}
+	return nil
 }
 
 // verifyRebuilt reads a rebuilt file back and fails unless its cells are those that were published.

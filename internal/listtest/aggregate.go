@@ -54,6 +54,9 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 	if r.Zone != nil && !r.AnyZone && o.ignoresZone(r.By) {
 		return query.Aggregate{}, r.ErrUnusedZone()
 	}
+	if _, err := o.placesOf(&r.Request.Area); err != nil {
+		return query.Aggregate{}, err
+	}
 	found := o.findAll(r.Request)
 	slices.Sort(found)
 	groups := []*group{{records: found}}
@@ -68,10 +71,7 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 	groups = slices.DeleteFunc(groups, func(g *group) bool { return !isSelected(g, r.Labels) })
 	slices.SortFunc(groups, compareLabels)
 	if r.Fill {
-		groups = fillGroups(groups, r.By[0], o.fields[r.By[0].Field], r.Zone)
-		if r.By[0].IsCyclic() {
-			groups = slices.DeleteFunc(groups, func(g *group) bool { return !isSelected(g, r.Labels) })
-		}
+		groups = o.fill(groups, r)
 	}
 	o.trimZones(groups, r.By)
 	a := query.Aggregate{Total: len(found)}
@@ -113,6 +113,55 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 		a.Rows = append(a.Rows, row)
 	}
 	return a, nil
+}
+
+// fill adds empty intervals, and the combinations of two fields that do not occur.
+func (o *Oracle) fill(groups []*group, r *query.AggregateRequest) []*group {
+	var parts [query.MaxBy][]*group // of each field, with one label
+	known := map[string]*group{}
+	for _, g := range groups {
+		known[identityOf(g.labels)] = g
+		for i, l := range g.labels {
+			if one := []label{l}; known[fmt.Sprint(i)+identityOf(one)] == nil {
+				p := &group{labels: one}
+				known[fmt.Sprint(i)+identityOf(one)], parts[i] = p, append(parts[i], p)
+			}
+		}
+	}
+	for _, p := range parts {
+		slices.SortFunc(p, compareLabels)
+	}
+	if len(r.By) == 1 {
+		parts[0] = groups
+	}
+	if b := r.By[0]; b.HasIntervals() {
+		parts[0] = fillGroups(parts[0], b, o.fields[b.Field], r.Zone)
+		if b.IsCyclic() {
+			parts[0] = slices.DeleteFunc(parts[0], func(g *group) bool { return !isSelected(g, r.Labels) })
+		}
+	}
+	if len(r.By) == 1 {
+		return parts[0]
+	}
+	var all []*group
+	for _, first := range parts[0] {
+		for _, second := range parts[1] {
+			labels := []label{first.labels[0], second.labels[0]}
+			g := known[identityOf(labels)]
+			if g == nil {
+				g = &group{labels: labels}
+			}
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+func identityOf(labels []label) (id string) {
+	for _, l := range labels {
+		id += fmt.Sprintf("/%v %q", l.missing, l.text)
+	}
+	return id
 }
 
 // isSelected reports whether the labels of a group are among those that a request selects.

@@ -68,7 +68,11 @@ func agree(ctx context.Context, l query.Source, o *Oracle, raw string) error {
 	if err != nil {
 		return fmt.Errorf("in full: %w", err)
 	}
-	return nil
+	types, err := l.Types()
+	if err != nil {
+		return err
+	}
+	return agreeOnTyped(r, types, got)
 }
 
 // agreeOn compares the result of an engine with that of the oracle. Both may reject a request that

@@ -67,6 +67,9 @@ func (g *generator) part(s string) string {
 
 // Facets implements query.Source.
 func (o *Oracle) Facets(_ context.Context, r *query.FacetRequest) (query.Facets, error) {
+	if _, err := o.placesOf(&r.Request.Area); err != nil {
+		return query.Facets{}, err
+	}
 	all := o.findAll(r.Request)
 	f := query.Facets{Total: len(all)}
 	for _, i := range r.Fields {

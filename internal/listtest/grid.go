@@ -71,6 +71,16 @@ func countingParams(listing string) url.Values {
 
 // Grid implements query.Source.
 func (o *Oracle) Grid(_ context.Context, r *query.GridRequest) (query.Grid, error) {
+	if _, err := o.placesOf(&r.Request.Area); err != nil {
+		return query.Grid{}, err
+	}
+	if r.OfPositions() {
+		found := o.findAll(r.Request)
+		counts, err := o.positionGrid(r, found)
+		g := query.Grid{Total: len(found)}
+		g.SetCells(r, counts)
+		return g, err
+	}
 	columns := gridEdges(r.Bounds.MinX, r.Bounds.MaxX, r.Columns)
 	rows := gridEdges(r.Bounds.MinY, r.Bounds.MaxY, r.Rows)
 	found := o.findAll(r.Request)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"herbarium/internal/geo"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/text"
@@ -23,12 +24,15 @@ type Oracle struct {
 
 	parsed  []func() []parsedValue     // by field, by record; computed on first use
 	written []func() map[string]string // by scalar field: its values as first written
+
+	coordinates func() []herb.Coordinates
 }
 
 // NewOracle returns the oracle of a dataset. It caches only the words of the records and their
 // parsed values.
 func NewOracle(fields []herb.Field, records []herb.Record) *Oracle {
 	o := &Oracle{fields: fields, records: records}
+	o.coordinates = sync.OnceValue(func() []herb.Coordinates { return geo.Recognize(fields, records, geo.Declaration{}) })
 	total := 0
 	for _, f := range fields {
 		if f.Searchable {
@@ -74,6 +78,9 @@ func (o *Oracle) Find(r *query.Request) (page []herb.Record, total int) {
 
 // List implements query.Source.
 func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
+	if _, err := o.placesOf(&r.Area); err != nil {
+		return query.Page{}, err
+	}
 	records, total := o.Find(r)
 	page := query.Page{Total: total}
 	for _, rec := range records {
@@ -84,6 +91,9 @@ func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 
 // Stream implements query.Source.
 func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
+	if _, err := o.placesOf(&r.Area); err != nil {
+		return query.Stream{}, err
+	}
 	all := o.findAll(r)
 	return query.Stream{Total: len(all), Records: func(yield func([]byte, error) bool) {
 		for _, n := range all {
@@ -97,12 +107,15 @@ func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, er
 // findAll returns the indexes of all matching records in the order of the request.
 func (o *Oracle) findAll(r *query.Request) []int {
 	var found []int
+	places, _ := o.placesOf(&r.Area)
 	for n, rec := range o.records {
-		if meetsAll(o.fields, rec, r.Conditions) && (r.Search == nil || contains(o.words[n], r.Search)) {
+		if (places == nil || places[n].isInArea(&r.Area)) && meetsAll(o.fields, rec, r.Conditions) && (r.Search == nil || contains(o.words[n], r.Search)) {
 			found = append(found, n)
 		}
 	}
 	switch {
+	case r.Distance != query.AnyDistance:
+		o.byDistance(found, r, places)
 	case len(r.Sort) > 0:
 		slices.SortStableFunc(found, func(a, b int) int { return o.compare(a, b, r.Sort) })
 	case r.Search != nil:

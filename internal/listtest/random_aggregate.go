@@ -48,8 +48,9 @@ func (g *generator) aggregate(fields []herb.Field, listing string) string {
 	if g.chance(30) {
 		params.Add(query.ParamHaving, pick(g, []string{"count[gte]=2", "count[lt]=3", "count=1", "count[ne]=1", measure() + "[empty]=false"}))
 	}
-	if by := params[query.ParamBy]; len(by) == 1 && g.chance(50) &&
-		slices.ContainsFunc([]string{":year", ":quarter", ":minute", ":weekday", ":month_of_year", ":hour_of_day"}, func(grain string) bool { return strings.HasSuffix(by[0], grain) }) {
+	isFew := func(by string) bool { return !strings.Contains(by, ":") }
+	if by := params[query.ParamBy]; len(by) > 0 && g.chance(50) && (len(by) == 2 && isFew(by[0]) ||
+		slices.ContainsFunc([]string{":year", ":quarter", ":minute", ":weekday", ":month_of_year", ":hour_of_day"}, func(grain string) bool { return strings.HasSuffix(by[0], grain) })) {
 		params.Set(query.ParamFill, "zero") // of other intervals, there may be millions
 	}
 	usesZone := func(by string) bool {

@@ -111,6 +111,9 @@ func checkRandom(t testing.TB, e Engine, seed uint64, of datasetSize) error {
 	fields := g.fields()
 	records := g.records(fields, size)
 	o, l := NewOracle(fields, records), e.Open(t, fields, records)
+	if err := agreeOnTypes(l, o); err != nil {
+		return err
+	}
 	for i := range queries {
 		raw := g.query(fields, records)
 		err := agree(t.Context(), l, o, raw)
@@ -128,6 +131,9 @@ func checkRandom(t testing.TB, e Engine, seed uint64, of datasetSize) error {
 		if err == nil && i%facetShare < 3 {
 			if raw = g.aggregate(fields, listing); raw != "" {
 				err = agreeOn(t.Context(), raw, fields, query.ParseAggregate, l.Aggregate, o.Aggregate)
+				if err == nil {
+					err = checkTypedAggregate(t.Context(), l, raw, fields)
+				}
 			}
 		}
 		if err != nil {

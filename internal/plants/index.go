@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
+	"herbarium/internal/typed"
 )
 
 // Log is the log of all plants in a database.
@@ -204,6 +205,12 @@ func (s *Snapshot) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, 
 func (s *Snapshot) Aggregate(ctx context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
 	a, err := s.union.Aggregate(ctx, r)
 	return a, s.check(err)
+}
+
+// Types returns how other programs read the fields of plants.
+func (s *Snapshot) Types() ([]typed.Column, error) {
+	types, err := s.union.Types()
+	return types, s.check(err)
 }
 
 // check returns err. If a damaged segment caused it, check also resets the index, so that the next

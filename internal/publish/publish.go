@@ -166,6 +166,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Expectations: s.Expectations,
 		UniqueKeys:   t.Source.UniqueKeys,
 		Charts:       s.Charts,
+		Parquet:      s.Parquet,
 		AccessSet:    s.AccessSet,
 		Origins:      originsOf(s),
 		Live:         &live,
@@ -322,7 +323,7 @@ func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way)
 			"version", r.RolledBack, "live", r.Version)
 	case r.Status == versions.StatusPublished:
 		log.Info("published", "records", r.Records)
-		for _, note := range slices.Concat(r.Report.Layout.Notes(), r.Report.Notes) {
+		for _, note := range slices.Concat(r.Report.Layout.Notes(), r.Report.RowNotes(), r.Report.Notes) {
 			log.Warn("warning about source", "warning", note)
 		}
 	}

@@ -73,7 +73,7 @@ func TestPublish_reads(t *testing.T) {
 	lines := func(n int, value string) string { return "name\n" + strings.Repeat(value+"\n", n) }
 	const many = 60_000
 	small, large, other := lines(many, "fern"), lines(many+1, "fern"), lines(many+1, "rose")
-	published := map[string]int{"Version": 1, "Protected": 1, "AddVersion": 1}
+	published := map[string]int{"Version": 3, "Protected": 1, "AddVersion": 1}
 	for _, tt := range []struct {
 		name      string
 		content   string
@@ -82,12 +82,12 @@ func TestPublish_reads(t *testing.T) {
 		queries   map[string]int
 		passes    int32
 	}{
-		{"new", small, Options{}, false, published, 1},
+		{"new", small, Options{}, false, map[string]int{"Version": 1, "Protected": 1, "AddVersion": 1}, 1},
 		{"unchanged", small, Options{}, true, map[string]int{"Version": 1}, 1},
 		{"of another size", large, Options{}, false, published, 1},
 		{"of the same size", other, Options{}, false, published, 2}, // hashed, then read
 		{"unchanged and forced", other, Options{Force: true}, false, published, 1},
-		{"checked", small, Options{Check: true}, false, map[string]int{"Version": 1, "Protected": 1}, 1},
+		{"checked", small, Options{Check: true}, false, map[string]int{"Version": 3, "Protected": 1}, 1},
 		{"changed for a server", small, Options{KeepRolledBack: true}, false,
 			map[string]int{"Version": 1, "History": 1, "Protected": 1, "AddVersion": 1}, 1},
 	} {

@@ -46,7 +46,7 @@ type AggregateRequest struct {
 	Having   []Condition // on the values of measures: Field is the position of a measure
 	Top      int
 	Offset   int
-	Fill     bool           // adds the empty intervals between the first and the last, or all groups of a Cycle
+	Fill     bool           // adds the empty intervals between the first and the last, all groups of a Cycle, and the combinations of two By
 	Zone     *time.Location // of datetimes that have a zone; nil means UTC
 	AnyZone  bool           // Zone may be without effect, which fails otherwise
 	// MaxFilled is the number of groups with Fill beyond which the request fails; 0 means

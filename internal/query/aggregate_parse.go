@@ -16,7 +16,7 @@ func AggregateParams() []string {
 	return []string{
 		ParamBy, ParamMeasure, ParamGroupSort, ParamTopGroups, ParamOffset, ParamHaving, ParamFill, ParamZone,
 		ParamGroup, ParamGroupEmpty, ParamSeries, ParamSeriesEmpty,
-		ParamSearch, ParamAPIKey, ParamFilter, ParamVersion,
+		ParamSearch, ParamBox, ParamNear, ParamCoordinates, ParamAPIKey, ParamFilter, ParamVersion, ParamTyped,
 	}
 }
 
@@ -357,9 +357,9 @@ func (r *AggregateRequest) ErrUnusedZone() error {
 }
 
 func (r *AggregateRequest) checkFill() error {
-	if r.Fill && (len(r.By) != 1 || !r.By[0].HasIntervals()) {
-		return herb.Invalidf("%s adds empty intervals, so it needs exactly one %q with a grain or a width, such as %s=date:month",
-			ParamFill, ParamBy, ParamBy)
+	if r.Fill && len(r.By) < MaxBy && (len(r.By) == 0 || !r.By[0].HasIntervals()) {
+		return herb.Invalidf("%s adds empty intervals or combinations, so it needs a %q with a grain or a width, such as %s=date:month, or two %q",
+			ParamFill, ParamBy, ParamBy, ParamBy)
 	}
 	return nil
 }

@@ -150,7 +150,7 @@ const countScope = " count all records that meet the filters and the search, in 
 // FacetParams returns the reserved parameters of facet requests.
 func FacetParams() []string {
 	return []string{
-		ParamField, ParamTop, ParamOffset, ParamValues, ParamBuckets, ParamScale, ParamEdges, ParamOwnFilter, ParamSearch, ParamAPIKey,
+		ParamField, ParamTop, ParamOffset, ParamValues, ParamBuckets, ParamScale, ParamEdges, ParamOwnFilter, ParamSearch, ParamBox, ParamNear, ParamCoordinates, ParamAPIKey,
 		ParamFilter, ParamVersion,
 	}
 }

@@ -26,14 +26,18 @@ const (
 	ParamRows    = "_rows"
 )
 
-// GridRequest asks for the number of records in each cell of a grid over two number fields, among
-// those that match the filters and the search of a request.
+// GridRequest asks for the number of records in each cell of a grid over two number fields, or over
+// the positions of records in degrees, among those that match the filters and the search of a
+// request.
 type GridRequest struct {
 	Request       *Request // page and order are ignored
-	X, Y          int      // field positions
+	X, Y          int      // field positions; -1: the positions of records
 	Columns, Rows int
 	Bounds        Bounds
 }
+
+// OfPositions reports whether the grid is over the positions of records.
+func (g *GridRequest) OfPositions() bool { return g.X < 0 }
 
 // Bounds are the minimum and the maximum of both axes of a grid.
 type Bounds struct{ MinX, MinY, MaxX, MaxY float64 }
@@ -95,7 +99,7 @@ func LevelOf(least []int, count int) int {
 
 // GridParams returns the reserved parameters of grid requests.
 func GridParams() []string {
-	return []string{ParamX, ParamY, ParamBounds, ParamColumns, ParamRows, ParamSearch, ParamAPIKey, ParamFilter, ParamVersion}
+	return []string{ParamX, ParamY, ParamBounds, ParamColumns, ParamRows, ParamSearch, ParamBox, ParamNear, ParamCoordinates, ParamAPIKey, ParamFilter, ParamVersion}
 }
 
 // ParseGrid parses a grid request from the raw query of a URL. Errors have herb.CodeInvalid and say
@@ -127,8 +131,8 @@ func (s String) Grid(fields []herb.Field) (*GridRequest, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case g.X < 0 || g.Y < 0:
-		return nil, herb.Invalidf("%q and %q name the fields of the axes, as in _x=longitude&_y=latitude; give both; number fields: %s",
+	case g.X < 0 != (g.Y < 0):
+		return nil, herb.Invalidf("%q and %q name the fields of the axes, as in _x=longitude&_y=latitude; give both, or none for the positions of records; number fields: %s",
 			ParamX, ParamY, joinNames(fieldNames(fields, isAxis)))
 	case bounds == "":
 		return nil, herb.Invalidf("no %q is given; give the bounds of the grid as min x,min y,max x,max y, as in _bounds=-180,-90,180,90", ParamBounds)

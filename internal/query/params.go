@@ -58,7 +58,7 @@ func (ps Params) WithValue(name, value string) Params {
 
 // Reserved returns the parameters that every listing has.
 func Reserved() []string {
-	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamAPIKey, ParamFields, ParamFilter, ParamVersion}
+	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamBox, ParamNear, ParamCoordinates, ParamAPIKey, ParamFields, ParamFilter, ParamVersion, ParamTyped}
 }
 
 // IsReserved reports whether a parameter is one that every listing has.

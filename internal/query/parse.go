@@ -47,12 +47,15 @@ func (s String) records(fields []herb.Field, defaultOrder herb.Order, reserved [
 		return err
 	})
 	if err == nil {
-		r.Sort, err = parseSort(sort, order, fields)
+		var byDistance bool
+		if byDistance, err = r.parseDistance(sort, order); err == nil && !byDistance {
+			r.Sort, err = parseSort(sort, order, fields)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if i := herb.FieldIndex(fields, defaultOrder.Field); len(r.Sort) == 0 && r.Search == nil && i >= 0 && fields[i].Sortable {
+	if i := herb.FieldIndex(fields, defaultOrder.Field); len(r.Sort) == 0 && r.Distance == AnyDistance && r.Search == nil && i >= 0 && fields[i].Sortable {
 		r.Sort = []SortField{{i, defaultOrder.Desc}}
 	}
 	return r, nil
@@ -108,8 +111,14 @@ func (r *Request) parse(s String, scope string, reserved []string, set func(Para
 				r.Search, err = filters.search(p.Value)
 			case p.Name == ParamVersion:
 				err = herb.Invalidf("%q applies to listings, exports, records, facets and grids of the API only; leave it out", ParamVersion)
+			case p.Name == ParamTyped:
+				r.Typed, err = ParseTyped(Params{p})
+				effective = r.Typed
 			default:
-				err = set(p)
+				var isArea bool
+				if isArea, err = r.Area.set(p); !isArea {
+					err = set(p)
+				}
 			}
 		}
 		if err != nil {
@@ -159,6 +168,11 @@ func parseSortFields(value string, fields []herb.Field) (sort []SortField, err e
 		return nil, herb.Invalidf("%q has more than %d fields; give at most %d", ParamSort, MaxSortFields, MaxSortFields)
 	}
 	use := fieldUse{func(f herb.Field) bool { return f.Sortable }, "sort field %q", "is not sortable", "sortable fields"}
+	if len(parts) > 1 && slices.ContainsFunc(parts, func(p string) bool {
+		return strings.TrimPrefix(p, "-") == SortDistance && herb.FieldIndex(fields, SortDistance) < 0
+	}) {
+		return nil, herb.Invalidf("%q is %q; %s must be its only field", ParamSort, clip(value), SortDistance)
+	}
 	for _, name := range parts {
 		key := SortField{}
 		if !exact {

@@ -16,6 +16,7 @@ import (
 	"math"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/typed"
 )
 
 // Limits of a request. Exceeding one is an error that names it, except that per_page is capped to
@@ -41,6 +42,7 @@ const (
 	ParamFields  = "_fields" // parameters that are not in the specification begin with an underscore
 	ParamFilter  = "_filter"
 	ParamVersion = "_version"
+	ParamTyped   = "_typed"
 )
 
 // Request is a listing request, validated against the fields of a dataset.
@@ -50,7 +52,10 @@ type Request struct {
 	Sort       []SortField // most significant first; none if the request does not specify an order
 	Conditions []Condition // sorted by field, then by operator
 	Search     *Search     // nil if there is none
+	Area       Area        // where the records are
+	Distance   Distance    // order by the distance from Area.Near; Sort is empty then
 	Selected   []int       // positions of the fields to return, in order; nil means all
+	Typed      bool        // values are JSON numbers, booleans, arrays and null instead of texts as written
 
 	fields []herb.Field
 	given  Params // the parameters with an effect, sorted
@@ -91,7 +96,9 @@ func (r *Request) MatchWholeLists() {
 }
 
 // ByRelevance reports whether the records are ordered by search score.
-func (r *Request) ByRelevance() bool { return r.Search != nil && len(r.Sort) == 0 }
+func (r *Request) ByRelevance() bool {
+	return r.Search != nil && len(r.Sort) == 0 && r.Distance == AnyDistance
+}
 
 // Page is the result of a listing request.
 type Page struct {
@@ -142,4 +149,6 @@ type Source interface {
 	Grid(ctx context.Context, r *GridRequest) (Grid, error)
 	// Aggregate computes measures of groups of the matching records.
 	Aggregate(ctx context.Context, r *AggregateRequest) (Aggregate, error)
+	// Types returns how other programs read the values of each field.
+	Types() ([]typed.Column, error)
 }

@@ -25,7 +25,7 @@ func TestSelector(t *testing.T) {
 			parsed.Selected = selected
 			req = parsed
 		}
-		selector := req.NewSelector()
+		selector := req.NewSelector(nil)
 		for i, value := range values {
 			record := herb.Record{value, values[(i+3)%len(values)], values[(i+5)%len(values)]}
 			want := record.AppendJSON(nil, fields)
@@ -52,7 +52,7 @@ func TestSelector_malformed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	selector := req.NewSelector()
+	selector := req.NewSelector(nil)
 	for _, record := range []string{"", "{", "{}", `{"a":"1"}`, `{"a":"1","b":"2","c":"3"}`, `{"a":"1","b":"2`, `{"a":"1","b":"2\`, `{"a":1,"b":2}`} {
 		_, err := selector.Size([]byte(record))
 		if written := selector.Write(io.Discard, []byte(record)); err == nil || written == nil {
@@ -68,7 +68,7 @@ func TestSelector_memory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	selector := req.NewSelector()
+	selector := req.NewSelector(nil)
 	record := herb.Record{"1", string(bytes.Repeat([]byte("x\n"), 1<<20))}.AppendJSON(nil, fields)
 	if n := testing.AllocsPerRun(10, func() { err = selector.Write(io.Discard, record) }); n > 1 || err != nil {
 		t.Errorf("%v allocations, %v", n, err)

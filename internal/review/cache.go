@@ -10,8 +10,9 @@ func (s *Service) finding(id, key string) *finding {
 	return s.findings.get(id, key)
 }
 
-// maxFindings is the number of findings in memory. Each takes a few megabytes at most.
-const maxFindings = 16
+// maxFindings is the number of findings in memory, which are those of all drafts of a key and more.
+// Each takes a few megabytes at most.
+const maxFindings = MaxDrafts + 12
 
 // findingCache keeps the findings that were used last. The zero value is empty.
 type findingCache struct {

@@ -1,7 +1,6 @@
 package review_test
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,8 +10,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/publish"
-	"herbarium/internal/review"
 	"herbarium/internal/testseed"
 	"herbarium/internal/versions"
 )
@@ -32,44 +31,50 @@ func (t table) csv() string {
 }
 
 // compareTables is the comparison of a review in the most obvious way, with the number of records
-// whose primary key is not unique.
-func compareTables(before, after table, key []string) (c *review.Comparison, duplicates int) {
-	var common []string
-	for _, f := range after.fields {
-		if slices.Contains(before.fields, f) {
-			common = append(common, f)
-		}
-	}
+// whose primary key is not unique. A key that is not unique identifies no records.
+func compareTables(before, after table, key []string) (c *herb.RecordChanges, duplicates int) {
 	values := func(t table, row []string, fields []string) string {
 		var all []string
 		for _, f := range fields {
-			all = append(all, row[slices.Index(t.fields, f)])
+			value := "" // of a field that it does not have
+			if i := slices.Index(t.fields, f); i >= 0 {
+				value = row[i]
+			}
+			all = append(all, value)
 		}
 		return strings.Join(all, "\x00")
 	}
-	identity := key
-	if len(key) == 0 {
-		identity = common
+	repeated := func(t table) (n int) {
+		seen := map[string]bool{}
+		for _, row := range t.rows {
+			if k := values(t, row, key); seen[k] {
+				n++
+			} else {
+				seen[k] = true
+			}
+		}
+		return n
 	}
-	c = &review.Comparison{}
+	c = &herb.RecordChanges{}
+	identity := after.fields
+	if len(key) > 0 {
+		if duplicates = repeated(after); duplicates+repeated(before) == 0 {
+			c.Key, identity = key, key
+		}
+	}
 	left, counts := slices.Clone(before.rows), map[string]int{}
-	seen := map[string]bool{}
 	for _, row := range after.rows {
 		k := values(after, row, identity)
-		if len(key) > 0 && seen[k] {
-			duplicates++
-		}
-		seen[k] = true
 		i := slices.IndexFunc(left, func(old []string) bool { return values(before, old, identity) == k })
 		switch {
 		case i < 0:
-			c.New++
+			c.Added++
 			continue
-		case values(before, left[i], common) == values(after, row, common):
-			c.Same++
+		case values(before, left[i], after.fields) == values(after, row, after.fields):
+			c.Unchanged++
 		default:
 			c.Changed++
-			for _, f := range common {
+			for _, f := range after.fields {
 				if values(before, left[i], []string{f}) != values(after, row, []string{f}) {
 					counts[f]++
 				}
@@ -77,13 +82,12 @@ func compareTables(before, after table, key []string) (c *review.Comparison, dup
 		}
 		left = slices.Delete(left, i, i+1)
 	}
-	c.Gone = len(left)
-	for _, f := range common {
+	c.Removed = len(left)
+	for _, f := range after.fields {
 		if counts[f] > 0 {
-			c.Fields = append(c.Fields, review.FieldChange{Field: f, Count: counts[f]})
+			c.Fields = append(c.Fields, herb.FieldChange{Field: f, Records: counts[f]})
 		}
 	}
-	slices.SortStableFunc(c.Fields, func(a, b review.FieldChange) int { return cmp.Compare(b.Count, a.Count) })
 	return c, duplicates
 }
 
@@ -131,6 +135,7 @@ func TestReview_compare(t *testing.T) {
 			}
 			r := n.review(n.create("a.csv", after.csv()))
 			want, duplicates := compareTables(before, after, key)
+			want.Since = r.Live
 			if diff := gocmp.Diff(want, r.Compared, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("key %v (-want +got):\n%s", key, diff)
 			}

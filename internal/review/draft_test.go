@@ -168,7 +168,7 @@ func TestPublish_twice(t *testing.T) {
 		t.Errorf("the second, reviewed against what was live: %v", err)
 	}
 	r := n.review(two)
-	if r.Live == "" || r.Compared == nil || r.Compared.Changed+r.Compared.New == 0 {
+	if r.Live == "" || r.Compared == nil || r.Compared.Changed+r.Compared.Added == 0 {
 		t.Errorf("its review against what is live now: %+v", r)
 	}
 	var wait sync.WaitGroup

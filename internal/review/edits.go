@@ -60,6 +60,14 @@ func (e Edits) checkRows() error {
 			return herb.Invalidf("%d is not the number of a row; rows are counted from 1", n)
 		}
 	}
+	if len(e.Exclude) > maxRowEdits {
+		return herb.Invalidf("at most %d values can leave out rows", maxRowEdits)
+	}
+	for _, x := range e.Exclude {
+		if x.Column < 0 || x.Column >= rows.MaxColumns || !utf8.ValidString(x.Value) {
+			return herb.Invalidf("there is no column %d with this value", x.Column+1)
+		}
+	}
 	for _, n := range e.Drop {
 		if slices.Contains(header, n) || slices.Contains(e.Keep, n) {
 			return herb.Invalidf("row %d cannot be dropped and kept; choose one", n)
@@ -119,6 +127,9 @@ func (e Edits) withoutEmpty() Edits {
 		e.HeaderRows = &header
 	}
 	e.Keep, e.Drop = sorted(e.Keep), sorted(e.Drop)
+	if len(e.Exclude) == 0 {
+		e.Exclude = nil
+	}
 	return e
 }
 
@@ -130,13 +141,15 @@ func (c ColumnEdit) isZero() bool {
 func (e Edits) editsRows() bool { return e.HeaderRows != nil || len(e.Keep)+len(e.Drop) > 0 }
 
 // refersToFile reports whether the edits are about the encoding, rows or columns of the file.
-func (e Edits) refersToFile() bool { return e.editsRows() || len(e.Columns) > 0 || e.Encoding != "" }
+func (e Edits) refersToFile() bool {
+	return e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || e.Encoding != ""
+}
 
 // needsDescriptor reports whether the edits cannot be published without a descriptor.
 func (e Edits) needsDescriptor() bool {
 	e.Table = ""
 	e = e.withoutEmpty()
-	return e.editsRows() || len(e.Columns) > 0 || e.Title != nil || e.Description != nil || e.License != nil || e.Access != "" || e.PrimaryKey != nil || e.Encoding != ""
+	return e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || e.Title != nil || e.Description != nil || e.License != nil || e.Access != "" || e.PrimaryKey != nil || e.Encoding != ""
 }
 
 // ofFile returns the edits about the file: its table and its encoding.

@@ -21,11 +21,10 @@ type result struct {
 	rows     []Row
 	columns  []Column
 	warnings []string
-	compared *Comparison
 }
 
 // examine makes the result of a file that was read.
-func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *record, live herb.Dataset, running *reading) (*result, error) {
+func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *record, running *reading) (*result, error) {
 	out := &result{dataset: t.Dataset, format: formatOf(t), columns: newColumns(t)}
 	running.enter(phaseExamining)
 	sample := newSample(t, f, r.Edits)
@@ -42,15 +41,6 @@ func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *rec
 	}
 	out.rows = sample.finish()
 	exceptions.describe(out.columns)
-	running.enter(phaseComparing)
-	var err error
-	if out.compared, err = s.compare(ctx, t, live); err != nil {
-		if ctx.Err() != nil {
-			return nil, err
-		}
-		s.opts.Log.Warn("cannot compare the records of a draft with the live version", "dataset", r.Ref, "err", err)
-		out.warnings = append(out.warnings, "the records could not be compared with those of the live version; open the review again in a moment")
-	}
 	report := t.Dataset.Report
 	if doubt := report.Layout.Doubt; doubt != "" {
 		out.warnings = append(out.warnings, "no header: "+doubt+"; choose the row that names the columns, if there is one")

@@ -325,7 +325,7 @@ func (p *plan) withoutSchema() *plan {
 	plain.Resource = plain.Root["resources"].([]any)[0].(object)
 	delete(plain.Resource, "schema")
 	if settings, ok := plain.Resource[own].(object); ok {
-		for _, name := range []string{"order", "map", "charts", "include", "expectations"} {
+		for _, name := range []string{"order", "map", "charts", "include", "exclude", "expectations"} {
 			delete(settings, name)
 		}
 	}

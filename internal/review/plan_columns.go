@@ -98,6 +98,7 @@ func (p *plan) editColumns(e Edits, f *facts) error {
 	}
 	schema["fields"] = kept
 	p.rename(schema, p.renamed)
+	p.renameConditions(f)
 	return p.checkNames(kept)
 }
 
@@ -279,6 +280,21 @@ func (p *plan) rename(schema object, renamed map[string]string) {
 	if m, ok := settings["map"].(object); ok {
 		for name := range m {
 			m[name] = newName(m[name])
+		}
+	}
+}
+
+// renameConditions changes the names of fields in conditions about rows, which may also name
+// columns.
+func (p *plan) renameConditions(f *facts) {
+	settings, _ := p.Resource[own].(object)
+	for _, setting := range []string{"include", "exclude"} {
+		conditions, _ := settings[setting].(object)
+		for _, name := range slices.Sorted(maps.Keys(conditions)) {
+			if to := p.renamed[name]; to != "" && !slices.Contains(f.Columns, name) {
+				conditions[to] = conditions[name]
+				delete(conditions, name)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package review
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -107,4 +108,49 @@ func numbersOf(value any) (numbers []int) {
 		}
 	}
 	return numbers
+}
+
+// editExclude applies the decisions of the publisher about rows with certain values, which are
+// conditions of the descriptor and hold for the next files. facts are those of a reading without
+// these decisions.
+func (p *plan) editExclude(e Edits, f *facts) error {
+	for _, x := range e.Exclude {
+		if x.Column >= len(f.Columns) {
+			return herb.Invalidf("the file has %d columns, so no value of column %d can leave out rows; undo all changes", len(f.Columns), x.Column+1)
+		}
+		settings := member(p.Resource, own)
+		conditions := member(settings, "exclude")
+		column := f.conditionName(conditions, x.Column)
+		values, isList := conditions[column].([]any)
+		if v := conditions[column]; v != nil && !isList {
+			values = []any{v}
+		}
+		values = slices.DeleteFunc(slices.Clone(values), func(v any) bool { return fmt.Sprint(v) == x.Value })
+		if !x.Keep {
+			values = append(values, x.Value)
+		}
+		conditions[column] = values
+		if len(values) == 0 {
+			delete(conditions, column)
+		}
+		if len(conditions) == 0 {
+			prune(p.Resource, own, "exclude")
+		}
+	}
+	return nil
+}
+
+// conditionName returns the name by which conditions refer to a column: its own, unless they have
+// that of its field.
+func (f *facts) conditionName(conditions object, position int) string {
+	name := f.Columns[position]
+	if _, ok := conditions[name]; ok {
+		return name
+	}
+	for _, field := range f.Fields {
+		if _, ok := conditions[field.Name]; ok && field.Column == position && !slices.Contains(f.Columns, field.Name) {
+			return field.Name
+		}
+	}
+	return name
 }

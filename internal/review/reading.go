@@ -59,7 +59,6 @@ const (
 	phaseWaiting   = "waiting for other files"
 	phaseReading   = "reading the file"
 	phaseExamining = "examining rows"
-	phaseComparing = "comparing records"
 )
 
 func (r *reading) report(change func(*progress.Progress)) {
@@ -86,7 +85,7 @@ func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*fac
 	if err != nil {
 		return nil, err
 	}
-	if p.table != "" || e.editsRows() || len(e.Columns) > 0 || p.needed && p.listsFields() {
+	if p.table != "" || e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || p.needed && p.listsFields() {
 		base, err := s.newPlan(r, e.ofFile(), live)
 		if err != nil {
 			return nil, err
@@ -114,6 +113,9 @@ func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*fac
 			}
 		}
 		p.addNewColumns(f)
+		if err := p.editExclude(e, f); err != nil {
+			return nil, err
+		}
 		if err := p.editColumns(e, f); err != nil {
 			return nil, err
 		}
@@ -326,7 +328,7 @@ func (s *Service) inspect(
 			found.tables = s.tables(ctx, id, file)
 		}, func(t *ingest.Table) (err error) {
 			found.facts, found.encoding = newFacts(t), t.Source.Dialect.Encoding
-			if found.result, err = s.examine(ctx, t, found.facts, r, live, running); err != nil {
+			if found.result, err = s.examine(ctx, t, found.facts, r, running); err != nil {
 				return err
 			}
 			if !isChecked || found.err != nil {

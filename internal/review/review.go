@@ -37,7 +37,16 @@ type Edits struct {
 	HeaderRows  *[]int             `json:"header_rows,omitempty"` // from 1; an empty list: there is no header
 	Keep        []int              `json:"keep,omitempty"`        // rows that are records although they look like something else
 	Drop        []int              `json:"drop,omitempty"`        // rows that are not records
+	Exclude     []ValueEdit        `json:"exclude,omitempty"`     // values that leave out rows, of this file and the next ones
 	Columns     map[int]ColumnEdit `json:"columns,omitempty"`     // by position, from 0
+}
+
+// ValueEdit decides about the rows with a value in a column: they are left out, or they are records
+// although the live version leaves them out.
+type ValueEdit struct {
+	Column int    `json:"column"` // position, from 0
+	Value  string `json:"value"`
+	Keep   bool   `json:"keep,omitempty"`
 }
 
 // ColumnEdit is what a publisher has changed about a column.
@@ -73,10 +82,14 @@ type Review struct {
 	Rows      []Row  // the first and the last of the file, and some that need attention
 	Columns   []Column
 	LeftOut   int               // rows of the file that are not records, without the header
+	Totals    []ValueRows       // records that look like totals
+	Excluded  []ValueRows       // rows that are left out by their values
 	Warnings  []string          // notes about the file
 	Unchanged bool              // the file and its settings are those of the live version: nothing would be published
 	Changes   []versions.Change // for users of the live version, except the number of records, and problems of the new one
-	Compared  *Comparison       // with the records of the live version; nil if there is none or there are too many
+	// Compared is with the records of the live version; nil if there is none, it cannot be read, or
+	// the comparison is not ready.
+	Compared *herb.RecordChanges
 }
 
 // RowKind is what a row of a file is read as.
@@ -100,7 +113,15 @@ type Row struct {
 	Cells   []string // in the order of the columns, shortened
 	Marked  []bool   // cells that prevent the type of their column; nil: none
 	Edited  bool     // a publisher has decided that it is kept or dropped
+	ByValue bool     // it is left out by its values rather than by its number
 	Missing []bool   // cells that are published as missing; nil: none
+}
+
+// ValueRows are the rows that have a value in a column.
+type ValueRows struct {
+	herb.TotalRows
+	Position int // of the column; -1: no value tells the rows from others
+	Row      int // number of the row, if it is one; 0: unknown
 }
 
 // Column is a column of a file.
@@ -128,17 +149,4 @@ type Exception struct {
 	IsShort bool // the value is too long to be kept whole, so it cannot be treated as missing
 	Count   int
 	Row     int // the first with it
-}
-
-// Comparison counts the records that differ from those of the live version. Records are the same if
-// their primary keys are, or all their values if there is none.
-type Comparison struct {
-	New, Gone, Changed, Same int
-	Fields                   []FieldChange // of the changed records, most changes first
-}
-
-// FieldChange counts the records in which a field differs.
-type FieldChange struct {
-	Field string
-	Count int
 }

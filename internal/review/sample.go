@@ -114,7 +114,7 @@ func (s *sample) add(row ingest.SourceRow, marked []int) {
 func (s *sample) row(r ingest.SourceRow, marked []int) shownRow {
 	row := Row{Kind: RowRecord, Number: r.Number, Cells: make([]string, s.columns), Edited: slices.Contains(s.edits.Keep, r.Number)}
 	if r.Excluded {
-		row.Kind, row.Reason = RowLeftOut, "excluded by a condition"
+		row.Kind, row.Reason, row.ByValue = RowLeftOut, "excluded by its values", true
 	}
 	lines := 0 // besides the first
 	for i, c := range r.Cells[:min(len(r.Cells), s.columns)] {

@@ -124,20 +124,24 @@ func (s *Service) begin() error {
 // herb.CodeRejected if there are too many drafts.
 func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, actor herb.Actor) (Draft, error) {
 	defer f.Close()
+	return s.create(ctx, record{Ref: ref.String(), Name: f.Name, Size: f.Size, SHA256: f.SHA256}, f.Content(), actor)
+}
+
+// create keeps a file as a draft with a record.
+func (s *Service) create(ctx context.Context, r record, content io.Reader, actor herb.Actor) (Draft, error) {
+	ref := r.ref()
 	if err := jobs.CheckRef(ref); err != nil {
 		return Draft{}, err
 	}
 	id, now := store.NewDraftID(), s.opts.Now()
-	r := record{
-		Ref: ref.String(), owner: actor.ID, Name: f.Name, Size: f.Size, SHA256: f.SHA256, Created: now.UTC().Truncate(time.Millisecond),
-	}
+	r.owner, r.Created = actor.ID, now.UTC().Truncate(time.Millisecond)
 	d := store.Draft{ID: id, Owner: actor.ID, Updated: now, Content: r.encode()}
 	err := s.opts.Store.AddDraft(ctx, d, s.expired(), checkCount)
 	if herb.CodeOf(err) == herb.CodeRejected {
 		return Draft{}, err
 	}
 	if err == nil {
-		err = s.opts.Versions.SaveDraft(ctx, id, f.Content())
+		err = s.opts.Versions.SaveDraft(ctx, id, content)
 	}
 	if err == nil {
 		d.Stored, d.Updated = true, s.next(d.Updated)
@@ -150,7 +154,7 @@ func (s *Service) Create(ctx context.Context, ref herb.Ref, f *upload.File, acto
 		s.remove(ctx, id)
 		return Draft{}, upload.NoSpace(err)
 	}
-	s.opts.Log.Info("draft received", "draft", id, "dataset", r.Ref, "key", actor.ID, "bytes", f.Size)
+	s.opts.Log.Info("draft received", "draft", id, "dataset", r.Ref, "key", actor.ID, "bytes", r.Size)
 	return r.draft(id), nil
 }
 

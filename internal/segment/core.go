@@ -43,7 +43,7 @@ func (c *Core) Close() error { return c.file.Close() }
 // HasCurrentIndex reports whether this program reads the indexes of the file.
 func (c *Core) HasCurrentIndex() bool { return c.file.Index() == file.CurrentIndex() }
 
-// Index names the format and the text rules of the indexes of the file, as in "f3-r1".
+// Index names the format and the text rules of the indexes of the file, as in "f4-r1".
 func (c *Core) Index() string { return c.file.Index().String() }
 
 // Program returns the release that built the file; empty if it is unknown.
@@ -59,6 +59,10 @@ func (c *Core) DropPages() { c.file.DropPages(c.file.Data) }
 // Fields returns the fields of the records.
 func (c *Core) Fields() []herb.Field { return c.file.Meta.Fields }
 
+// Coordinates returns where the records are, as it was recognized when they were published; nil if
+// a release before that has published them.
+func (c *Core) Coordinates() []herb.Coordinates { return c.file.Meta.Coordinates }
+
 // Size returns the length of the file.
 func (c *Core) Size() int { return len(c.file.Data) }
 
@@ -66,5 +70,5 @@ func (c *Core) Size() int { return len(c.file.Data) }
 func (c *Core) Len() int { return c.file.Meta.Records }
 
 // CurrentIndex names the format and the text rules of the indexes that this program writes and
-// reads, as in "f3-r1".
+// reads, as in "f4-r1".
 func CurrentIndex() string { return file.CurrentIndex().String() }

@@ -40,8 +40,8 @@ func TestReader_Dump(t *testing.T) {
 		t.Fatal(err)
 	}
 	fields, sections, ok := strings.Cut(got.String(), "\n\nSECTION")
-	want := `file     4008 bytes, format version 3
-table    42 sections, at 2624
+	want := `file     4072 bytes, format version 4
+table    43 sections, at 2656
 records  3
 words    4 in all records, 3 of them different
 
@@ -52,8 +52,8 @@ FIELD  NAME  TYPE  USE                 VALUES  DIFFERENT  LONG RUNS  ELEMENTS
 		t.Errorf("the dump differs (-want +got):\n%s", d)
 	}
 	rows := strings.Split(strings.TrimSuffix(sections, "\n"), "\n")
-	if len(rows) != 43 || strings.Join(strings.Fields(rows[1]), " ") != "RECS - 16 96 9e337a7f" ||
-		strings.Join(strings.Fields(rows[34]), " ") != "ENUM 1 2248 8 516d1832" {
+	if len(rows) != 44 || strings.Join(strings.Fields(rows[1]), " ") != "RECS - 16 96 9e337a7f" ||
+		strings.Join(strings.Fields(rows[35]), " ") != "ENUM 1 2264 8 516d1832" {
 		t.Errorf("sections:%s", sections)
 	}
 }

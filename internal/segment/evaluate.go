@@ -25,6 +25,9 @@ func (u *Union) evaluate(ctx context.Context, q *query.Request, p purpose, trace
 		if err := u.checkContains(q); err != nil {
 			return err
 		}
+		if _, err := q.Area.Select(u.coordinates()); err != nil {
+			return err
+		}
 		st := guard.NewSteps(ctx)
 		defer st.Release()
 		if p == forCounting {
@@ -69,6 +72,14 @@ func (u *Union) checkContains(q *query.Request) error {
 			f.Name, long, query.FilterParam(f.Name, remedy))
 	}
 	return nil
+}
+
+// coordinates returns where the records are. Unions of several segments have none.
+func (u *Union) coordinates() []herb.Coordinates {
+	if len(u.Segments) > 1 {
+		return nil
+	}
+	return u.Segments[0].Coordinates()
 }
 
 // announceCounting announces that a query counts the records or values of the dataset, so that one

@@ -29,6 +29,7 @@ import (
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
+	"herbarium/internal/typed"
 )
 
 var (
@@ -123,7 +124,8 @@ func TestFormatDoc_sections(t *testing.T) {
 	for _, s := range sections {
 		perField[s.Tag.String()] = s.Field != file.NoField
 	}
-	perField[file.TagValues.String()] = true // numbers and dates have it instead of VKEY
+	perField[file.TagValues.String()] = true                                                // numbers and dates have it instead of VKEY
+	perField[file.TagPositions.String()], perField[file.TagCellOrder.String()] = true, true // of datasets with coordinates
 	var want []string
 	for tag, name := range tagsInCode(t) {
 		field, ok := perField[tag]
@@ -368,6 +370,12 @@ func meaning(t *testing.T, kind file.Tag, b []byte) string {
 		return "the records"
 	case file.TagValues, file.TagValueKeys:
 		return "shared length, length of the rest, rest"
+	case file.TagFacts:
+		var all []typed.Facts
+		for ; len(b) > 0; b = b[typed.FactsSize:] {
+			all = append(all, typed.DecodeFacts(b))
+		}
+		return fmt.Sprint(all)
 	case file.TagNonUniformRuns:
 		return fmt.Sprintf("bits %08b", b)
 	case file.TagElementPositions:
@@ -574,58 +582,58 @@ var frozenResults = []struct {
 	total              int
 	values             []string
 }{
-	{"v3/three.seg", "", "name", 3, []string{"Rose rose", "Oak", "Aloë"}},
-	{"v3/three.seg", "sort=name", "name", 3, []string{"Aloë", "Oak", "Rose rose"}},
-	{"v3/three.seg", "tags=red&sort=tags&order=desc", "name", 2, []string{"Rose rose", "Aloë"}},
-	{"v3/three.seg", "search=rose", "name", 1, []string{"Rose rose"}},
-	{"v3/three.seg", "tags=", "name", 1, []string{"Oak"}},
-	{"v3/many.seg", "per_page=5", "id", 200, []string{"0", "1", "2", "3", "4"}},
-	{"v3/many.seg", "per_page=5&page=40", "id", 200, []string{"195", "196", "197", "198", "199"}},
-	{"v3/many.seg", "sort=name&per_page=2", "name", 200, []string{"🌵 Kaktus", "🌵 Kaktus"}},
-	{"v3/many.seg", "sort=name&order=desc&per_page=3&page=30", "name", 200, []string{"rose", "rose", "rose"}},
-	{"v3/many.seg", "name=%C3%85kerb%C3%A4r&per_page=4", "id", 16, []string{"2", "15", "28", "41"}},
-	{"v3/many.seg", "name=Rose&per_page=4", "id", 16, []string{"0", "13", "26", "39"}},
-	{"v3/many.seg", "name=&per_page=4", "id", 15, []string{"9", "22", "35", "48"}},
-	{"v3/many.seg", "name=Alo%C3%AB+%22vera%22&per_page=1", "name", 15, []string{"Aloë \"vera\""}},
-	{"v3/many.seg", "name%5Bprefix%5D=oak%5Ctree%0A&per_page=1", "name", 15, []string{"oak\\tree\n2"}},
-	{"v3/many.seg", "price=1&sort=id&order=desc&per_page=4", "id", 58, []string{"198", "197", "191", "190"}},
-	{"v3/many.seg", "price%5Blt%5D=0.5&sort=price&per_page=4", "id", 57, []string{"3", "10", "17", "24"}},
-	{"v3/many.seg", "price%5Bgte%5D=12.25&sort=price&order=desc&per_page=4&page=10", "id", 56, []string{"60", "67", "74", "81"}},
-	{"v3/many.seg", "seen%5Bgt%5D=2028-01-01&sort=seen&per_page=4", "seen", 11, []string{"2028-05-01", "2028-05-05", "2028-11-03", "2028-11-07"}},
-	{"v3/many.seg", "seen=&per_page=4", "id", 18, []string{"5", "16", "27", "38"}},
-	{"v3/many.seg", "sort=seen&order=desc&per_page=4&page=45", "id", 200, []string{"150", "90", "30", "180"}},
-	{"v3/many.seg", "tags=tall&per_page=6", "id", 99, []string{"2", "3", "5", "8", "9", "11"}},
-	{"v3/many.seg", "tags=gr%C3%BCn&sort=tags&per_page=4", "id", 33, []string{"4", "10", "16", "22"}},
-	{"v3/many.seg", "tags%5Bne%5D=red&per_page=6", "id", 100, []string{"0", "4", "5", "6", "10", "11"}},
-	{"v3/many.seg", "search=moss&per_page=6", "id", 5, []string{"77", "0", "120", "80", "160"}},
-	{"v3/many.seg", "search=%22in+garden+c%22&per_page=4", "id", 35, []string{"42", "72", "132", "7"}},
-	{"v3/many.seg", "search=gar*+-plant", "id", 1, []string{"77"}},
-	{"v3/many.seg", "search=akerbar&per_page=4", "id", 32, []string{"67", "94", "184", "42"}},
-	{"v3/many.seg", "search=%E6%A4%8D%E7%89%A9&per_page=4", "id", 15, []string{"175", "58", "6", "84"}},
-	{"v3/many.seg", "search=%F0%9F%8C%B5+red&sort=id&order=desc&per_page=4", "id", 8, []string{"194", "181", "129", "116"}},
-	{"v3/long.seg", "v=a&per_page=2&page=1024", "v", 2048, []string{"a", "a"}},
-	{"v3/long.seg", "v=&per_page=1", "v", 50, []string{""}},
-	{"v3/long.seg", "v=b&per_page=1&page=51", "v", 50, nil},
-	{"v3/long.seg", "sort=v&order=desc&per_page=3&page=17", "v", 2148, []string{"b", "b", "a"}},
-	{"v3/long.seg", "sort=v&per_page=4&page=525", "v", 2148, []string{"b", "b", "", ""}},
-	{"v3/pairs.seg", "search=%22red+oak%22&per_page=2", "t", 2224, []string{"red oak red oak", "red oak red oak"}},
-	{"v3/pairs.seg", "search=%22oak+red%22&per_page=2", "t", 936, []string{"oak red", "oak red"}},
-	{"v3/pairs.seg", "search=%22red+oak+elm%22&per_page=1", "t", 468, []string{"red oak elm"}},
-	{"v3/pairs.seg", "search=%22red+oak+red%22&per_page=1", "t", 468, []string{"red oak red oak"}},
-	{"v3/pairs.seg", "search=%22elm+red%22", "t", 0, nil},
-	{"v3/pairs.seg", "search=red-o*&sort=t&order=desc&per_page=1", "t", 2224, []string{"red oak red oak"}},
-	{"v3/begun.seg", "search=oa*&per_page=2", "t", 3510, []string{"elm oak01 oak05", "elm oak08 oak06"}},
-	{"v3/begun.seg", "search=oak0*&per_page=2", "t", 2047, []string{"elm oak01 oak05", "elm oak08 oak06"}},
-	{"v3/begun.seg", "search=oak1*&per_page=2", "t", 1754, []string{"elm oak10", "elm oak11"}},
-	{"v3/fields.seg", "a[match]=oak&per_page=2", "b", 1408, []string{"oak", "oak"}},
-	{"v3/fields.seg", "b[match]=oak*&per_page=1", "b", 2720, []string{"oak"}},
-	{"v3/fields.seg", "b[match]=rare&per_page=1", "a", 16, []string{"oak"}},
-	{"v3/fields.seg", "a[match]=oa*&b[match]=-elm&per_page=3", "a", 928, []string{"oak", "oaks elm", "oak"}},
-	{"v3/begun.seg", "search=elm+-oak1*&sort=t&order=desc&per_page=1", "t", 1756, []string{"elm oak09 oak06"}},
-	{"v3/blocks.seg", "category=a&sort=price&per_page=3&page=600", "price", 2048, []string{"3594", "3596", "3598"}},
-	{"v3/blocks.seg", "category=b&sort=-price&per_page=3&page=3", "price", 2048, []string{"4083", "4081", "4079"}},
-	{"v3/blocks.seg", "tags=y&sort=price&per_page=2&page=512", "price", 2048, []string{"2045", "2047"}},
-	{"v3/blocks.seg", "tags=x&sort=price&per_page=2&page=1025", "price", 4096, []string{"2048", "2049"}},
+	{"v4/three.seg", "", "name", 3, []string{"Rose rose", "Oak", "Aloë"}},
+	{"v4/three.seg", "sort=name", "name", 3, []string{"Aloë", "Oak", "Rose rose"}},
+	{"v4/three.seg", "tags=red&sort=tags&order=desc", "name", 2, []string{"Rose rose", "Aloë"}},
+	{"v4/three.seg", "search=rose", "name", 1, []string{"Rose rose"}},
+	{"v4/three.seg", "tags=", "name", 1, []string{"Oak"}},
+	{"v4/many.seg", "per_page=5", "id", 200, []string{"0", "1", "2", "3", "4"}},
+	{"v4/many.seg", "per_page=5&page=40", "id", 200, []string{"195", "196", "197", "198", "199"}},
+	{"v4/many.seg", "sort=name&per_page=2", "name", 200, []string{"🌵 Kaktus", "🌵 Kaktus"}},
+	{"v4/many.seg", "sort=name&order=desc&per_page=3&page=30", "name", 200, []string{"rose", "rose", "rose"}},
+	{"v4/many.seg", "name=%C3%85kerb%C3%A4r&per_page=4", "id", 16, []string{"2", "15", "28", "41"}},
+	{"v4/many.seg", "name=Rose&per_page=4", "id", 16, []string{"0", "13", "26", "39"}},
+	{"v4/many.seg", "name=&per_page=4", "id", 15, []string{"9", "22", "35", "48"}},
+	{"v4/many.seg", "name=Alo%C3%AB+%22vera%22&per_page=1", "name", 15, []string{"Aloë \"vera\""}},
+	{"v4/many.seg", "name%5Bprefix%5D=oak%5Ctree%0A&per_page=1", "name", 15, []string{"oak\\tree\n2"}},
+	{"v4/many.seg", "price=1&sort=id&order=desc&per_page=4", "id", 58, []string{"198", "197", "191", "190"}},
+	{"v4/many.seg", "price%5Blt%5D=0.5&sort=price&per_page=4", "id", 57, []string{"3", "10", "17", "24"}},
+	{"v4/many.seg", "price%5Bgte%5D=12.25&sort=price&order=desc&per_page=4&page=10", "id", 56, []string{"60", "67", "74", "81"}},
+	{"v4/many.seg", "seen%5Bgt%5D=2028-01-01&sort=seen&per_page=4", "seen", 11, []string{"2028-05-01", "2028-05-05", "2028-11-03", "2028-11-07"}},
+	{"v4/many.seg", "seen=&per_page=4", "id", 18, []string{"5", "16", "27", "38"}},
+	{"v4/many.seg", "sort=seen&order=desc&per_page=4&page=45", "id", 200, []string{"150", "90", "30", "180"}},
+	{"v4/many.seg", "tags=tall&per_page=6", "id", 99, []string{"2", "3", "5", "8", "9", "11"}},
+	{"v4/many.seg", "tags=gr%C3%BCn&sort=tags&per_page=4", "id", 33, []string{"4", "10", "16", "22"}},
+	{"v4/many.seg", "tags%5Bne%5D=red&per_page=6", "id", 100, []string{"0", "4", "5", "6", "10", "11"}},
+	{"v4/many.seg", "search=moss&per_page=6", "id", 5, []string{"77", "0", "120", "80", "160"}},
+	{"v4/many.seg", "search=%22in+garden+c%22&per_page=4", "id", 35, []string{"42", "72", "132", "7"}},
+	{"v4/many.seg", "search=gar*+-plant", "id", 1, []string{"77"}},
+	{"v4/many.seg", "search=akerbar&per_page=4", "id", 32, []string{"67", "94", "184", "42"}},
+	{"v4/many.seg", "search=%E6%A4%8D%E7%89%A9&per_page=4", "id", 15, []string{"175", "58", "6", "84"}},
+	{"v4/many.seg", "search=%F0%9F%8C%B5+red&sort=id&order=desc&per_page=4", "id", 8, []string{"194", "181", "129", "116"}},
+	{"v4/long.seg", "v=a&per_page=2&page=1024", "v", 2048, []string{"a", "a"}},
+	{"v4/long.seg", "v=&per_page=1", "v", 50, []string{""}},
+	{"v4/long.seg", "v=b&per_page=1&page=51", "v", 50, nil},
+	{"v4/long.seg", "sort=v&order=desc&per_page=3&page=17", "v", 2148, []string{"b", "b", "a"}},
+	{"v4/long.seg", "sort=v&per_page=4&page=525", "v", 2148, []string{"b", "b", "", ""}},
+	{"v4/pairs.seg", "search=%22red+oak%22&per_page=2", "t", 2224, []string{"red oak red oak", "red oak red oak"}},
+	{"v4/pairs.seg", "search=%22oak+red%22&per_page=2", "t", 936, []string{"oak red", "oak red"}},
+	{"v4/pairs.seg", "search=%22red+oak+elm%22&per_page=1", "t", 468, []string{"red oak elm"}},
+	{"v4/pairs.seg", "search=%22red+oak+red%22&per_page=1", "t", 468, []string{"red oak red oak"}},
+	{"v4/pairs.seg", "search=%22elm+red%22", "t", 0, nil},
+	{"v4/pairs.seg", "search=red-o*&sort=t&order=desc&per_page=1", "t", 2224, []string{"red oak red oak"}},
+	{"v4/begun.seg", "search=oa*&per_page=2", "t", 3510, []string{"elm oak01 oak05", "elm oak08 oak06"}},
+	{"v4/begun.seg", "search=oak0*&per_page=2", "t", 2047, []string{"elm oak01 oak05", "elm oak08 oak06"}},
+	{"v4/begun.seg", "search=oak1*&per_page=2", "t", 1754, []string{"elm oak10", "elm oak11"}},
+	{"v4/fields.seg", "a[match]=oak&per_page=2", "b", 1408, []string{"oak", "oak"}},
+	{"v4/fields.seg", "b[match]=oak*&per_page=1", "b", 2720, []string{"oak"}},
+	{"v4/fields.seg", "b[match]=rare&per_page=1", "a", 16, []string{"oak"}},
+	{"v4/fields.seg", "a[match]=oa*&b[match]=-elm&per_page=3", "a", 928, []string{"oak", "oaks elm", "oak"}},
+	{"v4/begun.seg", "search=elm+-oak1*&sort=t&order=desc&per_page=1", "t", 1756, []string{"elm oak09 oak06"}},
+	{"v4/blocks.seg", "category=a&sort=price&per_page=3&page=600", "price", 2048, []string{"3594", "3596", "3598"}},
+	{"v4/blocks.seg", "category=b&sort=-price&per_page=3&page=3", "price", 2048, []string{"4083", "4081", "4079"}},
+	{"v4/blocks.seg", "tags=y&sort=price&per_page=2&page=512", "price", 2048, []string{"2045", "2047"}},
+	{"v4/blocks.seg", "tags=x&sort=price&per_page=2&page=1025", "price", 4096, []string{"2048", "2049"}},
 }
 
 // openFrozen opens a frozen file. One of an earlier format is rebuilt from its core.
@@ -656,8 +664,10 @@ func TestFrozen(t *testing.T) {
 	results := slices.Clone(frozenResults)
 	for _, c := range frozenResults { // files of all formats have the same records
 		_, name, _ := strings.Cut(c.file, "/")
-		c.file = "v2/" + name
-		results = append(results, c)
+		for _, earlier := range []string{"v2/", "v3/"} {
+			c.file = earlier + name
+			results = append(results, c)
+		}
 		if slices.Contains([]string{"three.seg", "many.seg", "long.seg"}, name) {
 			c.file = "v1/" + name
 			results = append(results, c)

@@ -11,6 +11,8 @@ import (
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
+	"herbarium/internal/segment/internal/positions"
+	"herbarium/internal/typed"
 )
 
 // Errors of files that cannot be read.
@@ -27,6 +29,7 @@ type Reader struct {
 	Core
 	columns    []column.Column
 	words      *fulltext.Index
+	places     []positions.Index // by coordinates
 	pool       bitmap.Pool
 	references atomic.Int64
 }
@@ -69,6 +72,16 @@ func (r *Reader) open() (err error) {
 			return err
 		}
 	}
+	for _, c := range r.Coordinates() {
+		x, err := positions.Open(r.file, c)
+		if err != nil {
+			return err
+		}
+		r.places = append(r.places, x)
+	}
+	if err := r.checkFacts(); err != nil {
+		return err
+	}
 	r.words, err = fulltext.Open(r.file, &r.pool)
 	return err
 }
@@ -76,7 +89,7 @@ func (r *Reader) open() (err error) {
 // union returns the segment as a union, which answers all kinds of requests.
 func (r *Reader) union() *Union { return &Union{Segments: []*Reader{r}} }
 
-// List, Stream, Facets, Grid and Aggregate implement query.Source, as those of Union do.
+// List, Stream, Facets, Grid, Aggregate and Types implement query.Source, as those of Union do.
 func (r *Reader) List(ctx context.Context, q *query.Request) (query.Page, error) {
 	return r.union().List(ctx, q)
 }
@@ -92,6 +105,8 @@ func (r *Reader) Grid(ctx context.Context, q *query.GridRequest) (query.Grid, er
 func (r *Reader) Aggregate(ctx context.Context, q *query.AggregateRequest) (query.Aggregate, error) {
 	return r.union().Aggregate(ctx, q)
 }
+
+func (r *Reader) Types() ([]typed.Column, error) { return r.union().Types() }
 
 // Acquire adds a reference. It returns false if the last one has been released; the reader must
 // then not be used.

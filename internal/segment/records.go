@@ -37,6 +37,15 @@ func (c *Core) Record(n int) (record herb.Record, err error) {
 	return record, err
 }
 
+// AppendRecord appends the JSON of a record, by its number in dataset order.
+func (c *Core) AppendRecord(dst []byte, n int) (_ []byte, err error) {
+	err = c.file.Guard(func() error {
+		dst = append(dst, c.records.JSON(uint32(n))...)
+		return nil
+	})
+	return dst, err
+}
+
 // Each calls f for the JSON of every record, in order, until f fails or ctx is canceled. The bytes
 // point into the map. Pages are released after reading, because a file may be larger than memory.
 func (c *Core) Each(ctx context.Context, f func(record []byte) error) error {

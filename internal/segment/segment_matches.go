@@ -9,6 +9,7 @@ import (
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/plan"
+	"herbarium/internal/segment/internal/positions"
 )
 
 // segmentMatches is the records of a segment that match a request.
@@ -45,11 +46,27 @@ func (r *Reader) match(st *guard.Steps, q *query.Request, trace plan.Trace) *seg
 		}
 	}
 	terms = append(terms, r.terms(st, q.Conditions)...)
+	if x := r.positionsOf(&q.Area); x != nil {
+		if q.Area.Box != nil {
+			terms = append(terms, plan.Term{Condition: x.InBox(st, *q.Area.Box)})
+		}
+		if q.Area.Near != nil {
+			terms = append(terms, plan.Term{Condition: x.InCircle(st, *q.Area.Near)})
+		}
+	}
 	if len(terms) == 1 && !terms[0].Exclude {
 		s.only = terms[0].Condition
 	}
 	s.set = plan.Evaluate(st, &r.pool, terms, trace)
 	return s
+}
+
+// positionsOf returns the positions of records that an area refers to; nil if it refers to none.
+func (r *Reader) positionsOf(a *query.Area) *positions.Index {
+	if i, err := a.Select(r.Coordinates()); err == nil && i >= 0 {
+		return &r.places[i]
+	}
+	return nil
 }
 
 // terms returns the conditions for evaluation. Those that select ranges of one field are combined.
@@ -109,6 +126,8 @@ func (s *segmentMatches) order(stats fulltext.Statistics) {
 // describeOrder describes the order of the records, for Explain.
 func (s *segmentMatches) describeOrder() string {
 	switch {
+	case s.q.Distance != query.AnyDistance:
+		return "by distance"
 	case len(s.q.Sort) > 0:
 		names := make([]string, len(s.q.Sort))
 		for i, f := range s.q.Sort {
@@ -133,6 +152,9 @@ func (s *segmentMatches) locate(from, to int) []uint32 {
 		return s.sorted.Page(from, to)
 	case s.byScore != nil:
 		return s.byScore.Page(from, to)
+	case s.q.Distance != query.AnyDistance:
+		x := s.r.positionsOf(&s.q.Area)
+		return fulltext.NewScoreOrder(s.steps, s.set, x.Scores(s.steps, *s.q.Area.Near, s.q.Distance)).Page(from, to)
 	case len(s.q.Sort) > 0:
 		order := column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set, s.only)
 		defer order.Release()

@@ -26,6 +26,7 @@ const (
 	PlantsDir    = "plants"       // segment files derived from the plants in the database; they can be deleted
 
 	SegmentSuffix = ".segment"
+	ParquetSuffix = ".parquet"
 	SourceSuffix  = ".source" // of the compressed source that is kept with a version
 	DraftSuffix   = ".draft"  // of the compressed file of a draft
 	// DescriptionSuffix is the extension of a node's copy of the description of a version.
@@ -54,6 +55,17 @@ func ParseSegmentFile(name string) (version, index string, ok bool) {
 	stem, ok := strings.CutSuffix(name, SegmentSuffix)
 	version, index, _ = strings.Cut(stem, ".")
 	return version, index, ok
+}
+
+// ParquetFile returns the name of the Parquet file of a version. layout names what its bytes depend
+// on, beside the records.
+func ParquetFile(version, layout string) string { return version + "." + layout + ParquetSuffix }
+
+// ParseDerivedFile returns the version of a file that can be built from its records: a RebuiltFile
+// or a ParquetFile.
+func ParseDerivedFile(name string) (version string, ok bool) {
+	version, rest, _ := strings.Cut(name, ".")
+	return version, strings.HasSuffix(rest, ParquetSuffix) || strings.HasSuffix(rest, SegmentSuffix)
 }
 
 // Creation is a plant to be created.

@@ -27,6 +27,7 @@ type Metrics struct {
 	keys         *prometheus.CounterVec
 	waits        *prometheus.HistogramVec
 	publish      *prometheus.HistogramVec
+	tools        *prometheus.CounterVec
 	datasets     func(context.Context) ([]herb.LiveVersion, error)
 }
 
@@ -67,8 +68,13 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 			Help:    "Time from the start of a publish by this server, or the receipt of its file, to its end.",
 			Buckets: []float64{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900},
 		}, []string{"way", "outcome"}),
+		tools: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "herbarium_tool_calls_total",
+			Help: "Tool calls of language models, by the status that the same request to the API would have had.",
+		}, []string{"tool", "status"}),
 		datasets: datasets,
 	}
+	m.tools.WithLabelValues("describe_dataset", "200") // exists before the first call, for alerts
 	auto.NewGauge(prometheus.GaugeOpts{
 		Name: "herbarium_build_info", Help: "Always 1; labels describe the build.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
@@ -87,6 +93,11 @@ func (m *Metrics) Sources(failed func(context.Context) ([]herb.SourceError, erro
 func (m *Metrics) Request(method, route string, status int, bytes int64, took time.Duration) {
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 	m.bytes.WithLabelValues(route).Add(float64(bytes))
+}
+
+// ToolCall counts a tool call.
+func (m *Metrics) ToolCall(tool string, status int) {
+	m.tools.WithLabelValues(tool, strconv.Itoa(status)).Inc()
 }
 
 // Rejections makes the counters of a lane exist before the first rejection: an alert notices an

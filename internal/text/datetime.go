@@ -86,7 +86,7 @@ func ScanDateTime(v []byte) (zoned, ok bool) {
 
 // ParseDateTime parses a datetime as written in the notation of its field, and reports whether it
 // has a zone. A datetime without one is in UTC. ok is false if the value is missing or invalid.
-func ParseDateTime(f *herb.Field, value string) (t time.Time, zoned, ok bool) {
+func ParseDateTime[T string | []byte](f *herb.Field, value T) (t time.Time, zoned, ok bool) {
 	if MissingPosition(f, value) >= 0 {
 		return t, false, false
 	}

@@ -57,12 +57,12 @@ func (s *Service) Collect(ctx context.Context) error {
 	}), s.collectRebuilt(ctx, stored.rebuilt))
 }
 
-// collectRebuilt deletes the indexes that other releases have rebuilt and that are so old that
-// these releases are unlikely to run.
+// collectRebuilt deletes the indexes and the Parquet files that other releases have built and that
+// are so old that these releases are unlikely to run.
 func (s *Service) collectRebuilt(ctx context.Context, rebuilt map[string][]herb.Blob) (err error) {
 	for version, objects := range rebuilt {
 		for _, b := range objects {
-			if b.Name != library.RebuiltName(version) && s.opts.Now().Sub(b.Modified) >= rebuiltAge {
+			if !library.IsCurrent(version, b.Name) && s.opts.Now().Sub(b.Modified) >= rebuiltAge {
 				err = errors.Join(err, s.opts.Blobs.Delete(ctx, b.Name))
 			}
 		}
@@ -131,7 +131,7 @@ func (s *Service) collect(ctx context.Context, inCatalogue map[string]bool, g ga
 // storedObjects are the objects in Blobs.
 type storedObjects struct {
 	versions map[string]time.Time   // modification times by version
-	rebuilt  map[string][]herb.Blob // segments that releases have rebuilt, by version
+	rebuilt  map[string][]herb.Blob // segments that releases have rebuilt, and Parquet files, by version
 	drafts   []string
 }
 
@@ -151,6 +151,13 @@ func (s *Service) objects(ctx context.Context) (o storedObjects, err error) {
 				o.rebuilt[version] = append(o.rebuilt[version], b)
 			}
 			o.versions[version] = b.Modified
+		}
+		if version, ok := store.ParseDerivedFile(b.Name); ok && strings.HasSuffix(b.Name, store.ParquetSuffix) && herb.IsVersion(version) {
+			segments[b.Name] = true
+			o.rebuilt[version] = append(o.rebuilt[version], b)
+			if o.versions[version].IsZero() {
+				o.versions[version] = b.Modified
+			}
 		}
 		if version, ok := strings.CutSuffix(b.Name, store.SourceSuffix); ok && herb.IsVersion(version) && o.versions[version].IsZero() {
 			o.versions[version] = b.Modified // its segment may be missing if its publish was killed
@@ -233,9 +240,9 @@ func (s *Service) Sweep(ctx context.Context) error {
 			drafts = append(drafts, f.Name())
 			continue
 		}
-		ours := []string{store.SegmentSuffix, store.SourceSuffix, store.DraftSuffix, store.DescriptionSuffix, segment.PartSuffix, store.CopySuffix}
-		rebuilt := ext == store.SegmentSuffix && index != ""
-		if inCatalogue[version] && (index == "" || f.Name() == library.RebuiltName(version)) || !slices.Contains(ours, ext) {
+		ours := []string{store.SegmentSuffix, store.ParquetSuffix, store.SourceSuffix, store.DraftSuffix, store.DescriptionSuffix, segment.PartSuffix, store.CopySuffix}
+		rebuilt := (ext == store.SegmentSuffix || ext == store.ParquetSuffix) && index != ""
+		if inCatalogue[version] && (index == "" || library.IsCurrent(version, f.Name())) || !slices.Contains(ours, ext) {
 			continue // needed, or not ours
 		}
 		info, failed := f.Info()

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"herbarium/internal/contenthash"
+	"herbarium/internal/geo"
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/progress"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
@@ -23,6 +25,7 @@ type Publication struct {
 	Expectations []herb.Expectation            // checked before the version goes live
 	UniqueKeys   [][]string                    // fields that together differ in all records, besides the primary key
 	Charts       []herb.PinnedChart            // checked against the fields
+	Parquet      bool                          // the Parquet file is built before the version goes live
 	AccessSet    bool                          // Dataset.Access was set explicitly; only then may the source of a protected dataset be published as open
 	Origins      []herb.Origin                 // source files, if they have paths
 	Live         *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
@@ -98,6 +101,7 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 		Memory:   s.opts.Memory,
 		FS:       s.opts.FS,
 		Program:  s.opts.Program,
+		Declared: geo.Declared(d.Descriptor, d.Fields),
 	})
 	if err != nil {
 		return NewResult(StatusFailed, d), err
@@ -138,11 +142,11 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		return NewResult(StatusFailed, *d), nil, err
 	}
 	defer func() {
-		if d.File != nil && err != nil && !errors.Is(err, errUncertain) {
+		if (d.File != nil || s.shared() && p.Parquet) && err != nil && !errors.Is(err, errUncertain) {
 			s.deleteUpload(ctx, *d)
 		}
 	}()
-	live := p.Live
+	live, built := p.Live, false
 	for {
 		if live == nil {
 			read, err := s.LiveVersion(ctx, d.Ref)
@@ -162,6 +166,12 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		if err != nil || p.Check {
 			return r, nil, err
 		}
+		if p.Parquet && !built {
+			if err := s.buildParquet(ctx, *d); err != nil {
+				return NewResult(StatusFailed, *d), nil, err
+			}
+			built = true
+		}
 		if s.shared() && d.File == nil {
 			if d.File, err = s.upload(ctx, *d, p.Progress.Bytes(PhaseUploading)); err != nil {
 				return r, nil, err
@@ -174,6 +184,7 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		}
 		next := *d
 		rememberHidden(*live, &next, shared)
+		next.Compared = r.Compared
 		dropped, err = s.addVersion(ctx, next, live.Version)
 		if !errors.Is(err, store.ErrSuperseded) {
 			return r, dropped, err
@@ -183,6 +194,20 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		}
 		live = nil
 	}
+}
+
+// buildParquet builds the Parquet file of a version that is not live yet.
+func (s *Service) buildParquet(ctx context.Context, d herb.Dataset) (err error) {
+	defer herb.Recover(&err) // so that the files are removed, as after any other error
+	r, err := segment.Open(s.file(d.Version))
+	if err != nil {
+		return fmt.Errorf("cannot read back the written segment: %w", err)
+	}
+	defer func() { err = errors.Join(err, r.Release()) }()
+	if err := s.library.BuildParquet(ctx, library.View{Dataset: d, Source: r, Reader: r}); err != nil {
+		return fmt.Errorf("building the Parquet file, which \"parquet\" in the descriptor requests: %w", err)
+	}
+	return nil
 }
 
 // ErrConcurrent returns the error of an exclusive publish that was overtaken by another one.
@@ -201,6 +226,9 @@ func (s *Service) gate(ctx context.Context, p Publication, d, live herb.Dataset,
 	r.Replaces = live.Version
 	shared, err := s.findHiddenValues(ctx, live, d)
 	if err != nil {
+		return r, nil, err
+	}
+	if r.Compared, err = s.compareRecords(ctx, live, d); err != nil {
 		return r, nil, err
 	}
 	exposed, err := s.findProtected(ctx, p)
@@ -238,6 +266,7 @@ func (s *Service) checkVersion(ctx context.Context, p Publication, d *herb.Datas
 	if err := verifySegment(ctx, r, d.Fields, cells, d.Report, report); err != nil {
 		return nil, err
 	}
+	d.Coordinates = r.Coordinates()
 	if d.Report, err = completeReport(ctx, d.Report, r, *d, cells.String()); err != nil {
 		return nil, err
 	}

@@ -26,9 +26,12 @@ func (s *Service) Remove(ctx context.Context, ref herb.Ref, live string) error {
 	return s.removeRetired(ctx, versions)
 }
 
-// removeFile removes the files of a version, including the indexes that any release has rebuilt.
+// removeFile removes the files of a version, including the indexes that any release has rebuilt,
+// and the Parquet files.
 func (s *Service) removeFile(version string) error {
 	rebuilt, err := filepath.Glob(filepath.Join(s.opts.Dir, store.RebuiltFile(version, "*")))
+	parquet, failed := filepath.Glob(filepath.Join(s.opts.Dir, store.ParquetFile(version, "*")))
+	rebuilt, err = append(rebuilt, parquet...), errors.Join(err, failed)
 	for _, path := range append(rebuilt, s.file(version), s.sourceFile(version)) {
 		err = errors.Join(err, s.opts.FS.RemoveAll(path))
 	}

@@ -16,7 +16,10 @@ func completeReport(ctx context.Context, report *herb.Report, r *segment.Reader,
 	if report != nil {
 		c = *report
 	}
-	c.Cells = cells
+	c.Cells, c.Coordinates = cells, nil
+	if all := r.Coordinates(); len(all) > 0 {
+		c.Coordinates = all
+	}
 	c.Columns, c.Notes = slices.Clone(c.Columns), slices.Clone(c.Notes)
 	if len(c.Columns) != len(d.Fields) { // the publisher reported no columns
 		c.Columns = make([]herb.ColumnReport, len(d.Fields))
@@ -36,6 +39,12 @@ func completeReport(ctx context.Context, report *herb.Report, r *segment.Reader,
 		col.Min, col.Max = clip(s.Min), clip(s.Max)
 		if col.Distinct <= fewValues {
 			col.Lengths = nil // the counts of the values say more
+		}
+	}
+	for _, at := range c.Coordinates {
+		if at.Invalid > 0 {
+			c.Notes = append(c.Notes, fmt.Sprintf("coordinates in %s: %s no position", strings.Join(at.Names(), " and "),
+				herb.Plural(at.Invalid, "value is", "values are")))
 		}
 	}
 	if err := addWords(ctx, r, d.Fields, c.Columns); err != nil {

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"herbarium/internal/changes"
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -79,9 +80,10 @@ const (
 
 // Service changes the versions of a library. It is safe for concurrent use.
 type Service struct {
-	catalogue Catalogue
-	library   *library.Library
-	opts      Options
+	catalogue   Catalogue
+	library     *library.Library
+	comparisons *changes.Comparisons
+	opts        Options
 }
 
 // New returns the service that changes the versions of a library.
@@ -93,7 +95,8 @@ func New(catalogue Catalogue, l *library.Library, opts Options) *Service {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &Service{catalogue: catalogue, library: l, opts: opts}
+	comparisons := changes.NewComparisons(changes.Options{Dir: opts.Dir, Memory: opts.Memory})
+	return &Service{catalogue: catalogue, library: l, comparisons: comparisons, opts: opts}
 }
 
 // shared reports whether the files are in an object store that nodes share, and Dir is a cache of

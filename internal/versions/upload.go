@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/store"
 )
 
@@ -43,5 +44,6 @@ func (s *Service) deleteUpload(ctx context.Context, d herb.Dataset) {
 
 // deleteObjects deletes the objects of a version.
 func (s *Service) deleteObjects(ctx context.Context, version string) error {
-	return errors.Join(s.opts.Blobs.Delete(ctx, store.SegmentFile(version)), s.opts.Blobs.Delete(ctx, store.SourceFile(version)))
+	return errors.Join(s.opts.Blobs.Delete(ctx, store.SegmentFile(version)), s.opts.Blobs.Delete(ctx, store.SourceFile(version)),
+		s.opts.Blobs.Delete(ctx, library.ParquetName(version, false)))
 }

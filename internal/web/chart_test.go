@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
+
+	"herbarium/internal/herb"
 )
 
 // groupsOf returns the rows of the table beside a chart.
@@ -50,7 +52,7 @@ func TestChart(t *testing.T) {
 	if len(hits) != 2 || attr(hits[0], "aria-label") != "fern: 19" {
 		t.Fatalf("%d parts can be clicked", len(hits))
 	}
-	if _, total := s.listing(t, strings.Replace(attr(hits[1], "href"), catalog, catalog+"/data", 1)); total != 19 {
+	if _, total := s.listing(t, catalog+"/data"+strings.TrimSuffix(attr(hits[1], "href"), "&_by=category")); total != 19 {
 		t.Errorf("%s has %d rows", attr(hits[1], "href"), total)
 	}
 	for _, a := range all(one(t, doc, tag("nav", "tabs")), tag("a", "")) {
@@ -133,11 +135,37 @@ func TestChart_invalid(t *testing.T) {
 			t.Errorf("%s: the page shows no chart", query)
 		}
 	}
+	// A zone without effect is left out; the rest of the question stays.
+	for query, want := range map[string]string{
+		"?_by=date%3Ayear&_measure=sum%3Aprice&_zone=UTC":   "?_by=date%3Ayear&_measure=sum%3Aprice",
+		"?category=fern&_by=category&_zone=Europe%2FBerlin": "?category=fern&_by=category",
+		"?_zone=UTC": catalog + "/chart",
+	} {
+		doc := s.page(t, catalog+"/chart"+query, 400)
+		toast := one(t, doc, tag("div", "toast"))
+		if got := words(toast); !strings.Contains(got, "_zone: _zone has no effect") || attr(one(t, toast, tag("a", "x")), "href") != want || len(groupsOf(t, doc)) == 0 {
+			t.Errorf("%s: %q, want %s", query, got, want)
+		}
+	}
 	if a := s.get(t, catalog+"/chart.svg?_by=categry"); a.status != 400 {
 		t.Errorf("the image of an invalid chart gives %d", a.status)
 	}
 	if got := s.follow(t, catalog+"/chart?_by=&_measure=&category%5Bgte%5D="); got != catalog+"/chart" {
 		t.Errorf("empty parameters lead to %s", got)
+	}
+}
+
+// TestChart_noZone checks that a zone is left out if no value has one, which only the values show.
+func TestChart_noZone(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	d, _ := garden()
+	d.Fields = []herb.Field{{Name: "at", Type: herb.TypeDateTime, Filterable: true, Sortable: true}}
+	replace(s.library, d, []herb.Record{{"2024-05-01 10:00:00"}, {"2024-05-02 11:00:00"}})
+	doc := s.page(t, catalog+"/chart?_by=at%3Aday&_zone=Europe%2FBerlin", 400)
+	toast := one(t, doc, tag("div", "toast"))
+	if got := words(toast); !strings.Contains(got, "_zone: _zone has no effect") || attr(one(t, toast, tag("a", "x")), "href") != "?_by=at%3Aday" || len(groupsOf(t, doc)) != 2 {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -232,5 +260,23 @@ func TestAbout_charts(t *testing.T) {
 	replace(s.library, d, records)
 	if a := s.get(t, "/datasets/locked/staff/about"); strings.Contains(a.body, "Secretive") || strings.Contains(a.body, `id="charts"`) {
 		t.Error("the description of a protected dataset shows values")
+	}
+}
+
+// TestChart_fields checks the fragment with the columns that contain a text: its links ask the
+// question of the page with another column.
+func TestChart_fields(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	doc := parse(t, s.get(t, "/datasets/wide/many/chart/fields?_by=f7&_find=F199&f3=x").body)
+	var got []string
+	for _, a := range all(one(t, doc, has("id", "by-list")), tag("a", "")) {
+		got = append(got, words(a)+" "+attr(a, "href"))
+	}
+	if len(got) != 11 || !strings.Contains(got[0], "?f3=x&_by=f199") {
+		t.Errorf("the columns are %q", got)
+	}
+	if n := len(all(one(t, doc, has("id", "filter-list")), tag("button", ""))); n != 11 {
+		t.Errorf("the menu of filters has %d columns", n)
 	}
 }

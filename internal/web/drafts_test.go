@@ -62,6 +62,10 @@ func (f *fakeDrafts) Create(_ context.Context, ref herb.Ref, file *upload.File, 
 	return d, f.err
 }
 
+func (f *fakeDrafts) Split(context.Context, string, []review.TablePart, herb.Actor) ([]review.Draft, error) {
+	return nil, herb.Invalidf("there are no tables")
+}
+
 func (f *fakeDrafts) Drafts(context.Context, string) (all []review.Draft, err error) {
 	if f.review != nil {
 		all = append(all, f.review.Draft)
@@ -160,7 +164,7 @@ func stockReview() *review.Review {
 			{Kind: versions.TypeChanged, Field: "price", Breaking: true, Message: `field "price" is a text instead of a number`},
 			{Kind: versions.FieldAdded, Field: "weight", Message: `field "weight" is added, a number`},
 		},
-		Compared: &review.Comparison{New: 1204, Gone: 12, Changed: 38, Same: 3570, Fields: []review.FieldChange{{Field: "price", Count: 35}, {Field: "where", Count: 4}}},
+		Compared: &herb.RecordChanges{Added: 1204, Removed: 12, Changed: 38, Unchanged: 3570, Fields: []herb.FieldChange{{Field: "price", Records: 35}, {Field: "where", Records: 4}}},
 	}
 	names := []string{"Code", "Name", "Sold since", "Price", "Where", "Weight"}
 	for i, c := range []review.Column{

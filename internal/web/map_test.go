@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
@@ -186,18 +185,35 @@ func TestMap_wkt(t *testing.T) {
 	s.library.Put(d, []herb.Record{{"Lima", "POINT (-77 -12)"}, {"Oslo", "POINT (10.7 59.9)"}, {"Perth", "POINT (115.9 -32)"}, {"nowhere", ""}})
 	const path = "/datasets/geo/sites/map"
 	for query, note := range map[string]string{
+		"?_bbox=0%2C50%2C20%2C70&_coordinates=the_geom": "1 point", "?_near=60%2C10%2C100000&sort=_distance": "1 point",
 		"": "3 points of 4 rows", "?name%5Bne%5D=Oslo": "2 points of 3 rows", "?_bounds=0%2C50%2C20%2C70": "1 point in view of 4 rows",
 	} {
 		m := one(t, s.page(t, path+query, 200), has("id", "map"))
 		if got := words(one(t, m, tag("div", "map-note"))); !strings.HasPrefix(got, note) {
 			t.Errorf("%s: the note is %q, want %q", query, got, note)
 		}
-		if attr(m, "data-grid") != "" || !strings.Contains(attr(m, "data-points"), "_fields=the_geom%2Cname") || len(all(m, tag("button", ""))) > 0 {
+		if !strings.Contains(attr(m, "data-grid"), "_coordinates=the_geom") || !strings.Contains(attr(m, "data-points"), "_fields=the_geom%2Cname") ||
+			!strings.HasSuffix(attr(m, "data-box"), "_bbox=") || attr(m, "data-range") != "" {
 			t.Errorf("%s: the map has %v", query, m.Attr)
 		}
 	}
-	if got := attr(one(t, s.page(t, path, 200), func(n *html.Node) bool { return attr(n, "data-url") != "" }), "data-url"); !strings.Contains(got, "/data?") {
-		t.Errorf("the call is %s", got)
+	page := s.page(t, path+"?_bbox=0%2C50%2C20%2C70&_near=60%2C10%2C100000&_coordinates=the_geom&sort=_distance", 200)
+	chips := map[string]string{}
+	for _, chip := range all(page, tag("li", "chip")) {
+		chips[words(one(t, chip, tag("span", "")))] = attr(one(t, chip, tag("a", "x")), "href")
+	}
+	want := map[string]string{
+		"Area is longitudes 0 – 20, latitudes 50 – 70": "?_near=60%2C10%2C100000&_coordinates=the_geom&sort=_distance",
+		"Area is within 100 km of 60, 10":              "?_bbox=0%2C50%2C20%2C70&_coordinates=the_geom",
+	}
+	if diff := cmp.Diff(want, chips); diff != "" {
+		t.Errorf("the chips differ (-want +got):\n%s", diff)
+	}
+	if got := attr(one(t, page, tag("a", "clear")), "href"); got != path {
+		t.Errorf("without filters, the map is at %s", got)
+	}
+	if got := words(one(t, page, tag("title", ""))); !strings.Contains(got, "Area is within 100 km of 60, 10") {
+		t.Errorf("the title is %q", got)
 	}
 	for _, image := range []string{"/datasets/geo/sites/map/preview.png?name=Oslo", "/datasets/geo/sites/spark.svg"} {
 		if a := s.get(t, image); a.status != 200 {

@@ -229,7 +229,7 @@ func TestOrigin_invalidHost(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	r := s.get(t, "/datasets/garden/catalog")
-	if !strings.Contains(r.body, "curl 'http://herbarium.test/api/v1/garden/catalog/data?per_page=50'") {
+	if !strings.Contains(r.body, "curl &#39;http://herbarium.test/api/v1/garden/catalog/data?per_page=50&#39;") {
 		t.Error("the call does not name the host")
 	}
 	a := s.get(t, "/", "X-Forwarded-Host", "evil.example")

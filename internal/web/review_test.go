@@ -106,10 +106,12 @@ func TestReview_states(t *testing.T) {
 			[]string{"left out 2 : use this row as the header"}, nil, ""},
 		{"new dataset", func(r *review.Review) { r.Live, r.Changes, r.Compared = "", nil, nil },
 			[]string{"A new dataset 4,812 records 6 columns", "Publish 4,812 records"}, []string{"previous version", "Breaking"}, ""},
-		{"too many to compare", func(r *review.Review) { r.Compared = nil }, []string{"4,812 records; there are too many to compare"}, nil, ""},
-		{"nothing changes", func(r *review.Review) { r.Changes, r.Compared = nil, &review.Comparison{Same: 4812} },
+		{"not compared", func(r *review.Review) { r.Compared = nil }, []string{"4,812 records; not compared with those of the live version"}, nil, ""},
+		{"nothing changes", func(r *review.Review) { r.Changes, r.Compared = nil, &herb.RecordChanges{Unchanged: 4812} },
 			[]string{"4,812 the same records"}, []string{"Breaking"}, ""},
-		{"unchanged", func(r *review.Review) { r.Unchanged, r.Changes, r.Compared = true, nil, &review.Comparison{Same: 4812} },
+		{"unchanged", func(r *review.Review) {
+			r.Unchanged, r.Changes, r.Compared = true, nil, &herb.RecordChanges{Unchanged: 4812}
+		},
 			[]string{"are those of the live version: publishing changes nothing. 4,812 the same records"}, nil, ""},
 		{"changed", func(*review.Review) {}, nil, []string{"publishing changes nothing"}, ""},
 		{"type does not fit", func(r *review.Review) {

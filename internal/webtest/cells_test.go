@@ -26,6 +26,7 @@ func TestCells(t *testing.T) {
 	b.pressWith(8, "ArrowRight", "ArrowRight")
 	b.pressWith(8, "ArrowRight", "ArrowRight")
 	b.pressWith(8, "ArrowDown", "ArrowDown")
+	b.Until(`document.querySelectorAll("#grid td.chosen").length === 6`)
 	if got := b.Count("#grid td.chosen[aria-selected=true]"); got != 6 || b.position() != [2]int{3, 3} {
 		t.Errorf("%d cells are selected, the focus is at %v", got, b.position())
 	}

@@ -87,12 +87,10 @@ func TestKeyboard(t *testing.T) {
 		t.Error("the focused cell is covered")
 	}
 	b.pressWith(2, "End", "End")
-	if got := b.position(); got != [2]int{rows, columns} {
+	b.focusedRow(eval[int](b, `Number(document.querySelector("#grid table").ariaRowCount) - 1`))
+	if got := b.position(); got[1] != columns {
 		t.Errorf("ctrl+end leads to %v", got)
 	}
-	b.next(func() { b.Press(kb.PageDown) }) // past the last row
-	b.wantQuery("page=2")
-	b.agree()
 	b.Press(kb.Tab)
 	if got := b.position(); got[0] >= 0 {
 		t.Errorf("tab stays in the grid at %v", got)

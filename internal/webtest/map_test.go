@@ -243,7 +243,8 @@ func TestMap_phone(t *testing.T) {
 	}
 }
 
-// TestMap_wkt draws the points of a column with geometries.
+// TestMap_wkt draws the points of a column with geometries, and the cells of columns with other
+// notations of coordinates.
 func TestMap_wkt(t *testing.T) {
 	t.Parallel()
 	l := &library{}
@@ -251,6 +252,9 @@ func TestMap_wkt(t *testing.T) {
 	must.NoError(t, l.open(t.Context()))
 	must.NoError(t, l.publishFiles(t.Context(), map[string]string{
 		"geo/sites.csv": "name,opened,the_geom\nLima,1990,POINT (-77 -12)\nOslo,2001,POINT (10.7 59.9)\nPerth,1984,POINT (115.9 -32)\n",
+		"geo/areas.csv": "name,shape\nLima,\"POLYGON ((-78 -13, -76 -13, -76 -11, -78 -13))\"\nOslo,\"LINESTRING (10 59, 11 60)\"\nPerth,POINT (115.9 -32)\n",
+		"geo/json.csv":  "name,shape\nLima,\"{\"\"type\"\":\"\"Point\"\",\"\"coordinates\"\":[-77,-12]}\"\nOslo,\"{\"\"type\"\":\"\"Point\"\",\"\"coordinates\"\":[10.7,59.9]}\"\n",
+		"geo/texts.csv": "name,location\nLima,\"-12.04,-77.04\"\nOslo,\"59.91,10.75\"\n",
 	}))
 	must.NoError(t, l.data.Library.Refresh(t.Context()))
 	b := open(t, l.serve(t, nil), tabOptions{})
@@ -261,6 +265,24 @@ func TestMap_wkt(t *testing.T) {
 	b.Until(`document.querySelector(".map-tip b")?.innerText === "Lima"`)
 	if got := b.Text(".map-note strong"); got != "3 points" {
 		t.Errorf("the map says %q", got)
+	}
+	for _, name := range []string{"areas", "json", "texts"} {
+		n := map[string]int{"areas": 3, "json": 2, "texts": 2}[name]
+		b.Visit("/datasets/geo/" + name + "/map")
+		b.drawn()
+		if got := b.Text(".map-note strong"); got != fmt.Sprint(n, " points") {
+			t.Errorf("%s: the map says %q", name, got)
+		}
+		x0, y0 := b.pixelOf(62, 5)
+		x1, y1 := b.pixelOf(55, 15)
+		b.mapMouse(pressed, x0, y0, shift)
+		b.mapMouse(moved, x1, y1, shift)
+		b.mapMouse(released, x1, y1, shift)
+		b.Until(`document.querySelector(".chip")?.innerText.includes("longitudes")`)
+		b.drawn()
+		b.Until(`document.querySelector(".map-note strong").innerText === "1 point"`)
+		b.follow(".chip .x")
+		b.Until(fmt.Sprintf(`document.querySelector(".map-note strong").innerText === "%d points"`, n))
 	}
 }
 

@@ -118,7 +118,7 @@ func (l *library) publish(ctx context.Context) error {
 		{"evil/datapackage.json": evilPackage(), "evil/nasty.csv": evilCSV()},
 		{"empty/datapackage.json": emptyPackage, "empty/none.csv": "name,room\n"},
 		{"wide/datapackage.json": widePackage, "wide/thousand.csv": wideCSV()},
-		{"values/cities.csv": manyValuesCSV(), "values/long.csv": longTextCSV(), "values/odd.csv": oddColumnsCSV()},
+		{"values/cities.csv": manyValuesCSV(), "values/long.csv": longTextCSV(), "values/odd.csv": oddColumnsCSV(), "values/journeys.csv": journeysCSV()},
 	} {
 		if err := l.publishFiles(ctx, files); err != nil {
 			return err
@@ -165,7 +165,7 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 // handler returns the HTTP handler of the library, composed as in the program.
 func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
-	common := httpapi.Site{Library: l.data.Library, PublicURL: publicURL, Version: "1.0"}
+	common := httpapi.Site{Library: l.data.Library, PublicURL: publicURL, Agents: true, Version: "1.0"}
 	options := web.Options{Site: common, History: l.data.Versions.History, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors}
 	var services *publishing.Services
 	if l.jobs != nil {

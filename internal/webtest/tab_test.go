@@ -12,7 +12,7 @@ import (
 // the values of open filters.
 func (b *tab) settled() {
 	b.Helper()
-	b.Until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], #grid[data-loading], [data-pending], " +
+	b.Until(`document.readyState === "complete" && !document.querySelector("#swap[data-was], #swap[aria-busy], #grid[data-loading], #grid[data-fetching], [data-pending], " +
 		".js #swap:not([data-facets='']) details[data-facet][open] .facet-data:not([data-loaded])")`)
 }
 

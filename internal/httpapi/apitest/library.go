@@ -2,13 +2,17 @@
 package apitest
 
 import (
+	"cmp"
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"herbarium/internal/geo"
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
@@ -33,6 +37,7 @@ func (l *Library) Put(d herb.Dataset, records []herb.Record) {
 	if d.Version == "" {
 		d.Version, d.Published = "v1", time.Date(2026, 3, 20, 8, 30, 0, 0, time.UTC)
 	}
+	d.Coordinates = geo.Recognize(d.Fields, records, geo.Declared(d.Descriptor, d.Fields))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.Views = slices.DeleteFunc(slices.Clone(l.Views), func(v library.View) bool { return v.Ref == d.Ref })
@@ -43,6 +48,7 @@ func (l *Library) Put(d herb.Dataset, records []herb.Record) {
 // Keep adds a version that is not live.
 func (l *Library) Keep(d herb.Dataset, records []herb.Record) {
 	d.Records = len(records)
+	d.Coordinates = geo.Recognize(d.Fields, records, geo.Declared(d.Descriptor, d.Fields))
 	l.Kept = append(l.Kept, library.View{Dataset: d, Source: listtest.NewOracle(d.Fields, records)})
 	if l.Histories == nil {
 		l.Histories = map[herb.Ref][]versions.Version{}
@@ -65,7 +71,7 @@ func (l *Library) Live(context.Context) (live []herb.LiveVersion, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, v := range l.Views {
-		live = append(live, herb.LiveVersion{Ref: v.Ref, Version: v.Version, Records: v.Records, Published: v.Published})
+		live = append(live, herb.LiveVersion{Ref: v.Ref, Version: v.Version, Records: v.Records, Published: v.Published, Access: cmp.Or(v.Access, herb.AccessOpen)})
 	}
 	return live, l.Err
 }
@@ -78,6 +84,11 @@ func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.Li
 		matches := store.NewSearchFilter(search, keyword).Match(store.NewSearchWords(l.View(v.Ref).Dataset))
 		return !matches || strings.TrimSpace(search) != "" && len(words) == 0
 	}), err
+}
+
+// OpenParquet implements gate.Library. Every version has the same file, without a name and content.
+func (l *Library) OpenParquet(context.Context, library.View, bool) (*os.File, error) {
+	return rows.TempFile("")
 }
 
 // ProtectedRefs implements gate.Library.

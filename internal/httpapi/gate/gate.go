@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"net/http"
+	"os"
 
 	"herbarium/internal/httpapi/response"
 
@@ -16,6 +17,8 @@ type Library interface {
 	library.RecordSource
 	// AcquireVersion returns a version of a dataset. It fails with herb.CodeGone if it is not kept.
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
+	// OpenParquet opens the Parquet file of a version; exact means texts as written.
+	OpenParquet(ctx context.Context, v library.View, exact bool) (*os.File, error)
 	// Search returns the live versions whose metadata matches the search and the keyword. An empty
 	// one matches all.
 	Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error)
@@ -108,19 +111,28 @@ func (g *Gate) checkRead(w *response.Writer, r *http.Request, v *DatasetView, wo
 	}
 }
 
-// OpenDataset opens the dataset of a request for records, which fails if the client may not read
-// them. The caller must release the view.
-func (g *Gate) OpenDataset(w *response.Writer, r *http.Request) (DatasetView, error) {
-	v, err := g.Open(w, r, RefOf(r), DenyRequest)
-	if v.Access == herb.AccessKey {
-		w.SetKeyVary()
-	}
+// OpenRecords opens a dataset whose records the client must be allowed to read. The caller must
+// release the view.
+func (g *Gate) OpenRecords(w *response.Writer, r *http.Request, ref herb.Ref, words denialWords) (DatasetView, error) {
+	v, err := g.Open(w, r, ref, words)
 	if v.Denied != nil { // takes precedence over an error in the version
 		if err == nil {
 			v.Release()
 		}
-		w.SetChallenge(w.Key(r), v.Denied, v.ReadScopes())
 		return v, v.Denied
+	}
+	return v, err
+}
+
+// OpenDataset opens the dataset of a request for records, which fails if the client may not read
+// them. The caller must release the view.
+func (g *Gate) OpenDataset(w *response.Writer, r *http.Request) (DatasetView, error) {
+	v, err := g.OpenRecords(w, r, RefOf(r), DenyRequest)
+	if v.Access == herb.AccessKey {
+		w.SetKeyVary()
+	}
+	if v.Denied != nil {
+		w.SetChallenge(w.Key(r), v.Denied, v.ReadScopes())
 	}
 	if err != nil {
 		return v, err
@@ -129,6 +141,61 @@ func (g *Gate) OpenDataset(w *response.Writer, r *http.Request) (DatasetView, er
 	w.Set("X-Dataset-Version", v.Version)
 	w.Immutable = v.Ref != herb.PlantsRef
 	return v, nil
+}
+
+// OpenVersions opens the dataset of a request in two versions: the one that ParamFrom names, and
+// the one that ParamTo or ParamVersion names, or else the live one. It fails if the client may not
+// read one of them. The caller must release both.
+func (g *Gate) OpenVersions(w *response.Writer, r *http.Request) (from, to DatasetView, err error) {
+	if to, err = g.OpenDataset(w, r); err != nil {
+		return from, to, err
+	}
+	defer func() {
+		if err != nil {
+			to.Release()
+		}
+	}()
+	earlier, later, rest, err := to.Query.CutVersions()
+	if err != nil {
+		return from, to, err
+	}
+	if later != "" {
+		if to.Pinned != "" {
+			return from, to, herb.Invalidf("%q and %q are given; give one of them", query.ParamTo, query.ParamVersion)
+		}
+		if err := g.pinReadable(w, r, &to, later); err != nil {
+			return from, to, err
+		}
+	}
+	from = to
+	from.Close = nil // of the other view
+	if err := g.pinReadable(w, r, &from, earlier); err != nil {
+		return from, to, err
+	}
+	from.Query, to.Query = rest, rest
+	if from.Access == herb.AccessKey {
+		w.SetKeyVary()
+		w.SetCaching(r, herb.AccessKey)
+	}
+	w.Set("X-Dataset-Version", to.Version)
+	return from, to, nil
+}
+
+// pinReadable replaces a view by the version with a name, which the client must be able to read.
+func (g *Gate) pinReadable(w *response.Writer, r *http.Request, v *DatasetView, version string) error {
+	v.Pinned = version
+	if err := g.pinVersion(w, r, v, DenyRequest); err != nil {
+		return err
+	}
+	if v.Denied != nil {
+		w.SetKeyVary()
+		w.SetChallenge(w.Key(r), v.Denied, v.ReadScopes())
+		if v.Close != nil {
+			v.Release()
+			v.Close = nil
+		}
+	}
+	return v.Denied
 }
 
 // RefOf returns the dataset that the path of a request names, short enough for a message.
@@ -151,8 +218,19 @@ func (v *DatasetView) DescriptionAccess(w *response.Writer) herb.Access {
 func DenyRequest(ref herb.Ref) denial {
 	return denial{
 		missing: "dataset " + ref.String() + " requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, " +
-			"or as the parameter api_key",
+			"as the password of HTTP Basic, or as the parameter api_key",
 		forbidden: lacksScope(ref.ReadScopes()),
+	}
+}
+
+// DenyAgent names the scope: a model cannot add a key, so it tells its user which one is needed.
+func DenyAgent(ref herb.Ref) denial {
+	scopes := herb.JoinScopes(ref.ReadScopes(), " or ")
+	return denial{
+		missing: "dataset " + ref.String() + " requires a key with the scope " + scopes + "; ask the user to add it to the connection " +
+			"to this server as the header Authorization: Bearer <key>",
+		forbidden: "the key of this connection is valid, but lacks the scope for dataset " + ref.String() + "; it needs " + scopes +
+			"; ask the user to replace it",
 	}
 }
 

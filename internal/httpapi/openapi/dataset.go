@@ -23,9 +23,9 @@ const (
 
 // addDataset adds the operations and the schema of the records of a dataset. name is its unique
 // identifier.
-func (doc *document) addDataset(d *herb.Dataset, name string) {
+func (doc *document) addDataset(d *herb.Dataset, name string, opts Options) {
 	title, url := cmp.Or(d.Title, d.Ref.String()), "/api/v1/"+d.Ref.String()
-	doc.Components.Schemas["Record_"+name] = recordSchema(d)
+	doc.Components.Schemas["Record_"+name] = recordSchema(d, opts)
 	list := doc.Paths[listPath]["get"].forDataset(d, "list_"+name, "List "+title)
 	list.setSchema(map[string]any{
 		"type": "object", "description": "A page of records.", "required": []string{"data", "meta"},
@@ -63,6 +63,9 @@ func sortKeys(d *herb.Dataset) (keys []string) {
 	for _, name := range fieldNames(d, func(f herb.Field) bool { return f.Sortable }) {
 		keys = append(keys, name, "-"+name)
 	}
+	if d.Report != nil && len(d.Report.Coordinates) > 0 || len(d.Coordinates) > 0 {
+		keys = append(keys, query.SortDistance, "-"+query.SortDistance)
+	}
 	return keys
 }
 
@@ -86,24 +89,41 @@ func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 
 // recordSchema returns the schema of the records of a dataset. Members whose names client
 // generators do not support are additional ones, so that clients can read them.
-func recordSchema(d *herb.Dataset) map[string]any {
+func recordSchema(d *herb.Dataset, opts Options) map[string]any {
 	members, required := properties{}, []string{}
+	missing, other := "an empty string", map[string]any{"type": "string"}
+	if opts.Typed {
+		missing, other = "null", anyValue()
+	}
 	var additional any = false
-	for _, f := range d.Fields {
+	for i, f := range d.Fields {
 		if isPortable(f.Name) {
-			members, required = append(members, f), append(required, f.Name)
+			schema := valueSchema{Type: "string"}
+			switch {
+			case opts.Typed && opts.Types != nil:
+				schema = schemaOf(opts.Types[i])
+			case opts.Typed:
+				schema = anySchemaOf(f.Type)
+			}
+			members, required = append(members, property{f, schema}), append(required, f.Name)
 		} else {
-			additional = map[string]any{"type": "string"}
+			additional = other
 		}
 	}
 	return map[string]any{
-		"type": "object", "description": "A record of " + d.Ref.String() + ". A missing value is an empty string.",
+		"type": "object", "description": "A record of " + d.Ref.String() + ". A missing value is " + missing + ".",
 		"properties": members, "required": required, "additionalProperties": additional,
 	}
 }
 
+// property is a field with the schema of its values.
+type property struct {
+	herb.Field
+	schema valueSchema
+}
+
 // properties encodes fields as the properties of a schema, in the order of the fields.
-type properties []herb.Field
+type properties []property
 
 // MarshalJSON implements json.Marshaler.
 func (p properties) MarshalJSON() ([]byte, error) {
@@ -111,11 +131,11 @@ func (p properties) MarshalJSON() ([]byte, error) {
 	goNames := uniqueNames{"AdditionalProperties": true, "Get": true, "Set": true} // of records with additional members
 	for i, f := range p {
 		encoded, err := json.Marshal(struct {
-			Type        string `json:"type"`
+			valueSchema
 			Title       string `json:"title,omitempty"`
 			Description string `json:"description"`
 			GoName      string `json:"x-go-name,omitempty"`
-		}{"string", f.Title, describeField(f), goNames.goName(f.Name)})
+		}{f.schema, f.Title, f.describe(), goNames.goName(f.Name)})
 		if err != nil {
 			return nil, err
 		}
@@ -125,6 +145,21 @@ func (p properties) MarshalJSON() ([]byte, error) {
 		b = append(append(herb.AppendJSONString(b, f.Name), ':'), encoded...)
 	}
 	return append(b, '}'), nil
+}
+
+// describe returns the description of a field. In typed JSON, its values have no notation.
+func (p property) describe() string {
+	if p.schema.Type == "string" || p.schema.About != "" {
+		return describeField(p.Field) + p.schema.About
+	}
+	plain := describeField(herb.Field{Type: p.Field.Type, Description: p.Description})
+	switch p.Field.Type {
+	case herb.TypeList:
+		return strings.Replace(plain, "A list of comma-separated elements.", "A list.", 1)
+	case herb.TypeDuration:
+		return strings.Replace(plain, ", as written in the source", " in seconds", 1)
+	}
+	return strings.Replace(plain, ", as written in the source", "", 1)
 }
 
 // describeField returns the description of a field, followed by that of its type and its notation.

@@ -16,6 +16,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/typed"
 )
 
 //go:embed openapi.json
@@ -103,14 +104,23 @@ const (
 	maxSize     = 1 << 20 // bytes
 )
 
+// Options configures Generate.
+type Options struct {
+	PublicURL string // base URL of the service; empty means that of the document
+	Features  Features
+	Typed     bool // responses are typed JSON
+	// Types are the types of the fields of the only dataset. nil: they are not known, or must not
+	// be, because they follow from the values. The schemas then allow all that a field can have.
+	Types []typed.Column
+}
+
 // Generate returns the document for datasets. If it exceeds the limits, the document describes no
 // dataset and refers to the documents of single datasets. total is the number of datasets of the
-// service; datasets may be omitted if there are more than MaxDatasets. publicURL is the base URL of
-// the service; empty means that of the document.
-func Generate(publicURL string, datasets []herb.Dataset, total int, has Features) ([]byte, error) {
-	body, err := generate(publicURL, datasets, total, has)
+// service; datasets may be omitted if there are more than MaxDatasets.
+func Generate(datasets []herb.Dataset, total int, opts Options) ([]byte, error) {
+	body, err := generate(datasets, total, opts)
 	if err == nil && len(body) > maxSize && total > 1 {
-		return generate(publicURL, nil, total, has)
+		return generate(nil, total, opts)
 	}
 	return body, err
 }
@@ -126,7 +136,7 @@ func (doc *document) removeTag(name string) {
 	}
 }
 
-func generate(publicURL string, datasets []herb.Dataset, total int, has Features) ([]byte, error) {
+func generate(datasets []herb.Dataset, total int, opts Options) ([]byte, error) {
 	var doc document
 	var raw struct {
 		Components struct{ Schemas map[string]json.RawMessage } // keep the order of their members
@@ -134,16 +144,24 @@ func generate(publicURL string, datasets []herb.Dataset, total int, has Features
 	if err := errors.Join(json.Unmarshal(base, &doc), json.Unmarshal(base, &raw)); err != nil {
 		return nil, fmt.Errorf("openapi.json: %w", err)
 	}
+	if opts.Typed {
+		doc.useTypes()
+	}
 	schemas := doc.Components.Schemas
 	for name, schema := range raw.Components.Schemas {
 		schemas[name] = schema
 	}
-	if !has.Plants {
+	if opts.Typed {
+		if err := doc.useTypes(); err != nil {
+			return nil, err
+		}
+	}
+	if !opts.Features.Plants {
 		doc.removeTag("Plants")
 		delete(schemas, "Plant")
 		delete(schemas, "NewPlant")
 	}
-	if !has.Publishing {
+	if !opts.Features.Publishing {
 		doc.removeTag("Publishing")
 		for _, name := range []string{"Publish", "Published", "PublishedField", "Change"} {
 			delete(schemas, name)
@@ -155,7 +173,7 @@ func generate(publicURL string, datasets []herb.Dataset, total int, has Features
 	schemas["Operator"] = map[string]any{
 		"type": "string", "description": "Operator of a filter, as in name[operator]=value.", "enum": query.Ops(),
 	}
-	doc.Servers = []server{{cmp.Or(strings.TrimRight(publicURL, "/"), "/"), "The server of this document."}}
+	doc.Servers = []server{{cmp.Or(strings.TrimRight(opts.PublicURL, "/"), "/"), "The server of this document."}}
 	names := uniqueNames{}
 	if len(datasets) < total {
 		doc.Info.Description += fmt.Sprintf("\n\nThis server has %s datasets. `/openapi.json?dataset=<namespace>/<dataset>` is the document with "+
@@ -164,7 +182,7 @@ func generate(publicURL string, datasets []herb.Dataset, total int, has Features
 	}
 	for i := range datasets {
 		d, name := &datasets[i], names.identifier(datasets[i].Ref)
-		doc.addDataset(d, name)
+		doc.addDataset(d, name, opts)
 		if total == 1 {
 			if err := doc.addOwnOperations(d, name); err != nil {
 				return nil, err

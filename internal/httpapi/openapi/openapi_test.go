@@ -14,7 +14,7 @@ import (
 // TestLimits compares the limits in openapi.json with those of the code.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	body, err := Generate("", nil, 0, Features{Plants: true, Publishing: true})
+	body, err := Generate(nil, 0, Options{Features: Features{Plants: true, Publishing: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestLimits(t *testing.T) {
 // not mention it.
 func TestGenerate_withoutPlants(t *testing.T) {
 	t.Parallel()
-	body, err := Generate("", nil, 0, Features{Publishing: true})
+	body, err := Generate(nil, 0, Options{Features: Features{Publishing: true}})
 	if err != nil || !json.Valid(body) {
 		t.Fatalf("error %v in %s", err, body)
 	}
@@ -87,7 +87,7 @@ func TestGenerate_withoutPlants(t *testing.T) {
 // published.
 func TestGenerate_withoutPublishing(t *testing.T) {
 	t.Parallel()
-	body, err := Generate("", nil, 0, Features{Plants: true})
+	body, err := Generate(nil, 0, Options{Features: Features{Plants: true}})
 	if err != nil || !json.Valid(body) {
 		t.Fatalf("error %v in %s", err, body)
 	}

@@ -73,6 +73,7 @@ type Handlers struct {
 type Options struct {
 	Services
 	Gate           *gate.Gate
+	Origins        *http.CrossOriginProtection
 	Base           string // path of the public URL, without a trailing slash
 	RequestTimeout time.Duration
 }
@@ -205,7 +206,10 @@ func (h *Handlers) authorizePublish(w *response.Writer, r *http.Request, actor *
 
 // authorizeScopes checks that the key of a request has a scope that permits publishing a dataset.
 func (h *Handlers) authorizeScopes(w *response.Writer, r *http.Request, ref herb.Ref) (herb.Principal, error) {
-	const howTo = "publishing requires a key; send it as X-API-Key: <key> or as Authorization: Bearer <key>"
+	const howTo = "publishing requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the password of HTTP Basic"
+	if err := h.opts.Origins.Check(r); err != nil && w.HasBasicKey(r) {
+		return herb.Principal{}, herb.Wrap(herb.CodeUnauthenticated, err, "a browser has sent the password that it knows with a request of another site; send the key as X-API-Key: <key>")
+	}
 	return h.gate.Authorize(w, r, w.Key(r), howTo, ref.PublishScopes()...)
 }
 

@@ -18,9 +18,16 @@ func (h *Handlers) Aggregate(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	defer view.Release()
+	types, err := req.Request.Types(view)
+	if err != nil {
+		return err
+	}
 	found, err := view.Aggregate(r.Context(), req)
 	if err != nil {
 		return err
+	}
+	if types != nil {
+		return w.SendJSON(r, query.NewTypedAggregate(req, found, types))
 	}
 	return w.SendJSON(r, query.NewAggregateResponse(req, found))
 }
@@ -61,6 +68,9 @@ func (h *Handlers) openAggregate(w *response.Writer, r *http.Request, contentTyp
 		return view, nil, err
 	}
 	req, err := view.Query.Aggregate(view.Fields)
+	if err == nil && req.Request.Typed && contentType != response.ContentJSON {
+		err = query.ErrTyped("CSV")
+	}
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Request.Canonical(), view.Version, contentType)) {
 		view.Release()
 		return view, nil, err

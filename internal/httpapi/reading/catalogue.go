@@ -12,6 +12,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
+	"herbarium/internal/typed"
 )
 
 // summary is the entry of a dataset in the catalogue.
@@ -38,13 +39,23 @@ type links struct {
 // version.
 type descriptor struct {
 	summary
-	Fields []field `json:"fields"`
+	Fields      []field            `json:"fields"`
+	Coordinates []herb.Coordinates `json:"coordinates,omitempty"`
 	herb.Details
 }
 
 type field struct {
 	herb.Field
 	Operators []query.Op `json:"operators"`
+	*fieldType
+}
+
+// fieldType is the type of a field in other programs. It follows from the values, so that only
+// clients that may read them see it.
+type fieldType struct {
+	MachineType string `json:"machine_type"`
+	Typed       bool   `json:"typed"`                  // the machine type is that of the field
+	Reason      string `json:"typed_reason,omitempty"` // why it is not
 }
 
 // Catalogue handles the list of datasets. Unlike a listing, a page has the maximum size by default:
@@ -92,11 +103,19 @@ func (h *Handlers) Describe(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	defer view.Release()
-	d := view.Dataset
+	d, types := view.Dataset, []typed.Column(nil)
+	if view.Denied == nil {
+		if types, err = view.Types(); err != nil {
+			return err
+		}
+	}
 	return w.SendDescription(r, d.Size(), view.DescriptionAccess(w), func() any {
-		body := descriptor{summary: h.summarize(d), Fields: make([]field, len(d.Fields)), Details: d.Details}
+		body := descriptor{summary: h.summarize(d), Fields: make([]field, len(d.Fields)), Coordinates: d.Coordinates, Details: d.Details}
 		for i, f := range d.Fields {
-			body.Fields[i] = field{f, query.FieldOps(f)}
+			body.Fields[i] = field{f, query.FieldOps(f), nil}
+			if types != nil {
+				body.Fields[i].fieldType = &fieldType{types[i].String(), types[i].IsTyped(), types[i].Reason}
+			}
 		}
 		return body
 	})

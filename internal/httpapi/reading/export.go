@@ -30,7 +30,7 @@ const (
 //
 // The first byte must be sent within Options.RequestTimeout. After that, the export takes as long
 // as the client needs.
-func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.Format) (err error) {
+func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.Format) error {
 	view, err := h.gate.OpenDataset(w, r)
 	if err != nil {
 		return err
@@ -41,14 +41,36 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 		view.Query = view.Query.Without(query.ParamPage, query.ParamPerPage)
 	}
 	req, err := view.Query.Export(view.Fields, view.Order)
+	if err == nil {
+		err = format.CheckRequest(req)
+	}
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), view.Version, format.MediaType())) {
 		return err
 	}
-	release, err := w.Reserve(r.Context(), recordMemory(view.Dataset, req))
+	types, err := req.Types(view)
+	if err != nil {
+		return err
+	}
+	release, err := w.Reserve(r.Context(), RecordMemory(view.Dataset, req)+typedMemory(view.Dataset, req))
 	if err != nil {
 		return err
 	}
 	defer release()
+	return h.sendFile(w, r, format, format.FileName(view.Ref), func(ctx context.Context) (fields []herb.Field, s query.Stream, err error) {
+		if s, err = view.Stream(ctx, req); err != nil {
+			return nil, s, err
+		}
+		w.Set("X-Total-Count", strconv.Itoa(s.Total))
+		s = req.SelectStream(s, types)
+		return req.Fields(), s, format.Check(req.Fields(), s)
+	})
+}
+
+// sendFile sends the records that open returns as a file, with its digests and the number of its
+// rows as trailers.
+func (h *Handlers) sendFile(
+	w *response.Writer, r *http.Request, format export.Format, name string, open func(context.Context) ([]herb.Field, query.Stream, error),
+) (err error) {
 	ctx, firstByte, cancel, err := w.AdmitExport(r)
 	if err != nil {
 		return err
@@ -59,17 +81,13 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 			err = context.DeadlineExceeded
 		}
 	}()
-	records, err := view.Stream(ctx, req)
+	fields, records, err := open(ctx)
 	if err != nil {
-		return err
-	}
-	if err := format.Check(req.Fields(), req.SelectStream(records)); err != nil {
 		return err
 	}
 	trailers := r.ProtoAtLeast(1, 1)
 	w.Set("Content-Type", format.ContentType())
-	w.Set("Content-Disposition", `attachment; filename="`+format.FileName(view.Ref)+`"`)
-	w.Set("X-Total-Count", strconv.Itoa(records.Total))
+	w.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	if trailers {
 		w.Set("Trailer", exportTrailers)
 	}
@@ -83,7 +101,7 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 	}
 	var sum export.Summary
 	err = body.Send(r, func(out io.Writer) (err error) {
-		sum, err = export.Write(out, format, req.Fields(), req.SelectStream(records))
+		sum, err = export.Write(out, format, fields, records)
 		return err
 	})
 	if err != nil || r.Method == http.MethodHead {
@@ -100,9 +118,9 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 	return nil
 }
 
-// recordMemory returns about how many bytes an export needs for its longest record: a copy of it
+// RecordMemory returns about how many bytes an export needs for its longest record: a copy of it
 // with the selected fields, and a decoded value. The lane accounts for an export of short records.
-func recordMemory(d herb.Dataset, req *query.Request) int {
+func RecordMemory(d herb.Dataset, req *query.Request) int {
 	const copies, inLane = 3, 256 << 10
 	if d.Report == nil {
 		return 0 // plants, which are short
@@ -116,6 +134,23 @@ func recordMemory(d herb.Dataset, req *query.Request) int {
 	for _, i := range req.Selected {
 		if i < len(d.Report.Columns) {
 			longest += d.Report.Columns[i].Longest
+		}
+	}
+	return max(0, copies*longest-inLane)
+}
+
+// typedMemory returns about how many bytes a response in typed JSON needs for its longest list: the
+// text, its elements and the array. The lane accounts for short ones.
+func typedMemory(d herb.Dataset, req *query.Request) int {
+	const copies, inLane = 12, 256 << 10
+	if d.Report == nil || !req.Typed {
+		return 0
+	}
+	longest := 0
+	for _, f := range req.Fields() {
+		i := herb.FieldIndex(d.Fields, f.Name)
+		if f.Type == herb.TypeList && i >= 0 && i < len(d.Report.Columns) {
+			longest = max(longest, d.Report.Columns[i].Longest)
 		}
 	}
 	return max(0, copies*longest-inLane)

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"herbarium/internal/changes"
 	"herbarium/internal/httpapi/openapi"
 	"herbarium/internal/query"
 )
@@ -25,15 +26,17 @@ type Handlers struct {
 	opts            Options
 	gate            *gate.Gate
 	openAPIDocument atomic.Pointer[cachedDocument]
-	generating      *semaphore.Weighted // held by the request that generates it
+	typedDocument   atomic.Pointer[cachedDocument] // with query.ParamTyped
+	generating      *semaphore.Weighted            // held by the request that generates it
 }
 
 // Options configures readHandlers.
 type Options struct {
 	Gate         *gate.Gate
 	Library      gate.Library
-	Base         string // path of the public URL, without a trailing slash
-	PublicURL    string // see Site
+	Base         string               // path of the public URL, without a trailing slash
+	PublicURL    string               // see Site
+	Changes      *changes.Comparisons // nil: changes between versions are not served
 	SearchBudget time.Duration
 	Features     openapi.Features
 }
@@ -57,14 +60,23 @@ func (h *Handlers) List(w *response.Writer, r *http.Request) error {
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), view.Version, response.ContentJSON)) {
 		return err
 	}
+	types, err := req.Types(view)
+	if err != nil {
+		return err
+	}
 	page, err := view.List(r.Context(), req)
 	if err != nil {
 		return err
 	}
+	release, err := w.Reserve(r.Context(), typedMemory(view.Dataset, req))
+	if err != nil {
+		return err
+	}
+	defer release()
 	w.Set("X-Total-Count", strconv.Itoa(page.Total))
 	meta := req.Meta(page.Total)
 	h.setLinks(w, r, meta)
-	body, err := newListing(page.Records, req.NewSelector(), meta)
+	body, err := newListing(page.Records, req.NewSelector(types), meta)
 	if err != nil {
 		return err
 	}
@@ -89,7 +101,7 @@ func (h *Handlers) sendRecords(w *response.Writer, r *http.Request, size int, wr
 	return nil
 }
 
-// listing is the body of a listing. The selected fields of records are copied unchanged.
+// listing is the body of a listing. Texts are copied unchanged.
 type listing struct {
 	records  [][]byte
 	selector *query.Selector
@@ -101,8 +113,7 @@ type listing struct {
 const listingStart = `{"data":[`
 
 func newListing(records [][]byte, selector *query.Selector, m query.Meta) (listing, error) {
-	end := fmt.Appendf(make([]byte, 0, 128), `],"meta":{"total":%d,"page":%d,"per_page":%d,"total_pages":%d,"has_next":%t,"has_prev":%t}}`,
-		m.Total, m.Page, m.PerPage, m.TotalPages, m.HasNext, m.HasPrev)
+	end := append(appendPagination(append(make([]byte, 0, 128), `],"meta":{`...), m), "}}"...)
 	size := len(listingStart) + max(len(records)-1, 0) + len(end)
 	for _, rec := range records {
 		n, err := selector.Size(rec)
@@ -112,6 +123,12 @@ func newListing(records [][]byte, selector *query.Selector, m query.Meta) (listi
 		size += n
 	}
 	return listing{records, selector, end, size}, nil
+}
+
+// appendPagination appends the members of pagination metadata.
+func appendPagination(b []byte, m query.Meta) []byte {
+	return fmt.Appendf(b, `"total":%d,"page":%d,"per_page":%d,"total_pages":%d,"has_next":%t,"has_prev":%t`,
+		m.Total, m.Page, m.PerPage, m.TotalPages, m.HasNext, m.HasPrev)
 }
 
 // write writes the body.

@@ -25,6 +25,7 @@ var Statuses = map[herb.Code]int{
 	herb.CodeMethod:          http.StatusMethodNotAllowed,
 	herb.CodeRejected:        http.StatusConflict,
 	herb.CodePrecondition:    http.StatusPreconditionFailed,
+	herb.CodeRange:           http.StatusRequestedRangeNotSatisfiable,
 	herb.CodeTooLarge:        http.StatusRequestEntityTooLarge,
 	herb.CodeEncoding:        http.StatusUnsupportedMediaType,
 	herb.CodeUnreadable:      http.StatusUnprocessableEntity,
@@ -62,20 +63,14 @@ func (w *Writer) Fail(r *http.Request, err error, sendPage func(status int, mess
 		w.clientGone = true
 		panic(http.ErrAbortHandler) // the client has disconnected
 	}
-	status, message := w.shared.statusAndMessage(err)
-	if errors.Is(err, context.DeadlineExceeded) {
-		w.ticket.ReportDeadline()
-	}
-	if status == http.StatusInternalServerError {
-		message = fmt.Sprintf("%s, logged with request ID %s", message, w.id)
-	}
+	status, message := w.describe(err)
 	h := w.Header()
 	for _, name := range []string{"Etag", "Link", "X-Total-Count", "Content-Disposition", "Content-Encoding", "Trailer"} {
 		delete(h, name)
 	}
 	h.Set("Cache-Control", "no-store")
-	if status == http.StatusUnauthorized && h.Get("Www-Authenticate") == "" {
-		h.Set("Www-Authenticate", challenge)
+	if status == http.StatusUnauthorized {
+		w.addChallenges(r)
 	}
 	wait := herb.RetryAfterOf(err)
 	if status == http.StatusServiceUnavailable {
@@ -87,6 +82,18 @@ func (w *Writer) Fail(r *http.Request, err error, sendPage func(status int, mess
 	if !sendPage(status, message) {
 		w.Send(r, status, ContentJSON, errorBody(status, message, herb.ConsentsOf(err)))
 	}
+}
+
+// describe returns the status of a failed request and the message for its client.
+func (w *Writer) describe(err error) (status int, message string) {
+	status, message = w.shared.statusAndMessage(err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		w.ticket.ReportDeadline()
+	}
+	if status == http.StatusInternalServerError {
+		message = fmt.Sprintf("%s, logged with request ID %s", message, w.id)
+	}
+	return status, message
 }
 
 // Finish completes a request, whether its handler returned or panicked with p: it sends a response

@@ -17,6 +17,8 @@ const (
 	// InvalidToken is the challenge to a key that was valid when the request arrived.
 	InvalidToken = `Bearer error="invalid_token", ` + realm
 	challenge    = "Bearer " + realm // value of WWW-Authenticate in responses to requests without a key
+	// basicChallenge has clients ask for a user name, which is ignored, and a password: the key.
+	basicChallenge = "Basic " + realm
 )
 
 // BearerToken returns the token of an Authorization header, or "" if there is none or the scheme
@@ -29,11 +31,45 @@ func BearerToken(h http.Header) string {
 	return strings.Trim(token, " ")
 }
 
+// authorizationKey returns the key in an Authorization header: a bearer token, or the password of
+// HTTP Basic, with any user name. Spreadsheets and many BI tools can send only the latter.
+func authorizationKey(r *http.Request) string {
+	_, password, _ := r.BasicAuth()
+	return cmp.Or(BearerToken(r.Header), strings.Trim(password, " "))
+}
+
 // apiKey returns the key of a listing request: from X-API-Key, else from Authorization, else from
 // the query.
 func (w *Writer) apiKey(r *http.Request) string {
 	key, _ := w.QueryString(r).Key()
-	return cmp.Or(strings.Trim(r.Header.Get("X-Api-Key"), " "), BearerToken(r.Header), key)
+	return cmp.Or(strings.Trim(r.Header.Get("X-Api-Key"), " "), authorizationKey(r), key)
+}
+
+// HasBasicKey reports whether the key of a request is the password of HTTP Basic. Browsers that
+// know such a password, from a URL with a user name, send it also with the forms of other sites.
+func (w *Writer) HasBasicKey(r *http.Request) bool {
+	_, password, ok := r.BasicAuth()
+	return ok && password != "" && w.Key(r) == strings.Trim(password, " ")
+}
+
+// isBrowser reports whether a browser sends a request, be it for a page, a script or an image.
+// Browsers send Sec-Fetch-Mode only over HTTPS and to localhost; all of them begin User-Agent with
+// Mozilla/5.0. Excel, Power BI and programs do neither.
+func isBrowser(h http.Header) bool {
+	return h["Sec-Fetch-Mode"] != nil || h["Origin"] != nil || strings.HasPrefix(h.Get("User-Agent"), "Mozilla/5.0")
+}
+
+// addChallenges sets WWW-Authenticate of a response with the status 401. It has a challenge for
+// HTTP Basic only if no browser sends the request, because browsers show a dialog that asks for a
+// password then, also when a script has sent the request.
+func (w *Writer) addChallenges(r *http.Request) {
+	h := w.Header()
+	if h["Www-Authenticate"] == nil {
+		w.Set("Www-Authenticate", challenge)
+	}
+	if rt := w.Route; rt != nil && !rt.Page && !rt.BearerOnly && !isBrowser(r.Header) {
+		h.Add("Www-Authenticate", basicChallenge)
+	}
 }
 
 // MisplacesKey reports whether a query string has a key in a parameter other than api_key. Such a
@@ -47,14 +83,17 @@ func MisplacesKey(s query.String) bool {
 }
 
 func ErrMisplacedKey() error {
-	return herb.Invalidf("a parameter other than api_key contains a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as " +
-		"api_key, and revoke it if others may have seen the URL")
+	return herb.Invalidf("a parameter other than api_key contains a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, as the " +
+		"password of HTTP Basic, or as api_key, and revoke it if others may have seen the URL")
 }
 
 // Key returns the key of a request: for a page, the one that is stored in the browser.
 func (w *Writer) Key(r *http.Request) string {
-	if w.Route != nil && w.Route.Page {
+	switch {
+	case w.Route != nil && w.Route.Page:
 		return w.shared.opts.PageKey(r)
+	case w.Route != nil && w.Route.BearerOnly:
+		return BearerToken(r.Header)
 	}
 	return w.apiKey(r)
 }

@@ -13,11 +13,12 @@ import (
 // This file is the only one that decides in which lane a request runs:
 //
 //	a GET, until its response is ready to be sent    admission.Cheap
+//	a message to POST /mcp, after it was received    admission.Cheap
 //	a query that has worked for some milliseconds    admission.Expensive, by the ticket, to which queries report
 //	an export, until the client has read it          admission.Export
 //	a page too large to buffer, likewise             admission.Large
 //	producing a chunk of one of the last two         admission.Expensive, in addition
-//	a POST, after its body was received              admission.Write
+//	any other POST, after its body was received      admission.Write
 //	a file, while it is being received               admission.Upload, shared between keys
 //
 // Probes run in none. Package upload runs publishes and reviews in lanes that keys share, too.
@@ -45,6 +46,11 @@ func (w *Writer) Admit(r *http.Request) (ctx context.Context, cancel context.Can
 // AdmitBody enters the lane of a request whose body was received.
 func (w *Writer) AdmitBody(r *http.Request) error {
 	return w.ticket.Enter(r.Context(), admission.Write)
+}
+
+// AdmitMessage enters the lane of a message whose body was received: a tool call reads like a GET.
+func (w *Writer) AdmitMessage(r *http.Request) error {
+	return w.ticket.Enter(r.Context(), admission.Cheap)
 }
 
 // AdmitExport enters the lane of exports. The first byte of the response must be sent within

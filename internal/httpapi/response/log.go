@@ -27,10 +27,15 @@ func (w *Writer) logRequest(r *http.Request) {
 	if w.Route != nil {
 		pattern = w.Route.Path
 	}
-	w.shared.opts.Observe(Observation{Method: knownMethod(r.Method), Route: pattern, Status: w.status, Bytes: w.bytes, Took: took})
+	seen := Observation{Method: knownMethod(r.Method), Route: pattern, Status: w.status, Bytes: w.bytes, Took: took}
+	rawQuery := r.URL.RawQuery
+	if w.call != nil {
+		seen.Tool, seen.ToolStatus, rawQuery = w.call.Tool, w.call.status, w.call.rawQuery
+	}
+	w.shared.opts.Observe(seen)
 	level := slog.LevelInfo
 	switch {
-	case w.status >= http.StatusInternalServerError, w.status == 0 && w.err != nil && !w.clientGone:
+	case max(w.status, seen.ToolStatus) >= http.StatusInternalServerError, w.status == 0 && w.err != nil && !w.clientGone:
 		level = slog.LevelError
 	case w.Route != nil && w.Route.Probe:
 		level = slog.LevelDebug
@@ -42,7 +47,7 @@ func (w *Writer) logRequest(r *http.Request) {
 	record.AddAttrs(
 		slog.String("method", knownMethod(r.Method)),
 		slog.String("path", herb.Clip(Redact(r.URL.Path), maxLogged)),
-		slog.String("query", redactQuery(r.URL.RawQuery, w.QueryString(r))),
+		slog.String("query", redactQuery(rawQuery, w.QueryString(r))),
 		slog.Int("status", w.status),
 		slog.Int64("bytes", w.bytes),
 		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
@@ -50,12 +55,16 @@ func (w *Writer) logRequest(r *http.Request) {
 		slog.String("request_id", w.id),
 		slog.String("route", pattern),
 	)
+	if w.call != nil {
+		record.AddAttrs(slog.String("tool", w.call.Tool), slog.Int("tool_status", w.call.status), slog.String("dataset", herb.Clip(Redact(w.call.Dataset), MaxShown)))
+	}
 	if id, verified := w.loggedKey(r); id != "" {
 		record.AddAttrs(slog.String("key_id", id), slog.Bool("key_verified", verified))
 	}
 	// Client errors are not logged: the client has the message, and it may quote a misplaced
 	// secret.
-	if w.err != nil && (w.status >= http.StatusInternalServerError || w.status < http.StatusBadRequest) {
+	status := max(w.status, seen.ToolStatus)
+	if w.err != nil && (status >= http.StatusInternalServerError || status < http.StatusBadRequest) {
 		record.AddAttrs(slog.String("error", Redact(w.err.Error())))
 	}
 	_ = w.shared.opts.Log.Handler().Handle(r.Context(), record) // as slog.Logger does: there is nowhere to report a failure
@@ -151,7 +160,7 @@ func redactParam(p query.RawParam) string {
 	switch {
 	case strings.Contains(p.Name, access.Prefix) && len(p.Name) >= minSecret:
 		return redacted
-	case assigned && (isSecretName(p.Name) || strings.Contains(p.Value, access.Prefix) || containsSecret(p.Value)):
+	case assigned && (isSecretName(p.Name) || strings.Contains(p.Value, access.Prefix) || containsSecret(p.Value) || basicPattern.MatchString(p.Value)):
 		return rawName + "=" + redacted
 	}
 	return p.Raw
@@ -191,11 +200,17 @@ const minSecret = len(access.Prefix) + 16
 // keyPattern matches keys.
 var keyPattern = regexp.MustCompile(fmt.Sprintf("%s[a-zA-Z0-9_]{%d,}", access.Prefix, minSecret-len(access.Prefix)))
 
+// basicPattern matches the credentials of HTTP Basic, in which a key is encoded.
+var basicPattern = regexp.MustCompile(`[Bb]asic [A-Za-z0-9+/]{40,}=*`)
+
 // Shown returns text of a client for a message: short, and without keys.
 func Shown(s string) string { return herb.Clip(Redact(s), MaxShown) }
 
 // Redact redacts keys in a text that should not contain any: a path, an error, a panic value.
 func Redact(s string) string {
+	if strings.Contains(s, "asic ") {
+		s = basicPattern.ReplaceAllLiteralString(s, redacted)
+	}
 	if !strings.Contains(s, access.Prefix) {
 		return s
 	}

@@ -52,20 +52,27 @@ type Observation struct {
 	Status int    // 0 if the connection was aborted
 	Bytes  int64  // of the body
 	Took   time.Duration
+
+	Tool       string // that the request calls; empty if it calls none
+	ToolStatus int    // that the same request to the API would have had
 }
 
 func New(opts Options) *Service {
 	return &Service{opts: opts, compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize)}
 }
 
-// Route is one operation. The OpenAPI document describes it, unless it is a page.
+// Route is one operation. The OpenAPI document describes it, unless it is a page or has a protocol
+// of its own.
 type Route struct {
-	Method  string
-	Pattern string // http.ServeMux pattern
-	Path    string // the pattern in OpenAPI syntax
-	Page    bool   // HTML page
-	Probe   bool   // health probe: served under overload, too, and logged at debug level
-	Handle  func(*Writer, *http.Request) error
+	Method   string
+	Pattern  string // http.ServeMux pattern
+	Path     string // the pattern in OpenAPI syntax
+	Page     bool   // HTML page
+	Protocol bool   // messages of another protocol, which describes itself
+	Probe    bool   // health probe: served under overload, too, and logged at debug level
+	// BearerOnly: the key is a bearer token, and sent in no other way.
+	BearerOnly bool
+	Handle     func(*Writer, *http.Request) error
 }
 
 // NewWriter returns the response to a request, with the headers that all responses have. The

@@ -31,6 +31,7 @@ type Writer struct {
 	verified   verification
 	Path       string       // of the request, escaped
 	query      query.String // of the request; read it with QueryString
+	call       *Call        // nil unless the request is a tool call
 	isSplit    bool         // query is set
 	Route      *Route       // nil if there is none
 	APIPath    bool         // an API path, even without a route

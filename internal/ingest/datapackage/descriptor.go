@@ -251,11 +251,11 @@ func (p *descriptor) resource(n node, position int) (s source.Source) {
 }
 
 // asWritten returns the members of the package and a resource, without those about records: data,
-// include and expectations.
+// include, exclude and expectations.
 func (p *descriptor) asWritten(n node) ([]byte, error) {
 	resource := n.without("data")
 	if settings := n.member(Own); settings.value != nil {
-		resource[Own] = settings.without("include", "expectations")
+		resource[Own] = settings.without("include", "exclude", "expectations")
 	}
 	return marshal(object{"package": p.members, "resource": resource})
 }

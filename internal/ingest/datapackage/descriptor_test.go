@@ -197,10 +197,11 @@ func TestRead_Invalid(t *testing.T) {
 		{"format of a number", field(`{"name":"a","type":"number","format":"0.00"}`), "resources[0].schema.fields[0].format ", "number"},
 		{"flag", field(`{"name":"a","herbarium":{"sortable":"yes"}}`), "resources[0].schema.fields[0].herbarium.sortable ", "true or false"},
 		{"unknown setting of a field", field(`{"name":"a","herbarium":{"sortabel":true}}`), "resources[0].schema.fields[0].herbarium ", `did you mean "sortable"?`},
-		{"unknown setting of a resource", own(`"key":true`), "resources[0].herbarium ", "access, order, map, charts, source, include, expectations"},
+		{"unknown setting of a resource", own(`"key":true`), "resources[0].herbarium ", "access, order, coordinates, map, charts, source, parquet, include, exclude, expectations"},
 		{"unknown setting of the package", `{"herbarium":{"acess":"key"}}`, "herbarium ", `did you mean "access"?`},
 		{"weight", field(`{"name":"a","herbarium":{"weight":11}}`), "resources[0].schema.fields[0].herbarium.weight ", "from 1 to 10"},
 		{"weight as text", field(`{"name":"a","herbarium":{"weight":"2"}}`), "resources[0].schema.fields[0].herbarium.weight ", "from 1 to 10"},
+		{"coordinates", own(`"coordinates":{"field":"a"}`), "resources[0].herbarium.coordinates ", "{field, notation}"},
 		{"map", own(`"map":{"latitude":"a"}`), "resources[0].herbarium.map ", "{latitude, longitude}"},
 		{"charts", own(`"charts":{"by":"a"}`), "resources[0].herbarium.charts ", "list"},
 		{"empty chart", own(`"charts":[{"by":"a"},{}]`), "resources[0].herbarium.charts[1] ", "date:month"},
@@ -212,6 +213,8 @@ func TestRead_Invalid(t *testing.T) {
 		{"unknown member of order", own(`"order":{"feild":"a"}`), "resources[0].herbarium.order ", `did you mean "field"?`},
 		{"include", own(`"include":["a"]`), "resources[0].herbarium.include ", "object"},
 		{"include without values", own(`"include":{"a":[]}`), "resources[0].herbarium.include.a ", "value"},
+		{"exclude", own(`"exclude":"a"`), "resources[0].herbarium.exclude ", "object"},
+		{"exclude without values", own(`"exclude":{"a":[]}`), "resources[0].herbarium.exclude.a ", "value"},
 		{"include an object", own(`"include":{"a":[{"b":1}]}`), "resources[0].herbarium.include.a[0] ", "text"},
 		{"expectations", own(`"expectations":{"query":""}`), "resources[0].herbarium.expectations ", "list"},
 		{"expectation without a query", own(`"expectations":[{"total":1}]`), "resources[0].herbarium.expectations[0] ", "query"},
@@ -372,7 +375,7 @@ resources:
   - path: a.csv
     <<: [*c, *o]
     since: 2024-02-29
-    herbarium: {access: open, include: {a: "1"}, expectations: [{query: "", total: 1}]}
+    herbarium: {access: open, include: {a: "1"}, exclude: {a: "2"}, expectations: [{query: "", total: 1}]}
 `
 	const want = `{"package":{"common":{"unit":"<kg>","version":1.10},"name":"n","other":{"since":2000,"unit":"g"}},"resource":{"herbarium":{"access":"open"},"path":"a.csv",` +
 		`"since":"2024-02-29","unit":"<kg>","version":1.10}}`

@@ -44,6 +44,7 @@ func TestRead_limits(t *testing.T) {
 		"true values":        {field(`"type":"boolean","trueValues":` + listOf(herb.MaxValues+1, `"x"`)), herb.MaxValues},
 		"fields":             {`"schema":{"fields":` + listOf(herb.MaxFields+1, `{"name":"a"}`) + `}`, herb.MaxFields},
 		"primary key":        {`"schema":{"primaryKey":` + listOf(herb.MaxKeyFields+1, `"a"`) + `}`, herb.MaxKeyFields},
+		"exclude":            {own(`"exclude":{"a":` + listOf(herb.MaxIncluded+1, `"x"`) + `}`), herb.MaxIncluded},
 		"include":            {own(`"include":{"a":` + listOf(herb.MaxIncluded+1, `"x"`) + `}`), herb.MaxIncluded},
 		"expectations":       {own(`"expectations":` + listOf(herb.MaxExpectations+1, `{"query":"","total":1}`)), herb.MaxExpectations},
 		"charts":             {own(`"charts":` + listOf(herb.MaxCharts+1, `{"by":"a"}`)), herb.MaxCharts},
@@ -83,7 +84,7 @@ func FuzzApply(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"resources":[{"path":"a.csv"}]}`, "resources: [{path: a.csv, schema: {fields: [{name: a, type: date, format: '%d.%m.%Y'}]}}]",
 		`{"title":"T","licenses":[{"name":"CC0"}],"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a","type":"boolean","trueValues":["x"]}],"missingValues":["NA"],"primaryKey":"a"},
-		"herbarium":{"access":"key","order":"-a","include":{"a":["1"]},"expectations":[{"query":"a=1","total":1}],"charts":[{"by":"a"}],"map":{"latitude":"a","longitude":"b"}},
+		"herbarium":{"access":"key","order":"-a","include":{"a":["1"]},"exclude":{"a":["2"]},"expectations":[{"query":"a=1","total":1}],"charts":[{"by":"a"}],"map":{"latitude":"a","longitude":"b"}},
 		"dialect":{"delimiter":";","headerRows":[1,2],"headerJoin":" ","commentChar":"#","skipRows":["#",3]}}]}`,
 		"a: &a [1, 2]\nb: [*a, *a]\nresources: [*a]", `{"resources":[{"path":"a.csv","herbarium":{"source":"public"}}]}`,
 	} {

@@ -174,6 +174,12 @@ func settingMembers(s *source.Source) []binding {
 	return []binding{
 		{"access", custom{func(n node) { s.Access = readAccess(n) }, func() any { return string(s.Access) }}},
 		{"order", custom{func(n node) { s.Order = readOrder(n) }, func() any { return written(orderMembers(&s.Order)) }}},
+		{"coordinates", custom{func(n node) { s.Coordinates = readCoordinates(n) }, func() any {
+			if s.Coordinates.None {
+				return noCoordinates
+			}
+			return written(coordinatesMembers(&s.Coordinates))
+		}}},
 		{"map", custom{func(n node) { s.Map = readMap(n) }, func() any { return written(mapMembers(&s.Map)) }}},
 		{"charts", custom{func(n node) { s.Charts = readCharts(n) }, func() any { return writtenList(s.Charts, chartMembers) }}},
 		{"source", custom{func(n node) { s.Settings.Public = readSourceAccess(n) }, func() any {
@@ -182,19 +188,26 @@ func settingMembers(s *source.Source) []binding {
 			}
 			return nil
 		}}},
-		{"include", custom{func(n node) { s.Include = readInclude(n) }, func() any {
-			var conditions members
-			for _, i := range s.Include {
-				conditions = append(conditions, member{i.Column, i.Values})
-			}
-			return conditions
-		}}},
+		{"parquet", &s.Parquet},
+		{"include", conditions(&s.Include)},
+		{"exclude", conditions(&s.Exclude)},
 		{"expectations", custom{func(n node) {
 			for _, item := range n.shortList(herb.MaxExpectations) {
 				s.Expectations = append(s.Expectations, readExpectation(item))
 			}
 		}, func() any { return writtenList(s.Expectations, expectationMembers) }}},
 	}
+}
+
+// conditions binds a setting that has conditions on rows.
+func conditions(to *[]source.Condition) custom {
+	return custom{func(n node) { *to = readConditions(n) }, func() any {
+		var all members
+		for _, c := range *to {
+			all = append(all, member{c.Column, c.Values})
+		}
+		return all
+	}}
 }
 
 func writtenList[T any](items []T, bind func(*T) []binding) (list []members) {
@@ -217,6 +230,14 @@ func orderMembers(o *herb.Order) []binding {
 		}
 		return nil
 	}}}}
+}
+
+// coordinatesMembers are those of the setting coordinates, unless it is noCoordinates.
+func coordinatesMembers(c *source.Coordinates) []binding {
+	return []binding{
+		{"latitude", &c.Latitude}, {"longitude", &c.Longitude}, {"field", &c.Field},
+		{"notation", custom{func(n node) { n.assign((*string)(&c.Notation)) }, func() any { return string(c.Notation) }}},
+	}
 }
 
 func mapMembers(m *source.MapFields) []binding {

@@ -144,7 +144,8 @@ func settings(s source.Source) members {
 	all, comment := written(settingMembers(&s)), ""
 	for _, example := range []string{
 		`order: -date  # of a listing without sort: latest first`,
-		`include: {status: [published]}  # rows with other values are excluded`,
+		`include: {status: [published]}  # rows with other values are left out`,
+		`exclude: {name: [Total]}  # rows with these values are left out`,
 		`expectations: [{query: "category=tree", total: 12}]  # must hold before a new version goes live`,
 	} {
 		name, _, _ := strings.Cut(example, ":")

@@ -47,6 +47,28 @@ func readOrder(n node) (o herb.Order) {
 	return o
 }
 
+// noCoordinates is the setting of a dataset whose records have no position.
+const noCoordinates = "none"
+
+// readCoordinates reads "none", {latitude, longitude} or {field, notation}.
+func readCoordinates(n node) (c source.Coordinates) {
+	if n.value == noCoordinates {
+		return source.Coordinates{None: true}
+	}
+	const valid = "must be none, {latitude, longitude} or {field, notation}"
+	if _, ok := n.value.(object); !ok {
+		n.fail(valid)
+		return c
+	}
+	n.bindOwn(coordinatesMembers(&c))
+	isPair := c.Latitude != "" && c.Longitude != "" && c.Field == "" && c.Notation == "" && c.Latitude != c.Longitude
+	isField := c.Field != "" && c.Latitude == "" && c.Longitude == "" && slices.Contains(herb.CoordinatesNotations(), c.Notation)
+	if !isPair && !isField {
+		n.fail(valid + "; notations: lat,lon; lon,lat; wkt; geojson")
+	}
+	return c
+}
+
 func readMap(n node) (m source.MapFields) {
 	n.bindOwn(mapMembers(&m))
 	if m.Latitude == "" || m.Longitude == "" {
@@ -70,8 +92,8 @@ func readCharts(n node) (charts []herb.PinnedChart) {
 	return charts
 }
 
-// readInclude reads the conditions for rows: one value or a list of values by column.
-func readInclude(n node) (out []source.Include) {
+// readConditions reads conditions on rows: one value or a list of values by column.
+func readConditions(n node) (out []source.Condition) {
 	n.isObject()
 	for _, name := range n.names() {
 		m := n.member(name)
@@ -80,9 +102,9 @@ func readInclude(n node) (out []source.Include) {
 		}
 		values := m.texts()
 		if len(values) == 0 {
-			m.fail("lists no value; list the values of rows to include, \"\" for an empty one")
+			m.fail("lists no value; list values of rows, \"\" for an empty one")
 		}
-		out = append(out, source.Include{Column: name, Values: values})
+		out = append(out, source.Condition{Column: name, Values: values})
 	}
 	return out
 }

@@ -28,8 +28,8 @@ const everything = `{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"
 			"herbarium":{"from":"id","searchable":false,"filterable":true,"sortable":true,"weight":2}},
 		{"name":"day","type":"date","format":"%d/%m/%Y","herbarium":{"searchable":false,"filterable":true,"sortable":true}},
 		{"name":"ok","type":"boolean","trueValues":["yes"],"falseValues":["no"],"herbarium":{"searchable":true,"filterable":false,"sortable":false}}]},
-	"herbarium":{"access":"key","order":{"field":"day","order":"desc"},"map":{"latitude":"no","longitude":"no"},"source":"public",
-		"charts":[{"by":["day:month","no"],"measure":"mean:no"},{"measure":"count"}],"include":{"s":["p",""],"t":["q"]},
+	"herbarium":{"access":"key","order":{"field":"day","order":"desc"},"coordinates":{"field":"a","notation":"lat,lon"},"map":{"latitude":"no","longitude":"no"},"source":"public","parquet":true,
+		"charts":[{"by":["day:month","no"],"measure":"mean:no"},{"measure":"count"}],"include":{"s":["p",""],"t":["q"]},"exclude":{"s":["Total",""]},
 		"expectations":[{"query":"","total":0},{"query":"no=1","min":1,"max":2,"first":{"no":"1"}}]}}]}`
 
 // TestWriter_roundTrip reads a descriptor, writes what was read, and reads it again.
@@ -88,7 +88,7 @@ func TestWriter_complete(t *testing.T) {
 	if err := json.Unmarshal([]byte(schemas.DataPackage), &schema); err != nil {
 		t.Fatal(err)
 	}
-	for _, def := range []string{"resourceSettings", "fieldSettings", "order", "map", "chart", "expectation"} {
+	for _, def := range []string{"resourceSettings", "fieldSettings", "order", "coordinates", "map", "chart", "expectation"} {
 		for _, name := range slices.Sorted(maps.Keys(schema.Defs[def].Properties)) {
 			if !strings.Contains(everything, `"`+name+`":`) {
 				t.Errorf("%s: %s is missing", def, name)

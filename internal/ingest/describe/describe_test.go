@@ -221,7 +221,8 @@ resources:
     herbarium:
       # More settings:
       # order: -date  # of a listing without sort: latest first
-      # include: {status: [published]}  # rows with other values are excluded
+      # include: {status: [published]}  # rows with other values are left out
+      # exclude: {name: [Total]}  # rows with these values are left out
       # expectations: [{query: "category=tree", total: 12}]  # must hold before a new version goes live
       access: open # or key: listing the records requires a key
 `
@@ -262,7 +263,7 @@ func TestDescribe_Descriptor(t *testing.T) {
 		"description":"D","dialect":{"delimiter":"|","commentChar":"#","headerRows":[1]},
 		"schema":{"primaryKey":"no","missingValues":["NA"],"fields":[{"name":"no","herbarium":{"from":"id","weight":2,"searchable":true}},
 			{"name":"when","description":"W","missingValues":["NA","x"],"herbarium":{}}]},
-		"herbarium":{"access":"key","order":"-when","map":{"latitude":"no","longitude":"no"},"charts":[{"by":["when:month","no"],"measure":"mean:no"},{"by":"no"}],"include":{"s":["p","q"]},"expectations":[{"query":"","min":1,"max":2,"first":{"no":"1"}}]}}]}`)
+		"herbarium":{"access":"key","order":"-when","map":{"latitude":"no","longitude":"no"},"charts":[{"by":["when:month","no"],"measure":"mean:no"},{"by":"no"}],"include":{"s":["p","q"]},"exclude":{"s":["r"]},"expectations":[{"query":"","min":1,"max":2,"first":{"no":"1"}}]}}]}`)
 	content, err := write(t, dir, true)
 	if err != nil {
 		t.Fatal(err)

@@ -266,7 +266,7 @@ resources:
 			},
 			Fields: []source.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
 			Order:        herb.Order{Field: "a", Desc: true},
-			Include:      []source.Include{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
+			Include:      []source.Condition{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
 			Expectations: []herb.Expectation{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}, {Min: new(0), Max: new(3)}},
 		}}
 		if diff := cmp.Diff(want, got); diff != "" {

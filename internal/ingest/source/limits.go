@@ -15,14 +15,12 @@ func (s Source) checkLimits() error {
 			herb.TextLimit{Name: "the description", Text: s.Description, Max: herb.MaxDescription}),
 		herb.CheckCount("the fields", len(s.Fields), herb.MaxFields),
 		checkValues("the missing values", s.Missing),
-		herb.CheckCount("the conditions of include", len(s.Include), herb.MaxFields),
+		checkConditions("include", s.Include),
+		checkConditions("exclude", s.Exclude),
 		herb.CheckCount("the expectations", len(s.Expectations), herb.MaxExpectations),
 		herb.CheckCount("the charts", len(s.Charts), herb.MaxCharts),
 		herb.CheckCount("the fields of the primary key", len(s.PrimaryKey), herb.MaxKeyFields),
 	)
-	for _, i := range s.Include {
-		err = cmp.Or(err, herb.CheckCount(fmt.Sprintf("the values of %.60q in include", i.Column), len(i.Values), herb.MaxIncluded))
-	}
 	for i := 0; i < len(s.Fields) && err == nil; i++ {
 		err = s.Fields[i].checkLimits(fmt.Sprintf("field %d, %.60q", i+1, s.Fields[i].Name))
 	}
@@ -43,6 +41,15 @@ func (f FieldSetting) checkLimits(name string) error {
 		checkValues("the true values of "+name, f.Schema.TrueValues),
 		checkValues("the false values of "+name, f.Schema.FalseValues),
 	)
+}
+
+// checkConditions checks the conditions of a setting.
+func checkConditions(setting string, conditions []Condition) error {
+	err := herb.CheckCount("the conditions of "+setting, len(conditions), herb.MaxFields)
+	for _, c := range conditions {
+		err = cmp.Or(err, herb.CheckCount(fmt.Sprintf("the values of %.60q in %s", c.Column, setting), len(c.Values), herb.MaxIncluded))
+	}
+	return err
 }
 
 // checkValues checks values that each value of a column is compared with.

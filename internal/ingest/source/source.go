@@ -45,11 +45,15 @@ type Source struct {
 	Shared       *file.Shared       `json:"-"`      // the file, if other sources read it too; nil if this is the only one
 	Dialect      rows.Options       // how the files are written
 	Missing      []string           // values that mean a missing value, in addition to the empty one
-	Include      []Include          // conditions for a row to become a record; all must hold
-	Included     []Include          `json:"-"` // conditions that the rows of a merged file have met already
+	Include      []Condition        // for a row to become a record; all must hold
+	Exclude      []Condition        `json:",omitempty"` // for a row to be left out; one suffices
+	Included     []Condition        `json:"-"`          // Include of the rows of a merged file, which was applied already
+	Excluded     []Condition        `json:"-"`          // Exclude of them
 	Order        herb.Order         // default order of a listing
-	Map          MapFields          `json:",omitzero"`  // coordinates that the map shows; zero if they are detected
+	Coordinates  Coordinates        `json:",omitzero"`  // where the records are; zero if it is recognized
+	Map          MapFields          `json:",omitzero"`  // the same, in descriptors for earlier releases
 	Charts       []herb.PinnedChart `json:",omitempty"` // shown with the description
+	Parquet      bool               `json:",omitempty"` // the Parquet file is built before the version goes live
 	PrimaryKey   []string           // fields that together identify a record
 	UniqueKeys   [][]string         `json:",omitempty"` // fields that together differ in all records
 	Expectations []herb.Expectation `json:"Goldens"`    // the JSON name is part of source hashes
@@ -69,11 +73,24 @@ type Inherited struct {
 	Hidden []string
 }
 
+// Coordinates are the fields with the coordinates of the records: two fields, or one with both.
+type Coordinates struct {
+	None                bool                     `json:",omitempty"` // the records have none
+	Latitude, Longitude string                   `json:",omitempty"`
+	Field               string                   `json:",omitempty"`
+	Notation            herb.CoordinatesNotation `json:",omitempty"` // of Field
+}
+
+// Fields returns the coordinates of a version.
+func (c Coordinates) Fields() herb.Coordinates {
+	return herb.Coordinates{Latitude: c.Latitude, Longitude: c.Longitude, Field: c.Field, Notation: c.Notation}
+}
+
 // MapFields are the fields with the coordinates of the records.
 type MapFields struct{ Latitude, Longitude string }
 
-// Include is a condition for a row to become a record: the column has one of the values.
-type Include struct {
+// Condition is a condition on a row: the column has one of the values, compared byte by byte.
+type Condition struct {
 	Column string
 	Values []string
 }
@@ -172,7 +189,7 @@ func (s Source) Release() { s.Shared.Release() }
 
 // Narrows reports whether settings exclude rows or cells.
 func (s Source) Narrows() bool {
-	return len(s.Include) > 0 || len(s.Missing) > 0 || slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
+	return len(s.Include)+len(s.Exclude) > 0 || len(s.Missing) > 0 || slices.ContainsFunc(s.Fields, func(f FieldSetting) bool { return f.Missing != nil })
 }
 
 // Normalize returns the source with defaults filled in. It fails if a setting is invalid.

@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/typed"
 )
 
 // SharedDir is a data folder on which any number of libraries can be opened, as by several
@@ -72,7 +73,7 @@ func (s *SharedDir) Files(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if slices.Contains([]string{".segment", ".source", ".part", ".tmp"}, filepath.Ext(e.Name())) {
+		if slices.Contains([]string{".segment", ".source", ".parquet", ".part", ".tmp"}, filepath.Ext(e.Name())) {
 			out = append(out, e.Name())
 		}
 	}
@@ -102,6 +103,8 @@ func (StaticMutable) Stream(context.Context, *query.Request) (query.Stream, erro
 func (StaticMutable) Facets(context.Context, *query.FacetRequest) (query.Facets, error) {
 	return query.Facets{Total: 1}, nil
 }
+
+func (StaticMutable) Types() ([]typed.Column, error) { return typed.Texts(1), nil }
 
 func (StaticMutable) Grid(context.Context, *query.GridRequest) (query.Grid, error) {
 	return query.Grid{Total: 1}, nil

@@ -11,6 +11,13 @@ export function listing() {
   return query;
 }
 
+// listingHere is listing with the page number, for changes that leave the rows in their places.
+export function listingHere() {
+  const query = listing(), page = new URLSearchParams(location.search).get("page");
+  if (page) query.set("page", page);
+  return query;
+}
+
 // addressOf returns the address of the page with a query.
 export const addressOf = (query) => location.pathname + (query.size ? "?" + query : "");
 

@@ -1,14 +1,14 @@
 // The menu of a cell: copy its value, filter by it, exclude it. A secondary click, the menu key, Shift+F10 or "m" opens it.
 
-import { $, $$, on } from "./dom.js";
+import { $, $$, grid, on } from "./dom.js";
 import { listing, show } from "./address.js";
 import { copyText, shownValue } from "./copy.js";
 import { openMenu } from "./popup.js";
 
 const bodyCell = "#grid tbody td";
 
-// headerOf returns the header of the column of a cell.
-const headerOf = (cell) => cell.closest("table").tHead.rows[0].cells[cell.cellIndex];
+// headerOf returns the header of the column of a cell, whose row may have left the table.
+export const headerOf = (cell) => $("thead tr", grid()).cells[cell.cellIndex];
 
 // rawOf returns the value of a cell as the dataset has it. Long values are not part of the page.
 export async function rawOf(cell) {

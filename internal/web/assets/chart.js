@@ -1,31 +1,16 @@
 // The chart: exact values at the pointer and the focus, arrow keys between its parts, and the picture as a PNG file.
 
-import { showTip } from "./app.js";
+import { hidePart } from "./chart-tips.js";
 
 const plots = () => [...document.querySelectorAll(".plot")];
-const hits = (plot) => [...plot.querySelectorAll(".hits a")];
-const hitOf = (event) => event.target.closest?.(".plot .hits a");
+const hits = (plot) => [...plot.querySelectorAll(".hits > *")]; // links, or marks without rows to lead to
+const hitOf = (event) => event.target.closest?.(".plot .hits > *");
 
 // enhance replaces the titles by tips, and makes each chart one Tab stop.
 function enhance() {
   for (const title of document.querySelectorAll(".plot .hits title")) title.remove();
   for (const plot of plots()) hits(plot).forEach((a, i) => a.setAttribute("tabindex", i ? "-1" : "0"));
 }
-
-document.addEventListener("pointermove", (event) => {
-  const a = hitOf(event);
-  if (!a) return;
-  const { clientX: x, clientY: y } = event;
-  showTip(a.getAttribute("aria-label"), { left: x + 14, right: x + 14, top: y - 6, bottom: y + 12 });
-});
-document.addEventListener("pointerout", (event) => hitOf(event) && showTip(""));
-document.addEventListener("focusin", (event) => {
-  const a = hitOf(event);
-  if (!a || !a.matches(":focus-visible")) return;
-  const r = a.getBoundingClientRect();
-  showTip(a.getAttribute("aria-label"), { left: r.left + r.width / 2, right: r.right, top: r.top, bottom: r.top + Math.min(r.height, 30) });
-});
-document.addEventListener("focusout", (event) => hitOf(event) && showTip(""));
 
 document.addEventListener("keydown", (event) => {
   const a = hitOf(event);
@@ -61,5 +46,5 @@ document.addEventListener("click", (event) => {
   if (button) savePNG(button.dataset);
 });
 
-document.addEventListener("shown", () => (showTip(""), enhance()));
+document.addEventListener("shown", () => (hidePart(), enhance()));
 enhance();

@@ -1,7 +1,7 @@
 // Columns: several sort fields, the menu of a column, the menu of all columns, moving by drag, and statistics.
 
 import { $, $$, on, onShow } from "./dom.js";
-import { listing, show, withWidth } from "./address.js";
+import { listing, listingHere, show, withWidth } from "./address.js";
 import { copyText } from "./copy.js";
 import { visit } from "./nav.js";
 import { place } from "./popup.js";
@@ -38,7 +38,7 @@ function addActions(target) {
   add("Move left", () => move(-1));
   add("Move right", () => move(1));
   if (others().length) add("Hide", () => showFields(others()));
-  if (listing().getAll("_width").some((width) => width.startsWith(field + ":"))) add("Default width", () => show(withWidth(listing(), field)));
+  if (listing().getAll("_width").some((width) => width.startsWith(field + ":"))) add("Default width", () => show(withWidth(listingHere(), field)));
   add("Copy name", () => copyText(field, "Name"));
 }
 
@@ -140,7 +140,7 @@ const shownFields = () => requested ?? $$("#grid th[data-field]").map((th) => th
 // showFields shows columns in an order, of which the first stays in view.
 function showFields(fields) {
   requested = fields;
-  const query = listing();
+  const query = listingHere();
   query.delete("_column");
   query.delete("_fields");
   query.delete("_pin");

@@ -72,7 +72,7 @@ document.addEventListener("toggle", ({ target }) => {
 on("keydown", "input[name=_find]", (event, box) => {
   if (event.key !== "Enter") return;
   event.preventDefault();
-  $("li:not([hidden]) :is(button, input:not(:checked))", $(".fields", box.form))?.click();
+  $("li:not([hidden]) :is(a, button, input:not(:checked))", $(".fields", box.form))?.click();
 });
 
 export const foldText = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();

@@ -1,5 +1,6 @@
-// Distributions in the header of the grid. They are requested after the rows, for the columns in view, and stay until
-// new ones arrive. The pointer shows a range and its count; a click filters by it; a drag selects several.
+// Distributions in the header of the grid and in the forms of ranges. They are requested after the rows, for the columns in
+// view and for open forms, and stay until new ones arrive. The pointer shows a range and its count; a click filters by it; a drag
+// selects several.
 
 import { $, $$, grid, on, onShow, swap } from "./dom.js";
 import { fill, listing } from "./address.js";
@@ -16,7 +17,7 @@ function missingDistributions() {
     const r = picture.getBoundingClientRect();
     return r.width && r.right > area.left - area.width / 2 && r.left < area.right + area.width / 2;
   };
-  return $$("thead .distribution:not([data-loaded], [data-requested])", grid()).filter(near).slice(0, Number(table.dataset.maxDistributions));
+  return $$("#grid thead .distribution:not([data-loaded], [data-requested])").filter(near).slice(0, Number(table.dataset.maxDistributions));
 }
 
 async function loadDistributions() {
@@ -31,18 +32,38 @@ async function loadDistributions() {
   if (!part) return; // failed, or another page is shown
   for (const next of $$(".distribution", part)) {
     const picture = document.getElementById(next.id);
-    if (!picture) continue;
-    next.dataset.loaded = "";
-    for (const title of $$("title", next)) { // the tip replaces it
-      title.parentNode.dataset.label = title.textContent;
-      title.remove();
-    }
-    for (const a of $$("a", next)) a.setAttribute("tabindex", "-1"); // the grid is one Tab stop
-    patchNode(picture, next);
+    if (picture) showPicture(picture, next);
   }
   if (missingDistributions().length) loadDistributions();
   else delete grid().dataset.loading;
 }
+
+// showPicture changes a distribution into a requested one.
+function showPicture(picture, next) {
+  next.id = picture.id;
+  next.dataset.loaded = "";
+  for (const title of $$("title", next)) { // the tip replaces it
+    title.parentNode.dataset.label = title.textContent;
+    title.remove();
+  }
+  for (const a of $$("a", next)) a.setAttribute("tabindex", "-1"); // the grid is one Tab stop; forms have inputs
+  patchNode(picture, next);
+}
+
+// loadBrushes requests the distributions of open forms.
+function loadBrushes() {
+  const path = swap()?.dataset.distributions;
+  if (!path) return;
+  for (const picture of $$("details[open] > .filter > .distribution:not([data-loaded], [data-requested])")) {
+    picture.dataset.requested = "";
+    const query = listing();
+    query.append("_columns", picture.parentNode.dataset.filter);
+    fetchPart(path + "?" + query).then((part) => part && showPicture(picture, $(".distribution", part)));
+  }
+}
+
+document.addEventListener("toggle", loadBrushes, true);
+onShow(loadBrushes);
 
 let scrollFrame = 0;
 document.addEventListener("scroll", (event) => {
@@ -66,7 +87,7 @@ function markBars(from, to) {
   $$(".bar", brush.histogram).forEach((bar, i) => bar.classList.toggle("sel", i >= Math.min(from, to) && i <= Math.max(from, to)));
 }
 
-on("pointerdown", "#grid .hist:not(.fixed)", (event, histogram) => {
+on("pointerdown", ".distribution .hist:not(.fixed)", (event, histogram) => {
   if (event.button) return;
   event.preventDefault(); // no text selection
   const at = barAt(histogram, event.clientX);
@@ -74,7 +95,7 @@ on("pointerdown", "#grid .hist:not(.fixed)", (event, histogram) => {
   if (event.pointerType !== "touch") histogram.setPointerCapture(event.pointerId);
 });
 
-on("pointermove", "#grid .hist", (event, histogram) => {
+on("pointermove", ".distribution .hist", (event, histogram) => {
   const bars = $$(".bar", histogram);
   const at = barAt(histogram, event.clientX);
   const label = bars[at].dataset.label; // of a picture that does not filter
@@ -89,7 +110,7 @@ on("pointermove", "#grid .hist", (event, histogram) => {
   showTip(`${range}: ${rows.toLocaleString("en")} ${rows === 1 ? "row" : "rows"}`, histogram.getBoundingClientRect());
 });
 
-on("pointerup", "#grid .hist", (event, histogram) => {
+on("pointerup", ".distribution .hist", (event, histogram) => {
   if (brush?.histogram !== histogram) return;
   const bars = $$(".bar", histogram);
   const first = Math.min(brush.from, brush.to), last = Math.max(brush.from, brush.to);
@@ -99,7 +120,7 @@ on("pointerup", "#grid .hist", (event, histogram) => {
 });
 
 document.addEventListener("pointercancel", () => (brush = null));
-document.addEventListener("pointerout", (event) => !brush && event.target.closest?.("#grid .hist, #grid .proportion") && showTip(""));
+document.addEventListener("pointerout", (event) => !brush && event.target.closest?.(".distribution .hist, #grid .proportion") && showTip(""));
 on("pointerover", "#grid .proportion", (event, p) => showTip(p.ariaLabel, p.getBoundingClientRect()));
 
 onShow(loadDistributions);

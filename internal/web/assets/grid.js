@@ -3,13 +3,14 @@
 
 import { $, $$, grid, on, onShow } from "./dom.js";
 import { visit } from "./nav.js";
+import { currentWalk, moveBy, numberOf, rowAt, rowsInWindow } from "./position.js";
+import { bringRow, onRows } from "./rows.js";
 
-const rows = () => $$("tr", grid() ?? document.createElement("table"));
 const cellOf = (element) => element?.closest?.("#grid th, #grid td");
 
 // rowsPerScreen returns the number of rows that fit between the header and the bottom of the grid.
-function rowsPerScreen() {
-  const row = $("tbody tr", grid());
+export function rowsPerScreen() {
+  const row = $("tbody tr", grid()) ?? $("tr", grid()); // the header if there are no rows
   return Math.max(1, Math.floor((grid().clientHeight - $("thead", grid()).offsetHeight) / row.offsetHeight) - 1);
 }
 
@@ -33,10 +34,10 @@ export const isCards = () => getComputedStyle($("thead", grid())).display === "n
 function setStop(cell) {
   for (const other of $$("tr > [tabindex='0']", grid())) other.tabIndex = -1;
   cell.tabIndex = 0;
-  stopAt = [cell.parentElement.rowIndex, cell.cellIndex];
+  stopAt = [numberOf(cell.parentElement), cell.cellIndex];
 }
 
-let stopAt = [1, 1]; // row and column of the Tab stop
+let stopAt = [1, 1]; // row in the listing and column of the Tab stop
 
 // focusRows moves the focus to the cell of the rows that was focused last. It returns false if there are no rows.
 export function focusRows() {
@@ -50,35 +51,77 @@ export function focusRows() {
 export function revealRow(row) {
   const area = grid(), box = area.getBoundingClientRect(), at = row.getBoundingClientRect();
   const top = box.top + $("thead", area).offsetHeight;
-  if (at.top < top) area.scrollTop -= top - at.top;
-  else if (at.bottom > box.top + area.clientHeight) area.scrollTop += at.bottom - box.top - area.clientHeight;
+  if (at.top < top) moveBy(at.top - top);
+  else if (at.bottom > box.top + area.clientHeight) moveBy(at.bottom - box.top - area.clientHeight);
 }
 
 // The row numbers and the first column stay in view.
 const isPinned = (cell) => cell.cellIndex < 2;
 const pinnedEnd = (cell) => cell.parentElement.cells[1].getBoundingClientRect().right;
 
-function moveTo(row, column) {
-  const all = rows();
-  const cells = all[Math.max(0, Math.min(row, all.length - 1))]?.cells;
-  focusCell(cells?.[Math.max(0, Math.min(column, cells.length - 1))]);
+// rowsOfGrid returns the positions of the first and the last row that the keyboard reaches without leaving the page.
+function rowsOfGrid() {
+  if (currentWalk()) return [1, currentWalk().total];
+  const all = $$("tbody tr", grid());
+  return all.length ? [numberOf(all[0]), numberOf(all.at(-1))] : [1, 0];
+}
+
+let awaited = null; // the cell that is focused once its row is loaded
+
+// moveTo focuses the cell in a row, 0 being the header, and loads the row if the page does not have it.
+export function moveTo(number, column) {
+  const [first, last] = rowsOfGrid();
+  const to = number <= 0 || last < first ? 0 : Math.max(first, Math.min(number, last));
+  const row = rowAt(to);
+  awaited = row ? null : { number: to, column };
+  if (row) return focusCell(row.cells[Math.max(0, Math.min(column, row.cells.length - 1))]);
+  bringRow(to);
+}
+
+// Rows that are loaded get the Tab stop and the focus that they had before, or that the keyboard is on the way to.
+onRows(({ detail: { stop } }) => {
+  const area = grid();
+  prepareCells(area);
+  const lost = stop && !document.activeElement.matches("#grid *") ? stop : null;
+  if (lost && !awaited) {
+    left = lost;
+    area.tabIndex = -1;
+    area.focus({ preventScroll: true });
+  }
+  const to = awaited ?? (document.activeElement === area ? left : null);
+  const cell = to && rowAt(to.number)?.cells[Math.min(to.column, rowAt(to.number).cells.length - 1)];
+  if (!cell) return;
+  setStop(cell);
+  if (awaited) focusCell(cell);
+  else cell.focus({ preventScroll: true });
+  awaited = left = null;
+});
+
+let left = null; // the focused cell, whose row has left the table
+
+// placeOf returns the position of the cell that the keyboard acts on.
+function placeOf(target) {
+  if (awaited) return awaited;
+  if (target === grid()) return left;
+  const cell = cellOf(target);
+  return cell && { number: numberOf(cell.parentElement), column: cell.cellIndex };
 }
 
 document.addEventListener("keydown", (event) => {
-  const cell = cellOf(event.target);
-  if (!cell || event.target.closest(".popover, input") || event.altKey || event.metaKey || event.isComposing) return;
-  const all = rows(), row = all.indexOf(cell.parentElement), column = cell.cellIndex;
+  const cell = cellOf(event.target), at = placeOf(event.target);
+  if (!at || !grid().contains(event.target) || event.target.closest(".popover, input") || event.altKey || event.metaKey || event.isComposing) return;
+  const row = at.number, { column } = at, [first, last] = rowsOfGrid();
   const ends = event.ctrlKey;
   const keys = {
-    ArrowUp: () => moveTo(row - 1, column),
-    ArrowDown: () => moveTo(row + 1, column),
+    ArrowUp: () => moveTo(row === first ? 0 : row - 1, column),
+    ArrowDown: () => moveTo(row ? row + 1 : first, column),
     ArrowLeft: () => moveTo(row, column - 1),
     ArrowRight: () => moveTo(row, column + 1),
-    Home: () => moveTo(ends ? 1 : row, 0),
-    End: () => moveTo(ends ? all.length - 1 : row, cell.parentElement.cells.length - 1),
-    PageUp: () => row <= 1 ? turnPage("prev", column) : moveTo(Math.max(1, row - rowsPerScreen()), column),
-    PageDown: () => row === all.length - 1 ? turnPage("next", column) : moveTo(row + rowsPerScreen(), column),
-    Enter: () => openCell(cell),
+    Home: () => moveTo(ends ? first : row, 0),
+    End: () => moveTo(ends ? last : row, rowAt(0).cells.length - 1),
+    PageUp: () => row <= first ? turnPage("prev", column) : moveTo(Math.max(first, row - rowsPerScreen()), column),
+    PageDown: () => row === last ? turnPage("next", column) : moveTo(Math.max(first, row + rowsPerScreen()), column),
+    Enter: () => cell && openCell(cell),
   };
   if (ends && !["Home", "End"].includes(event.key)) return;
   if (!keys[event.key] || event.shiftKey) return;
@@ -86,12 +129,14 @@ document.addEventListener("keydown", (event) => {
   keys[event.key]();
 });
 
-// turnPage goes on with the next row, the first one of the next page, or with the last one of the page before.
+// turnPage goes on with the next row, the first one of the next page, or with the last one of the page before, if a page shows its
+// own rows only.
 async function turnPage(rel, column) {
-  const link = $(`.pages a[rel=${rel}]`);
+  const link = !currentWalk() && $(`.pages a[rel=${rel}]`);
   if (!link) return;
   await visit(link.href);
-  moveTo(rel === "next" ? 1 : rows().length - 1, column);
+  const [first, last] = rowsOfGrid();
+  moveTo(rel === "next" ? first : last, column);
 }
 
 // openCell opens the record of a cell, or the menu of a column.
@@ -110,7 +155,8 @@ let searched = null; // for which matches have been scrolled into view
 onShow(({ detail }) => {
   const area = grid();
   if (!area) return;
-  if (detail?.top !== undefined) area.scrollTop = detail.top; // other rows begin at the top
+  awaited = left = null;
+  if (detail?.top !== undefined && !currentWalk()) area.scrollTop = detail.top; // other rows begin at the top
   const table = $("table", area);
   if (!table) return;
   area.removeAttribute("tabindex"); // its cells can be focused instead
@@ -120,22 +166,33 @@ onShow(({ detail }) => {
     return;
   }
   table.setAttribute("role", "grid");
-  for (const e of $$(":is(a, button, summary, input):not([tabindex])", area)) if (!e.closest(".popover")) e.tabIndex = -1;
-  for (const cell of $$("tr > :not([tabindex])", area)) cell.tabIndex = -1;
-  const stops = $$("tr > [tabindex='0']", area);
-  for (const extra of stops.slice(1)) extra.tabIndex = -1;
-  if (!stops.length) (table.rows[stopAt[0]]?.cells[stopAt[1]] ?? $("tbody td", area) ?? $("th", area))?.setAttribute("tabindex", "0");
+  prepareCells(area);
   if (detail?.top === 0) beginAtTop();
   const now = new URLSearchParams(location.search).get("search");
   if (now !== searched) showMatch();
   searched = now;
 });
 
+// prepareCells makes one cell the Tab stop, and takes the others and the links within them out of the order of Tab.
+function prepareCells(area) {
+  if (isCards()) return;
+  for (const e of $$(":is(a, button, summary, input):not([tabindex])", area)) if (!e.closest(".popover")) e.tabIndex = -1;
+  for (const cell of $$("tr > :not([tabindex])", area)) cell.tabIndex = -1;
+  const stops = $$("tr > [tabindex='0']", area);
+  for (const extra of stops.slice(1)) extra.tabIndex = -1;
+  if (!stops.length) (rowAt(stopAt[0])?.cells[stopAt[1]] ?? firstInWindow()?.cells[1] ?? $("th", area))?.setAttribute("tabindex", "0");
+}
+
+// firstInWindow returns the first row in the window.
+const firstInWindow = () => currentWalk() && rowAt(rowsInWindow().first) || $("tbody tr", grid());
+
 // beginAtTop moves the Tab stop to the first of other rows, in the same column, and the focus with it, unless it is in view.
 function beginAtTop() {
   const area = grid(), stop = $("tbody [tabindex='0']", area);
-  if (!stop || stop.getBoundingClientRect().bottom <= area.getBoundingClientRect().bottom) return;
-  const first = $("tbody tr", area).cells[stop.cellIndex];
+  if (!stop) return;
+  const at = stop.getBoundingClientRect(), box = area.getBoundingClientRect();
+  if (at.top >= box.top && at.bottom <= box.bottom) return;
+  const first = firstInWindow().cells[stop.cellIndex];
   if (stop === document.activeElement) focusCell(first);
   else setStop(first);
 }

@@ -248,7 +248,6 @@ async function loadPoints(url) {
 
 // loadCells requests the numbers of rows in cells of a few pixels.
 async function loadCells() {
-  if (!map.dataset.grid) return; // the cells of the server stay
   const { width, height } = place();
   const count = (pixels) => Math.min(256, Math.max(1, Math.round(pixels / 5)));
   const cut = { _bounds: visibleBounds().join(), _columns: String(count(width)), _rows: String(count(height)) };
@@ -272,10 +271,12 @@ function showCall(cut) {
 
 // select filters by the area between two pixels.
 function select({ x0, y0, x1, y1 }) {
-  if (!map.dataset.range) return; // geometries have no ranges
   const { kx, ky, dx, dy } = place();
   const ends = [(Math.min(x0, x1) - dx) / kx, (Math.max(x0, x1) - dx) / kx, (dy - Math.max(y0, y1)) / ky, (dy - Math.min(y0, y1)) / ky];
-  visit(fill(map.dataset.range, ...degrees(ends).map(String)));
+  if (map.dataset.range) return visit(fill(map.dataset.range, ...degrees(ends).map(String)));
+  const within = (v, most) => Math.min(Math.max(v, -most), most);
+  const [west, east, south, north] = degrees(ends);
+  visit(fill(map.dataset.box, [within(west, 180), within(south, 90), within(east, 180), within(north, 90)].join()));
 }
 
 // openAt opens the row at a pixel, or enlarges the cell there.

@@ -8,13 +8,14 @@
 //   data-own             these attributes, also of the elements within, belong to the scripts
 
 import { Idiomorph } from "./idiomorph.js";
+import { mergeRows } from "./position.js";
 
 // morph changes an element of the page into another. With keepInput, the focused input keeps its text. With typing, rows below the
-// window change after the last key. With opens, the element is in a menu that opens.
-export function morph(old, next, { keepInput = true, typing = false, opens = false } = {}) {
+// window change after the last key. With merges, rows of other pages of the table stay. With opens, the element is in a menu that opens.
+export function morph(old, next, { keepInput = true, typing = false, merges = false, opens = false } = {}) {
   Idiomorph.morph(old, next, {
     callbacks: {
-      beforeNodeMorphed: (from, to) => !isPending(from, to, opens) && !isClosed(from, to) && !patchRows(from, to, typing),
+      beforeNodeMorphed: (from, to) => !isPending(from, to, opens) && !isClosed(from, to) && !patchRows(from, to, typing, merges),
       beforeAttributeUpdated: (name, element, change) => !isOwn(name, element, change, keepInput),
     },
   });
@@ -22,8 +23,10 @@ export function morph(old, next, { keepInput = true, typing = false, opens = fal
 
 // patchRows changes the rows of the grid node by node: they have no identity to be matched by, a general comparison of thousands
 // of cells takes several times as long, and new cells would have to be laid out. It returns false for other elements.
-function patchRows(from, to, typing) {
+function patchRows(from, to, typing, merges) {
   if (from.dataset?.morph !== "rows") return false;
+  if (merges) finishRows();
+  if (merges && mergeRows(from, to, patchNode)) return true;
   const rows = [...to.rows], old = [...from.rows];
   for (const row of old.splice(rows.length)) row.remove();
   const now = typing && from.closest("#grid") ? rowsInView(from) : rows.length;

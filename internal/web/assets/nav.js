@@ -1,9 +1,10 @@
 // Navigation: links within #swap are fetched, and the #swap element of the response is morphed into the current one. All
 // state is in the URL, so history, reload and sharing work as without this script.
 
-import { $, $$, announce, grid, on, swap } from "./dom.js";
+import { $, $$, announce, on, swap } from "./dom.js";
 import { morph } from "./morph.js";
 import { hideFailure, showFailure } from "./failure.js";
+import { positionInHistory } from "./position.js";
 
 // Only the response to the latest request is shown: earlier requests are aborted, and their responses are dropped.
 let latest = 0; // number of the latest request
@@ -47,7 +48,7 @@ export async function visit(to, { typing: byTyping = false, history: entry = "pu
   hideFailure();
   const began = performance.now();
   const around = document.activeElement.closest(".sheet, .pages"), before = new URL(shown);
-  if (entry === "push") history.replaceState({ top: grid()?.scrollTop ?? 0 }, "");
+  if (entry === "push") history.replaceState({ top: positionInHistory() }, "");
   if (entry !== "none") {
     const address = response.url + (response.url.includes("#") ? "" : new URL(url, location.href).hash);
     history[byTyping && typing ? "replaceState" : "pushState"](null, "", address);
@@ -55,18 +56,38 @@ export async function visit(to, { typing: byTyping = false, history: entry = "pu
   }
   shown = bare();
   document.title = page.title;
-  morph(swap(), next, { keepInput: entry !== "none", typing: byTyping });
+  const after = new URL(shown), isOtherPage = pageOfUrl(before) !== pageOfUrl(after);
+  const merges = versionOf(swap()) === versionOf(next) && tableOf(before) === tableOf(after);
+  morph(swap(), next, { keepInput: entry !== "none", typing: byTyping, merges });
   announce($("[data-announce]")?.textContent ?? "");
   const top = entry === "none" ? history.state?.top ?? 0 : 0;
-  document.dispatchEvent(new CustomEvent("shown", { detail: rowsOf(before) === rowsOf(new URL(shown)) ? {} : { top } }));
+  const stays = rowsOf(before) === rowsOf(after) && (!isOtherPage || merges && after.searchParams.has("_record") && entry !== "none");
+  document.dispatchEvent(new CustomEvent("shown", { detail: stays ? {} : { top } }));
   if (around && document.activeElement === document.body) $$("summary, a", around).find((e) => e.checkVisibility())?.focus(); // what was focused is gone
   lastShow = performance.now() - began;
 }
 
-// rowsOf returns what a URL says about the rows: filters, search, order and page. The other parameters say how they are shown.
+// rowsOf returns what a URL says about the rows besides their page: filters, search and order. The other parameters say how they
+// are shown.
 function rowsOf({ searchParams }) {
-  const isRows = ([name]) => !name.startsWith("_") || name.includes("[") || name === "_version";
+  const isRows = ([name]) => name !== "page" && (!name.startsWith("_") || name.includes("[") || name === "_version");
   return String(new URLSearchParams([...searchParams].filter(isRows)));
+}
+
+const pageOfUrl = ({ searchParams }) => searchParams.get("page") ?? "1";
+
+// tableOf returns what a URL says about the table besides the page and the open record: rows of both URLs belong together.
+function tableOf({ searchParams }) {
+  const others = ["page", "_record", "_row", "_facet", "_more", "_offset", "_values"];
+  return String(new URLSearchParams([...searchParams].filter(([name]) => !others.includes(name))));
+}
+
+const versionOf = (part) => $("table[data-more]", part)?.dataset.version ?? null;
+
+// setAddress changes the address of the page on the screen.
+export function setAddress(url) {
+  history.replaceState(history.state, "", url);
+  shown = bare();
 }
 
 let lastShow = 0; // time that the last page took the script, in milliseconds

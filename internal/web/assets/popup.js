@@ -63,9 +63,9 @@ tip.id = tip.className = "tip";
 tip.setAttribute("popover", "manual");
 tip.setAttribute("aria-hidden", "true"); // what it says is in the label of the element
 
-// showTip shows a text next to a rectangle; an empty text hides it.
-export function showTip(text, rect) {
-  if (!text) {
+// showTip shows a text or an element next to a rectangle; an empty text hides it.
+export function showTip(content, rect) {
+  if (!content) {
     if (tip.isConnected) tip.remove();
     return;
   }
@@ -73,6 +73,6 @@ export function showTip(text, rect) {
     document.getElementById("main").append(tip);
     tip.showPopover();
   }
-  tip.textContent = text;
+  tip.replaceChildren(content);
   place(tip, rect);
 }

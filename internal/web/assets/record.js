@@ -13,17 +13,17 @@ on("click", "#grid tbody tr", (event, row) => {
   else visit(href);
 });
 
-let openRow = null; // position on the page, empty in views without rows; null: no record is open
+let openRow = null; // id of its row, empty if the page does not have it; null: no record is open
 
 onShow(() => {
   const record = document.getElementById("record");
   const before = openRow;
   const row = grid() && $("tr.open", grid());
-  openRow = record ? row?.dataset.record ?? "" : null;
+  openRow = record ? row?.id ?? "" : null;
   if (row) revealRow(row);
   if (record && before === null) record.focus();
   else if (!record && before && document.activeElement === document.body) {
-    const column = $("tr > [tabindex='0']", grid())?.cellIndex ?? 1, closed = $(`tr[data-record="${before}"]`, grid());
+    const column = $("tr > [tabindex='0']", grid())?.cellIndex ?? 1, closed = document.getElementById(before);
     if (closed && isCards()) $("th a", closed).focus();
     else focusCell(closed?.cells[column]);
   }

@@ -1,7 +1,7 @@
 // Widths of columns: dragging the edge of a header, a double click on it, and Alt with the arrow keys.
 
 import { $, $$, grid, on } from "./dom.js";
-import { listing, show, withWidth } from "./address.js";
+import { listingHere, show, withWidth } from "./address.js";
 
 const widthStep = 16, edge = 6; // pixels
 
@@ -23,10 +23,7 @@ function setColumnWidth(th, pixels) {
 
 // saveWidth shows the page with the width of a column in its URL: cells have as much text as fits.
 function saveWidth(th, options) {
-  const query = withWidth(listing(), th.dataset.field, th.offsetWidth);
-  const page = new URLSearchParams(location.search).get("page");
-  if (page) query.set("page", page);
-  show(query, options);
+  show(withWidth(listingHere(), th.dataset.field, th.offsetWidth), options);
 }
 
 const atEdge = (event, th) => event.clientX > th.getBoundingClientRect().right - edge;

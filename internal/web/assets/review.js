@@ -127,6 +127,7 @@ async function refresh() {
   }
   if (!answer || saved !== before) return refreshLater(); // the page may be older than the last edit
   const { response, page } = answer;
+  if (response.status === 503) return refreshLater(3000); // the server is busy
   const next = page.getElementById("publish");
   if (!next || response.url !== location.href) location.replace(response.url);
   else showLater(page);

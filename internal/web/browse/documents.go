@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
@@ -15,6 +16,7 @@ import (
 	"herbarium/internal/web/view/charts"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/snippets"
 	"herbarium/internal/web/view/state"
 )
 
@@ -23,6 +25,7 @@ type documentPage struct {
 	Head        datasets.Head
 	State       *state.State // of the rows that the visitor comes from
 	URL         string       // of their listing
+	Agents      string       // the address for agents; empty if they are not served
 	Rows        int          // in the listing; -1: not counted
 	Operators   []query.Op
 	Columns     []columnDoc // the first ones
@@ -32,6 +35,8 @@ type documentPage struct {
 	Report      *herb.Report      // nil: there is none, or it is hidden
 	Quality     *datasets.Quality // nil: there is no report
 	Charts      []pinnedChart     // that the publisher has chosen
+	Programs    []snippets.Snippet
+	Problem     string // address to report a problem to; empty: the descriptor names no contact
 }
 
 // columnDoc is a column with some of its values.
@@ -56,6 +61,7 @@ func (p *Pages) about(w *httpapi.Page, r *http.Request, v datasetView) error {
 	}
 	if !page.Hidden {
 		page.Descriptor, page.Report, page.Quality = datasets.ParseDescriptor(v.Descriptor), v.Report, datasets.NewQuality(v.columns)
+		page.Problem = page.Descriptor.Contact.ProblemAddress(datasets.Title(&v.Dataset), p.permalink(r, v, page.State))
 	}
 	if !page.Hidden {
 		release, err := page.addCharts(r.Context(), p, v)
@@ -65,6 +71,15 @@ func (p *Pages) about(w *httpapi.Page, r *http.Request, v datasetView) error {
 		}
 	}
 	return p.renderDocument(w, r, v, "about", "About", &page)
+}
+
+// permalink returns the absolute address of the rows of a state in the version that is shown.
+func (p *Pages) permalink(r *http.Request, v datasetView, s *state.State) string {
+	rows := s.Call().Without(query.ParamPerPage)
+	if v.Ref != herb.PlantsRef {
+		rows = rows.WithValue(query.ParamVersion, v.Version)
+	}
+	return state.Join(p.Origin(r)+site.PathDatasets+v.Ref.String(), rows.Encode())
 }
 
 // pinnedChart is a chart of the description, and the link to its page.
@@ -83,7 +98,7 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 		}
 	}
 	path := p.DatasetPath(v.Ref)
-	for _, chart := range charts.PinnedCharts(&v.Dataset) {
+	for _, chart := range v.columns.Pinned {
 		s, _, err := state.ParseState(path+"/chart", query.Split(chart.Encode()), v.columns)
 		if err != nil {
 			return release, err
@@ -96,7 +111,7 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 		if err != nil {
 			return release, err
 		}
-		answer, _, one, err := answerQuestion(ctx, v, &s, q, path)
+		answer, _, one, err := answerQuestion(ctx, v, &s, q, charts.Paths{Table: path, Chart: path + "/chart"})
 		if err != nil {
 			return release, err
 		}
@@ -118,7 +133,40 @@ func (p *Pages) api(w *httpapi.Page, r *http.Request, v datasetView) error {
 		call = call.Without(query.ParamPerPage)
 	}
 	page.URL, page.Operators = state.Join(p.Origin(r)+site.PathAPI+v.Ref.String()+"/data", call.Encode()), query.Ops()
+	if page.Programs, err = p.programs(r, v, &page); err != nil {
+		return err
+	}
+	if p.Opts.Agents {
+		page.Agents = p.Origin(r) + "/mcp"
+	}
 	return p.renderDocument(w, r, v, "api", "API", &page)
+}
+
+// programs returns programs that read the rows of a view: as a file, or with its API call.
+// Spreadsheets are refreshed, so they read the live version; notebooks are meant to be repeated, so
+// they read the version that is live now.
+func (p *Pages) programs(r *http.Request, v datasetView, page *documentPage) ([]snippets.Snippet, error) {
+	const rInCalls = "R" // reads the same as JSON
+	file := snippets.File{Name: v.Ref.Namespace + "-" + v.Ref.Name, Locked: page.Head.Locked}
+	if !page.Hidden {
+		types, err := v.Types()
+		if err != nil {
+			return nil, err
+		}
+		file.SetColumns(v.Fields, types, page.State.Columns)
+	}
+	rows := page.State.Call().Without(query.ParamPage, query.ParamPerPage)
+	data := p.Origin(r) + site.PathAPI + v.Ref.String() + "/data."
+	pinned := rows
+	if !page.Head.Mutable {
+		pinned = rows.WithValue(query.ParamVersion, v.Version)
+	}
+	file.Live = state.Join(data+string(export.CSV), rows.Encode())
+	file.Pinned = state.Join(data+string(export.CSV), pinned.Encode())
+	file.NDJSON = state.Join(data+string(export.NDJSON), pinned.Encode())
+	calls := snippets.Calls(snippets.Call{URL: page.URL, Locked: page.Head.Locked})
+	calls = slices.DeleteFunc(calls, func(s snippets.Snippet) bool { return s.Name == rInCalls })
+	return append(snippets.Files(file), calls...), nil
 }
 
 // newDocument documents the first columns of a dataset, with values of the first rows if they may

@@ -5,13 +5,15 @@ import (
 	"net/http"
 
 	"herbarium/internal/httpapi"
+	"herbarium/internal/web/view/charts"
 	"herbarium/internal/web/view/filters"
 	"herbarium/internal/web/view/state"
 )
 
 // fragment returns a handler of a part of a page, which the script requests with the query of the
-// page and inserts into it. template is the name of its template, and build returns the data.
-func (p *Pages) fragment(template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
+// page and inserts into it. template is the name of its template, among those of a page, and build
+// returns the data.
+func (p *Pages) fragment(page, template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
 	return p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
 			return v.Denied
@@ -24,15 +26,32 @@ func (p *Pages) fragment(template string, build func(context.Context, *state.Sta
 		if err != nil {
 			return err
 		}
-		h := w.Header()
-		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		h.Set("X-Robots-Tag", "noindex")
-		return p.Execute(w, "browser", template, data)
+		return p.executeFragment(w, page, template, data)
 	})
+}
+
+// executeFragment writes a part of a page with a template of that page.
+func (p *Pages) executeFragment(w *httpapi.Page, page, template string, data any) error {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("X-Robots-Tag", "noindex")
+	return p.Execute(w, page, template, data)
 }
 
 // buildFields builds the lists of columns that contain a text, for the menus of a page.
 func buildFields(_ context.Context, s *state.State, _ datasetView) (any, error) {
 	return struct{ Columns, Filters filters.FieldMenu }{filters.NewColumnMenu(s), filters.NewFilterMenu(s)}, nil
+}
+
+// buildChartFields builds the lists of columns that contain a text, for the menus of a chart.
+func buildChartFields(ctx context.Context, s *state.State, v datasetView) (any, error) {
+	if err := v.readScales(ctx); err != nil {
+		return nil, err
+	}
+	words, err := charts.Menus(s)
+	return struct {
+		Filters filters.FieldMenu
+		Words   []charts.Word
+	}{filters.NewFilterMenu(s), words}, err
 }

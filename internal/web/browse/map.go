@@ -30,13 +30,13 @@ func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *
 	if err != nil {
 		return err
 	}
-	grid, err := v.mapGrid(ctx, pairs[at], fit.Grid)
+	grid, err := v.Grid(ctx, fit.Grid)
 	if err != nil {
 		return err
 	}
 	if fit.All != nil {
-		all := query.GridRequest{Request: req, X: fit.Grid.X, Y: fit.Grid.Y, Columns: 1, Rows: 1, Bounds: *fit.All}
-		counted, err := v.mapGrid(ctx, pairs[at], &all)
+		all := query.GridRequest{Request: fit.Grid.Request, X: fit.Grid.X, Y: fit.Grid.Y, Columns: 1, Rows: 1, Bounds: *fit.All}
+		counted, err := v.Grid(ctx, &all)
 		if err != nil {
 			return err
 		}
@@ -68,8 +68,8 @@ func (v datasetView) mapScales(ctx context.Context, s *state.State, rows int) (s
 // names.
 func (v datasetView) fitMap(ctx context.Context, s *state.State, pair columns.Pair, req *query.Request, columns int) (maps.Fit, error) {
 	measure := v.measureCoordinates
-	if pair.WKT {
-		measure = v.measureGeometries
+	if pair.IsOneField() {
+		measure = v.measurePositions
 	}
 	latitude, longitude, err := measure(ctx, pair, req)
 	return maps.NewFit(v.columns, pair, latitude, longitude, req, columns, s.Bounds), err
@@ -98,24 +98,27 @@ func (v datasetView) measureCoordinates(ctx context.Context, pair columns.Pair, 
 	return latitude, longitude, nil
 }
 
-// measureGeometries returns the distributions of the positions of geometries.
-func (v datasetView) measureGeometries(ctx context.Context, pair columns.Pair, req *query.Request) (latitude, longitude maps.Spread, err error) {
-	var xs, ys []float64
-	_, err = v.geometries(ctx, pair.Latitude, req, func(x, y float64) { xs, ys = append(xs, x), append(ys, y) })
-	return maps.NewExactSpread(ys), maps.NewExactSpread(xs), err
-}
-
-// mapGrid counts the rows of a listing in the cells of a map.
-func (v datasetView) mapGrid(ctx context.Context, pair columns.Pair, q *query.GridRequest) (grid query.Grid, err error) {
-	if !pair.WKT {
-		return v.Grid(ctx, q)
-	}
-	counts := make([]int, q.Columns*q.Rows)
-	grid.Total, err = v.geometries(ctx, pair.Latitude, q.Request, func(x, y float64) {
-		if column, row, ok := q.CellOf(x, y); ok {
-			counts[row*q.Columns+column]++
+// measurePositions returns the distributions of the positions of the rows of a listing. Each
+// request counts them in strips of the part of the world that the one before has found.
+func (v datasetView) measurePositions(ctx context.Context, pair columns.Pair, req *query.Request) (latitude, longitude maps.Spread, err error) {
+	at := maps.RequestOf(pair, req)
+	for axis, s := range map[maps.Axis]*maps.Spread{maps.Latitudes: &latitude, maps.Longitudes: &longitude} {
+		const most = 4 // requests: strips of the last one are narrower than positions
+		q := axis.WorldRequest(at)
+		for i := 0; q != nil && i < most; i++ {
+			grid, err := v.Grid(ctx, q)
+			if err != nil {
+				return latitude, longitude, err
+			}
+			*s, q = maps.NewPositionSpread(axis, q, grid)
 		}
-	})
-	grid.SetCells(q, counts)
-	return grid, err
+		if q = s.CutPositions(axis, at); q != nil {
+			grid, err := v.Grid(ctx, q)
+			if err != nil {
+				return latitude, longitude, err
+			}
+			s.Cut(q, grid)
+		}
+	}
+	return latitude, longitude, nil
 }

@@ -168,7 +168,7 @@ func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *state.State, r
 	}
 	q := fit.Grid
 	m := &share.Map{Stretch: maps.Stretch(q.Bounds), MinX: 10 * q.Bounds.MinX, MinY: -10 * q.Bounds.MaxY, MaxX: 10 * q.Bounds.MaxX, MaxY: -10 * q.Bounds.MinY, Land: p.coasts().land(q.Bounds)}
-	if len(req.Conditions) > 0 || req.Search != nil {
+	if len(req.Conditions) > 0 || req.Search != nil || req.Area.HasPosition() {
 		if m.All, m.HighestAll, err = v.dots(ctx, pair, *q, all); err != nil {
 			return nil, err
 		}
@@ -179,8 +179,8 @@ func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *state.State, r
 
 // dots returns the numbers of rows of a listing in the cells of a map, and the highest of them.
 func (v datasetView) dots(ctx context.Context, pair columns.Pair, q query.GridRequest, req *query.Request) (dots []share.Dot, highest int, err error) {
-	q.Request = req
-	grid, err := v.mapGrid(ctx, pair, &q)
+	q.Request = maps.RequestOf(pair, req)
+	grid, err := v.Grid(ctx, &q)
 	b := q.Bounds
 	width, height := (b.MaxX-b.MinX)/float64(q.Columns), (b.MaxY-b.MinY)/float64(q.Rows)
 	for _, c := range grid.Cells {
@@ -211,7 +211,7 @@ func drawCardChart(ctx context.Context, v datasetView, s *state.State, card *sha
 	if err != nil {
 		return "", err
 	}
-	answer, _, release, err := answerQuestion(ctx, v, s, q, "")
+	answer, _, release, err := answerQuestion(ctx, v, s, q, charts.Paths{})
 	if err != nil {
 		return "", err
 	}

@@ -3,7 +3,6 @@
 package browse
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 
@@ -15,6 +14,7 @@ import (
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/filters"
 	"herbarium/internal/web/view/maps"
+	"herbarium/internal/web/view/snippets"
 	"herbarium/internal/web/view/state"
 	"herbarium/internal/web/view/tables"
 )
@@ -32,17 +32,19 @@ type rowsPage struct {
 	Filters filters.FieldMenu
 	Columns filters.FieldMenu
 	Order   tables.Order
-	Table   *tables.Table // nil: no rows
+	Table   *tables.Table // nil: no columns
 	Map     *maps.Map     // nil: the view is not the map
 	Chart   *chartView    // nil: the view is not the chart
 	Pager   *tables.Pager
 	Record  *tables.Record
+	Meant   *filters.Meant // if there are no rows; nil: nothing is misspelled
 
 	Address     string // of the view, for print
 	URL         string // of the API call
 	Readable    string // its path and query, without escapes where that is unambiguous
 	NoScript    string // the same of the call for what is drawn without a script; empty: the same call
 	ShowsCounts bool   // the call returns counts, not rows
+	Snippets    []snippets.Snippet
 }
 
 func (p *Pages) browse(w *httpapi.Page, r *http.Request, v datasetView) error {
@@ -98,6 +100,9 @@ func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs
 	if err != nil {
 		return err
 	}
+	if page.Table != nil && page.Invalid == nil && page.Pager.Scrolls() {
+		page.setMore(v)
+	}
 	page.setCall(p, r, v)
 	page.Head.Preview = p.previewHref(v, page.State)
 	l := p.Shell(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
@@ -107,7 +112,11 @@ func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs
 	if pairs == nil && v.Pinned == "" {
 		l.Canonical = l.Origin + site.PathDatasets + v.Ref.String()
 	}
-	return cmp.Or(p.Render(w, template, l, &page), rejected)
+	if err := p.Render(w, template, l, &page); err != nil {
+		return err
+	}
+	p.describedBy(w, v)
+	return rejected
 }
 
 // parse parses the listing of a state. If the listing is rejected, the page shows the rows without
@@ -167,9 +176,15 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 	page.Head.SetListing(s, found.Total)
 	page.Words = state.NewWords(s, found.Total)
 	page.Pager = tables.NewPager(s, req.Meta(found.Total), len(rows))
-	if len(rows) > 0 {
+	if len(table.Headers) > 0 {
 		page.Table = table
 		page.Record = tables.NewRecord(s, req, rows, found.Records, found.Total)
+	}
+	if found.Total == 0 && page.Invalid == nil {
+		if page.Meant, err = findMeant(ctx, s, v); err != nil {
+			found.release()
+			return nil, err
+		}
 	}
 	return found.release, nil
 }
@@ -178,7 +193,7 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 // script draws points instead of counts unless there are too many.
 func (page *rowsPage) setCall(p *Pages, r *http.Request, v datasetView) {
 	path, params := site.PathAPI+v.Ref.String()+"/data", page.State.Call()
-	if page.Map != nil && page.Map.Grid != "" {
+	if page.Map != nil {
 		gridPath := site.PathAPI + v.Ref.String() + "/grid"
 		if page.ShowsCounts = page.Map.Points == ""; page.ShowsCounts {
 			path, params = gridPath, page.Map.Call
@@ -186,6 +201,16 @@ func (page *rowsPage) setCall(p *Pages, r *http.Request, v datasetView) {
 			page.NoScript = state.Join(p.Base+gridPath, state.ReadableQuery(page.Map.Call))
 		}
 	}
+	rows := snippets.Records
+	if page.ShowsCounts {
+		rows = snippets.Counts
+	}
+	page.showCall(p, r, path, params, rows)
+}
+
+// showCall shows an API call with programs that make it.
+func (page *rowsPage) showCall(p *Pages, r *http.Request, path string, params query.Params, rows snippets.Rows) {
 	page.URL = state.Join(p.Origin(r)+path, params.Encode())
 	page.Readable = state.Join(p.Base+path, state.ReadableQuery(params))
+	page.Snippets = snippets.Calls(snippets.Call{URL: page.URL, Locked: page.Head.Locked, Rows: rows})
 }

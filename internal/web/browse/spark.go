@@ -33,8 +33,8 @@ func (p *Pages) spark(w *httpapi.Page, r *http.Request, v datasetView) error {
 	}
 	h := w.Header()
 	v.cacheImage(h, v.Query.Get(paramSparkVersion))
-	h.Set("Content-Type", "image/svg+xml")
 	if len(v.columns.Pairs) > 0 {
+		h.Set("Content-Type", "image/svg+xml")
 		h.Set("Content-Security-Policy", "default-src 'none'")
 		image, err := v.sparkDots(r.Context(), v.columns.Pairs[0])
 		if err != nil {
@@ -42,7 +42,6 @@ func (p *Pages) spark(w *httpapi.Page, r *http.Request, v datasetView) error {
 		}
 		return p.Execute(w, "catalogue", "sparkmap", image)
 	}
-	h.Set("Content-Security-Policy", imagePolicy)
 	s, _, err := state.ParseState(p.DatasetPath(v.Ref), query.Split(""), v.columns)
 	if err != nil {
 		return err
@@ -61,7 +60,7 @@ func (v datasetView) sparkDots(ctx context.Context, pair columns.Pair) (dots map
 	if err != nil {
 		return dots, err
 	}
-	grid, err := v.mapGrid(ctx, pair, fit.Grid)
+	grid, err := v.Grid(ctx, fit.Grid)
 	return maps.NewSparkDots(fit.Grid, grid), err
 }
 

@@ -1,6 +1,9 @@
 package publishing
 
 import (
+	"cmp"
+	"slices"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/versions"
 )
@@ -38,26 +41,26 @@ func (page *reviewPage) Differences() (all []difference) {
 func (page *reviewPage) recordDifferences() (all []difference) {
 	c := page.Compared
 	if c == nil {
-		return []difference{{"", herb.Count(page.Records), plural(page.Records, "record", "records") + "; there are too many to compare"}}
+		return []difference{{"", herb.Count(page.Records), plural(page.Records, "record", "records") + "; not compared with those of the live version"}}
 	}
 	add := func(n int, sign, text string) {
 		if n > 0 {
 			all = append(all, difference{"", sign + herb.Count(n), text})
 		}
 	}
-	add(c.New, "+ ", "new "+plural(c.New, "record", "records"))
+	add(c.Added, "+ ", "new "+plural(c.Added, "record", "records"))
 	changed := "changed"
 	if len(c.Fields) > 0 {
-		most := c.Fields[0]
-		changed += ", " + herb.Count(most.Count) + " of them in " + most.Field
-		if most.Count == c.Changed {
+		most := slices.MaxFunc(c.Fields, func(a, b herb.FieldChange) int { return cmp.Compare(a.Records, b.Records) })
+		changed += ", " + herb.Count(most.Records) + " of them in " + most.Field
+		if most.Records == c.Changed {
 			changed = "changed, in " + most.Field
 		}
 	}
 	add(c.Changed, "", changed)
-	add(c.Gone, "", "gone")
+	add(c.Removed, "", "gone")
 	if len(all) == 0 {
-		add(c.Same, "", "the same "+plural(c.Same, "record", "records"))
+		add(c.Unchanged, "", "the same "+plural(c.Unchanged, "record", "records"))
 	}
 	return all
 }

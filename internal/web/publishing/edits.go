@@ -1,6 +1,7 @@
 package publishing
 
 import (
+	"encoding/json"
 	"maps"
 	"net/url"
 	"slices"
@@ -26,6 +27,8 @@ const (
 	doUndo    = "undo"    // a column is published as it is in the file
 	doAccess  = "access"  // who may read the dataset
 	doKey     = "key"     // a field is the primary key
+	doExclude = "exclude" // rows with a value in a column are left out
+	doInclude = "include" // rows with a value in a column are records
 	doReset   = "reset"   // everything is published as it is in the file
 )
 
@@ -180,6 +183,14 @@ func doEdit(r *review.Review, e *review.Edits, do string) error {
 		e.HeaderRows = &rows
 		return nil
 	}
+	if do == doExclude || do == doInclude {
+		var value string
+		if json.Unmarshal([]byte(rest), &value) != nil {
+			return errUnknownEdit()
+		}
+		e.Exclude = decideValue(e.Exclude, review.ValueEdit{Column: n, Value: value, Keep: do == doInclude})
+		return nil
+	}
 	c := review.Column{Position: n, Source: "column " + strconv.Itoa(n+1)}
 	if i := slices.IndexFunc(r.Columns, func(c review.Column) bool { return c.Position == n }); i >= 0 {
 		c = r.Columns[i]
@@ -243,6 +254,18 @@ func toggleRow(n int, list, opposite []int) (_, _ []int) {
 		slices.Sort(list)
 	}
 	return list, opposite
+}
+
+// decideValue adds a decision to a list, or only removes the opposite one if it is there.
+func decideValue(list []review.ValueEdit, x review.ValueEdit) []review.ValueEdit {
+	i := slices.IndexFunc(list, func(other review.ValueEdit) bool { return other.Column == x.Column && other.Value == x.Value })
+	switch {
+	case i < 0:
+		return append(slices.Clip(list), x)
+	case list[i].Keep != x.Keep:
+		return slices.Delete(slices.Clone(list), i, i+1)
+	}
+	return list
 }
 
 func cloneEdits(e review.Edits) review.Edits {

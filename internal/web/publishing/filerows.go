@@ -41,13 +41,13 @@ func (page *reviewPage) newRow(row review.Row) fileRow {
 			r.Label += ": " + row.Reason
 		}
 		switch {
-		case row.Number == 0:
+		case row.Number == 0 || row.ByValue: // the settings have the values
 		case row.Number < page.header(): // records follow the header
 			r.Do, r.Hint = action(doHeader, row.Number), "use this row as the header"
 		default:
 			r.Do, r.Hint = action(doKeep, row.Number), "keep this row as a record"
 		}
-		if row.Edited {
+		if row.Edited && !row.ByValue {
 			r.Label = "left out by you"
 		}
 		if r.Text == "" && row.Cells == nil {

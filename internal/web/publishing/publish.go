@@ -42,6 +42,7 @@ type Publisher interface {
 // Drafts keeps files that wait to be published, reviews them and publishes them.
 type Drafts interface {
 	Create(ctx context.Context, ref herb.Ref, f *upload.File, actor herb.Actor) (review.Draft, error)
+	Split(ctx context.Context, id string, parts []review.TablePart, actor herb.Actor) ([]review.Draft, error)
 	Drafts(ctx context.Context, owner string) ([]review.Draft, error)
 	Draft(ctx context.Context, id string) (review.Draft, error)
 	Review(ctx context.Context, id string, wait time.Duration) (review.Review, error)
@@ -85,15 +86,18 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	receive := page(p.receiveFiles)
 	receive.Upload = true
 	return map[string]httpapi.PageHandler{
-		"GET " + site.PathPublish:                                      page(p.publishForm),
-		"POST " + site.PathPublish:                                     receive,
-		"POST " + site.PathPublish + "-table":                          page(p.receiveTable),
-		"GET " + draft:                                                 page(p.review),
-		"POST " + draft:                                                page(p.editDraft),
-		"GET " + draft + "/descriptor":                                 page(p.draftDescriptor),
-		"POST " + draft + "/discard":                                   page(p.discardDraft),
-		"POST " + draft + "/publish":                                   page(p.publishDraft),
-		"GET " + draft + "/live/{publish}":                             page(p.publishState),
+		"GET " + site.PathPublish:             page(p.publishForm),
+		"POST " + site.PathPublish:            receive,
+		"POST " + site.PathPublish + "-table": page(p.receiveTable),
+		"GET " + pathDrafts:                   page(p.draftsForm),
+		"POST " + pathDrafts:                  page(p.publishDrafts),
+		"GET " + draft:                        page(p.review),
+		"POST " + draft + "/tables":           page(p.splitDraft),
+		"POST " + draft:                       page(p.editDraft),
+		"GET " + draft + "/descriptor":        page(p.draftDescriptor),
+		"POST " + draft + "/discard":          page(p.discardDraft),
+		"POST " + draft + "/publish":          page(p.publishDraft),
+		"GET " + draft + "/live/{publish}":    page(p.publishState),
 		"POST " + site.PathDatasets + "{namespace}/{dataset}/rollback": page(p.rollback),
 	}
 }
@@ -140,6 +144,7 @@ type publishPage struct {
 	Datasets   []herb.Ref
 	MaxSize    string
 	Drafts     []draftLink
+	All        string // path of the page that publishes several drafts
 }
 
 // NamePattern returns the pattern of the inputs of names.
@@ -173,7 +178,7 @@ func (p *Pages) publishForm(w *httpapi.Page, r *http.Request) error {
 func (p *Pages) renderPublish(w *httpapi.Page, r *http.Request, fields url.Values, rejection error) error {
 	page := publishPage{
 		Head: publishHead{Step: 1}, Path: p.Base + site.PathPublish, Namespace: fields.Get(FieldNamespace), Dataset: fields.Get(FieldDataset),
-		Table: fields.Get(fieldTable), MaxSize: herb.FormatBytes(p.opts.Files.MaxSize()),
+		Table: fields.Get(fieldTable), MaxSize: herb.FormatBytes(p.opts.Files.MaxSize()), All: p.Base + pathDrafts,
 	}
 	var err error
 	if rejection != nil {

@@ -78,6 +78,9 @@ func (p *Pages) renderReview(w *httpapi.Page, r *http.Request, id string, reject
 	}
 	from, _ := strconv.Atoi(params.Get(paramColumn)) // 0 if it is not a number
 	page := p.newReviewPage(&found, from)
+	if _, isSent := r.PostForm[fieldAsked]; isSent || params.Get(paramTables) != "" {
+		page.chooseTables(r.PostForm)
+	}
 	if rejection != nil {
 		page.Notice = asSentence(herb.MessageOf(rejection))
 	}
@@ -86,10 +89,15 @@ func (p *Pages) renderReview(w *httpapi.Page, r *http.Request, id string, reject
 	return cmp.Or(p.Render(w, "review", l, page), rejection)
 }
 
-// asSentence returns a message with a capital letter and a full stop.
+// asSentence returns a message as a sentence.
 func asSentence(s string) string {
+	return capitalize(s) + "."
+}
+
+// capitalize returns a message with a capital letter.
+func capitalize(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[size:] + "."
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // editDraft changes the settings of a draft as the form says.

@@ -72,6 +72,9 @@ type reviewPage struct {
 	FileRows []fileRow
 	First    int // position of the first shown column
 
+	chooses bool       // the publisher asks for the choice of tables
+	choice  url.Values // the form of the choice; nil: not sent
+
 	Consents []consentGroup // that publishing it requires
 }
 
@@ -152,7 +155,7 @@ func (page *reviewPage) Publishable() bool {
 
 // MustChoose reports whether the publisher must choose one of the tables of the file first.
 func (page *reviewPage) MustChoose() bool {
-	return len(page.Tables) > 0 && len(page.Columns) == 0 && page.Draft.Edits.Table == ""
+	return len(page.Tables) > 0 && (page.chooses || len(page.Columns) == 0 && page.Draft.Edits.Table == "")
 }
 
 // Width returns the least width of the table of rows in pixels.

@@ -230,6 +230,8 @@ func colorOf(classes string) (col color.NRGBA, opacity float64) {
 		switch {
 		case class == "rule":
 			col = line
+		case class == "faint":
+			opacity = .6
 		case class == "base":
 			col = muted
 		case class == "none":

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strings"
 	"sync"
 
 	"herbarium/internal/herb"
@@ -87,19 +86,7 @@ func RefOf(r *http.Request) herb.Ref {
 }
 
 // Origin returns the prefix of absolute links, without a trailing slash.
-func (p *Site) Origin(r *http.Request) string {
-	if p.public != nil {
-		return p.public.Scheme + "://" + p.public.Host + p.Base
-	}
-	scheme, host := "http", r.Host
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	if strings.Trim(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:-_[]") != "" || host == "" {
-		host = "localhost"
-	}
-	return scheme + "://" + host
-}
+func (p *Site) Origin(r *http.Request) string { return p.Opts.Origin(r) }
 
 func Redirect(w http.ResponseWriter, to string) error {
 	w.Header().Set("Location", to)

@@ -1,10 +1,12 @@
 package site
 
 import (
+	"encoding/base64"
 	"html/template"
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"herbarium/internal/export"
@@ -20,7 +22,7 @@ func (p *Site) parseTemplates() map[string]*template.Template {
 	constant := func(s string) func() string { return func() string { return s } }
 	funcs := template.FuncMap{
 		"asset": p.assets().path, "cataloguehref": p.CatalogueHref, "base": constant(p.Base), "sitename": constant(Name), "version": constant(p.Opts.Version),
-		"age": func(t time.Time) string { return format.Age(time.Now(), t) }, "chartcolors": func() template.CSS { return template.CSS(plot.FileStyle()) }, "clip": herb.Clip, "darkchartcolors": func() template.CSS { return template.CSS(plot.DarkFileStyle()) }, "count": herb.Count, "exact": format.EscapeExact, "exports": export.Formats, "bytes": herb.FormatBytes, "minus": func(a, b int) int { return a - b }, "percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
+		"age": func(t time.Time) string { return format.Age(time.Now(), t) }, "picturefont": p.pictureFont(), "chartcolors": func() template.CSS { return template.CSS(plot.FileStyle()) }, "clip": herb.Clip, "darkchartcolors": func() template.CSS { return template.CSS(plot.DarkFileStyle()) }, "count": herb.Count, "exact": format.EscapeExact, "exports": export.Formats, "bytes": herb.FormatBytes, "minus": func(a, b int) int { return a - b }, "percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
 		"columns": datasets.FirstColumns, "describe": datasets.Describe, "descriptor": datasets.ReadDescriptor, "title": func(d *herb.Dataset) string { return format.PlainText(datasets.Title(d)) },
 	}
 	partials := template.Must(template.New("partials").Funcs(funcs).ParseFS(p.Files, "templates/partials/*.html"))
@@ -30,4 +32,16 @@ func (p *Site) parseTemplates() map[string]*template.Template {
 		sets[strings.TrimSuffix(path.Base(file), ".html")] = template.Must(template.Must(partials.Clone()).ParseFS(p.Files, file))
 	}
 	return sets
+}
+
+// pictureFont returns the function for the style sheet with the font of the pages, for pictures
+// that other pages show: browsers load no other files for these.
+func (p *Site) pictureFont() func() template.CSS {
+	return sync.OnceValue(func() template.CSS {
+		font, err := fs.ReadFile(p.Files, "assets/inter.woff2")
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		return template.CSS(`@font-face{font-family:Inter;font-weight:400 700;src:url(data:font/woff2;base64,` + base64.StdEncoding.EncodeToString(font) + `) format("woff2")}`)
+	})
 }

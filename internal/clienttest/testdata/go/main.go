@@ -88,6 +88,8 @@ func (c caller) catalog() {
 	c.report("exportNDJSON", string(ndjson.Body), ndjson.Body, err)
 	xlsx, err := c.client.ExportXLSXWithResponse(c.ctx, namespace, name, &generated.ExportXLSXParams{Sort: &generated.Sort{"price"}, UnderscoreFilter: filters()})
 	c.report("exportXLSX", xlsx.Body, xlsx.Body, err)
+	parquet, err := c.client.GetParquetWithResponse(c.ctx, namespace, name, nil)
+	c.report("getParquet", parquet.Body, parquet.Body, err)
 	counts, err := c.client.CountValuesWithResponse(c.ctx, namespace, name, &generated.CountValuesParams{
 		Field: []string{"category", "price"}, Top: new(3), Buckets: new(5), Search: new("rose*"), UnderscoreFilter: filters(),
 	})

@@ -76,6 +76,17 @@ func (c caller) publishing() {
 		listed = append(listed, map[string]any{"records": v.Records, "live": v.Live})
 	}
 	c.report("listVersions", listed, nil, nil)
+	from := versions[2].Version
+	changes, err := c.client.ListChangesWithResponse(c.ctx, namespace, name, &generated.ListChangesParams{UnderscoreFrom: from}, key)
+	var ops []any
+	for _, change := range changes.JSON200.Data {
+		ops = append(ops, change.Op)
+	}
+	c.report("listChanges", map[string]any{"ops": ops, "added": changes.JSON200.Meta.Added}, changes.Body, err)
+	lines, err := c.client.ExportChangesNDJSONWithResponse(c.ctx, namespace, name, &generated.ExportChangesNDJSONParams{UnderscoreFrom: from}, key)
+	c.report("exportChangesNDJSON", strings.Count(string(lines.Body), "\n")+1, lines.Body, err)
+	table, err := c.client.ExportChangesCSVWithResponse(c.ctx, namespace, name, &generated.ExportChangesCSVParams{UnderscoreFrom: from}, key)
+	c.report("exportChangesCSV", string(table.Body), table.Body, err)
 	report, err := c.client.GetReportWithResponse(c.ctx, namespace, name, &generated.GetReportParams{UnderscoreVersion: &versions[3].Version}, key)
 	c.report("getReport", report.JSON200.Report.Rows, report.Body, err)
 	to := versions[2].Version

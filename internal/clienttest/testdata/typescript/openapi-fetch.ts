@@ -30,6 +30,10 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
       const { data } = await client.GET("/api/v1/{namespace}/{dataset}/data.xlsx", query);
       return base64(data!);
     },
+    getParquet: async () => {
+      const { data } = await client.GET("/api/v1/{namespace}/{dataset}/data.parquet", { params: { path }, parseAs: "blob" });
+      return base64(data!);
+    },
     getRecord: () =>
       body(client.GET("/api/v1/{namespace}/{dataset}/data/{key}", { params: { path: { namespace: "store", dataset: "plants", key: String(id) } } })),
     countValues: () =>
@@ -93,6 +97,9 @@ function publishing(baseUrl: string, key: string): Calls {
     publishDescriptor: (descriptor) => body(client.PUT("/api/v1/{namespace}/{dataset}/descriptor", { params: { path }, body: descriptor as Record<string, never> })),
     getDescriptor: () => body(client.GET("/api/v1/{namespace}/{dataset}/descriptor", { params: { path } })),
     listVersions: async () => (await body(client.GET("/api/v1/{namespace}/{dataset}/versions", { params: { path } }))).versions,
+    listChanges: (_from) => body(client.GET("/api/v1/{namespace}/{dataset}/changes", { params: { path, query: { _from } } })),
+    exportChangesNDJSON: (_from) => body(client.GET("/api/v1/{namespace}/{dataset}/changes.ndjson", { params: { path, query: { _from } }, parseAs: "text" })),
+    exportChangesCSV: (_from) => body(client.GET("/api/v1/{namespace}/{dataset}/changes.csv", { params: { path, query: { _from } }, parseAs: "text" })),
     getReport: (_version) => body(client.GET("/api/v1/{namespace}/{dataset}/report", { params: { path, query: { _version } } })),
     rollbackDataset: (to) => body(client.POST("/api/v1/{namespace}/{dataset}/rollback", { params: { path }, body: { to } })),
     getPublish: (id) => body(client.GET("/api/v1/publishes/{id}", { params: { path: { id } } })),

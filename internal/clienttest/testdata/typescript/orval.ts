@@ -24,6 +24,7 @@ export function calls(key: string, id: number): Calls {
       return "stream" in response ? response.stream.text() : undefined;
     },
     exportXLSX: async () => base64((await body(api.exportXLSX("garden", "catalog", file))) as Blob),
+    getParquet: async () => base64((await body(api.getParquet("garden", "catalog"))) as Blob),
     getRecord: () => body(api.getRecord("store", "plants", String(id))),
     countValues: () => body(api.countValues("garden", "catalog", { ...counted, field: ["category", "price"], _filter: filters })),
     countInGrid: () => body(api.countInGrid("garden", "catalog", grid)),
@@ -71,6 +72,12 @@ function publishing(key: string): Calls {
     publishDescriptor: (descriptor) => body(api.publishDescriptor(...path, descriptor, undefined, send({ "Content-Type": "application/json" }))),
     getDescriptor: () => body(api.getDescriptor(...path, send())),
     listVersions: async () => (await body(api.listVersions(...path, send()))).versions,
+    listChanges: (_from) => body(api.listChanges(...path, { _from }, send())),
+    exportChangesNDJSON: async (_from) => {
+      const response = await api.exportChangesNDJSON(...path, { _from }, send());
+      return "stream" in response ? response.stream.text() : "";
+    },
+    exportChangesCSV: (_from) => body(api.exportChangesCSV(...path, { _from }, send())),
     getReport: (_version) => body(api.getReport(...path, { _version }, send())),
     rollbackDataset: (to) => body(api.rollbackDataset(...path, { to }, undefined, send())),
     getPublish: (id) => body(api.getPublish(id, send())),

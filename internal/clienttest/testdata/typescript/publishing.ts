@@ -19,6 +19,9 @@ export interface Publishing {
   publishDescriptor(descriptor: Record<string, unknown>): Promise<{ status?: unknown; records?: number }>;
   getDescriptor(): Promise<unknown>;
   listVersions(): Promise<Version[]>;
+  listChanges(_from: string): Promise<{ data: { op: string }[]; meta: { added: number } }>;
+  exportChangesNDJSON(_from: string): Promise<string>;
+  exportChangesCSV(_from: string): Promise<string>;
   getReport(version: string): Promise<{ report: { rows: number } }>;
   rollbackDataset(to: string): Promise<{ version: string }>;
   getPublish(id: string): Promise<{ state: string; status?: number }>;
@@ -43,6 +46,12 @@ export function publishingCalls(api: Publishing): Calls {
     getDescriptor: () => api.getDescriptor(),
     publishDescriptor: async () => outcome(await api.publishDescriptor(describe("All plants"))),
     listVersions: async () => (await api.listVersions()).map(({ records, live }) => ({ records, live })),
+    listChanges: async () => {
+      const { data, meta } = await api.listChanges((await api.listVersions())[2].version);
+      return { ops: data.map(({ op }) => op), added: meta.added };
+    },
+    exportChangesNDJSON: async () => (await api.exportChangesNDJSON((await api.listVersions())[2].version)).split("\n").length,
+    exportChangesCSV: async () => api.exportChangesCSV((await api.listVersions())[2].version),
     getReport: async () => (await api.getReport((await api.listVersions())[3].version)).report.rows,
     rollbackDataset: async () => {
       const to = (await api.listVersions())[2].version;

@@ -20,6 +20,7 @@ type group struct {
 	id    int    // in the table; noGroup if it has no records
 	at    int    // position in the order of the By fields
 	label string // if it has no records
+	cell  *cell  // if the request adds combinations of two By fields
 }
 
 // Memory of a group while all are sorted, and of a group that is added between them.
@@ -54,8 +55,11 @@ func (a *aggregation) groups() ([]group, error) {
 		all[i].id = p.id
 	}
 	if a.request.Fill {
-		var err error
-		if all, err = a.fill(all); err != nil {
+		fill, err := a.fill, error(nil)
+		if len(a.request.By) > 1 {
+			fill = a.fillPairs
+		}
+		if all, err = fill(all); err != nil {
 			return nil, err
 		}
 	}
@@ -81,72 +85,13 @@ func (a *aggregation) position(id, by int) uint32 {
 
 // label returns the label of a group in a By field.
 func (a *aggregation) label(g group, by int) string {
+	if g.id == noGroup && g.cell != nil {
+		return g.cell.labels[by]
+	}
 	if g.id == noGroup {
 		return g.label
 	}
 	return a.groupers[by].label(a.table.group(g.id, by))
-}
-
-// intervalSteps is how much work it is to compute an interval, without its label.
-const intervalSteps = 16
-
-// maxFilledBytes limits the labels of empty intervals, which have up to a thousand digits.
-const maxFilledBytes = 32 << 20
-
-// fillCycle adds the empty groups of a cycle that are selected.
-func (a *aggregation) fillCycle(all []group, c query.Cycle) (filled []group) {
-	for position := range c.Len {
-		if len(all) > 0 && int(a.table.group(all[0].id, 0)) == position {
-			filled, all = append(filled, all[0]), all[1:]
-		} else if a.selections[0].has(uint32(position)) {
-			filled = append(filled, group{id: noGroup, label: c.Label(position)})
-		}
-	}
-	return append(filled, all...) // of missing values
-}
-
-// fill adds the empty intervals between the first and the last. Their number depends on the values
-// and not on the number of records, so that it is computed first.
-func (a *aggregation) fill(all []group) (filled []group, err error) {
-	if cyclic, ok := a.groupers[0].(interface{ cycle() query.Cycle }); ok {
-		return a.fillCycle(all, cyclic.cycle()), nil
-	}
-	g, by := a.groupers[0].(intervals), a.request.By[0]
-	most := cmp.Or(a.request.MaxFilled, query.MaxGroups)
-	end := len(all) - 1 // the group of missing values is the last
-	if end > 0 && a.isMissing(all[end], 0) {
-		end--
-	}
-	if end > 0 {
-		first, last := g.interval(a.table.group(all[0].id, 0)), g.interval(a.table.group(all[end].id, 0))
-		if by.LeastCount(a.input.Fields[by.Field].Type, first.start, last.start) > most {
-			return nil, tooManyGroups(most)
-		}
-	}
-	var next interval
-	isSet := false // next
-	size := 0      // of the labels
-	for _, old := range all {
-		id := a.table.group(old.id, 0)
-		if a.groupers[0].isMissing(id) {
-			return append(filled, old), nil
-		}
-		a.steps.Add(1)
-		current := g.interval(id)
-		for isSet && next.key < current.key {
-			size += len(next.label)
-			if len(filled) >= most || size > maxFilledBytes {
-				return nil, tooManyGroups(most)
-			}
-			a.steps.Add(intervalSteps + len(next.label))
-			a.steps.Reserve(bytesPerFilledGroup)
-			filled = append(filled, group{id: noGroup, label: next.label})
-			next, isSet = g.following(next)
-		}
-		filled = append(filled, old)
-		next, isSet = g.following(current)
-	}
-	return filled, nil
 }
 
 // meets reports whether a group meets the conditions of the request on its measures.
@@ -241,7 +186,10 @@ func (a *aggregation) compareLabels(x, y group, s query.GroupSort) int {
 		return -1
 	}
 	c := cmp.Compare(x.at, y.at) // the order of the only field
-	if len(a.request.By) > 1 {
+	switch {
+	case x.cell != nil:
+		c = cmp.Compare(x.cell.at[s.By], y.cell.at[s.By])
+	case len(a.request.By) > 1:
 		c = cmp.Compare(a.position(x.id, s.By), a.position(y.id, s.By))
 	}
 	if s.Desc {
@@ -251,6 +199,9 @@ func (a *aggregation) compareLabels(x, y group, s query.GroupSort) int {
 }
 
 func (a *aggregation) isMissing(g group, by int) bool {
+	if g.cell != nil {
+		return g.cell.missing[by]
+	}
 	return g.id != noGroup && a.groupers[by].isMissing(a.table.group(g.id, by))
 }
 

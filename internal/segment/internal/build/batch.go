@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"herbarium/internal/geo"
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
+	"herbarium/internal/typed"
 )
 
 // A batch is full when it has this number of records or bytes. Bytes include the field names, which
@@ -26,13 +28,15 @@ type batch struct {
 	values   [][]byte // by field, in the format of its column
 	words    tokens   // one list for each searchable field of each record
 	elements []tokens // by list field, one list for each record
+	facts    []typed.Facts
+	points   [][]geo.Point // by candidate for coordinates, by record
 	splitter text.Splitter
 	ready    chan struct{}
 	held     []*batch // batches that wait until this one is added, because its records are long
 }
 
 func newBatch(fields []herb.Field) *batch {
-	x := &batch{ready: make(chan struct{}, 1), values: make([][]byte, len(fields)), elements: make([]tokens, len(fields))}
+	x := &batch{ready: make(chan struct{}, 1), values: make([][]byte, len(fields)), elements: make([]tokens, len(fields)), facts: make([]typed.Facts, len(fields))}
 	for _, f := range fields {
 		x.names += len(f.Name)
 	}
@@ -63,6 +67,7 @@ func (x *batch) reset(fields []herb.Field) *batch {
 	clear(x.records)
 	x.records, x.size, x.json, x.ends = x.records[:0], 0, x.json[:0], x.ends[:0]
 	x.words.reset()
+	clear(x.facts)
 	for i := range x.values {
 		x.values[i] = x.values[i][:0]
 		x.elements[i].reset()
@@ -83,6 +88,7 @@ func (b *builder) prepare(x *batch) {
 		x.ends = append(x.ends, len(x.json))
 		b.prepareWords(x, r, addWord)
 	}
+	b.places.prepare(x)
 	for i, c := range b.columns {
 		values := x.values[i]
 		for _, r := range x.records {
@@ -90,9 +96,23 @@ func (b *builder) prepare(x *batch) {
 			values = append(values, r[i]...)
 		}
 		x.values[i] = values
+		x.addFacts(i, &b.fields[i])
 		if c.elements != nil {
 			b.prepareElements(x, i)
 		}
+	}
+}
+
+// addFacts adds the values of a field to its facts.
+func (x *batch) addFacts(i int, field *herb.Field) {
+	if !field.Type.IsScalar() {
+		return
+	}
+	for values := x.values[i]; len(values) > 0; {
+		size, n := binary.Uvarint(values)
+		value := values[n : n+int(size)]
+		x.facts[i].Add(field, value)
+		values = values[n+int(size):]
 	}
 }
 

@@ -2,7 +2,8 @@
 // collects postings, with bounded memory. Packages column and fulltext read what it writes.
 //
 //	records ─► batch ─► prepare ─► addBatch ─┬─► RECS, ROFF
-//	                                         ├─► columnBuilder ─► sorter ─► SORT, RUNS …
+//	                                         ├─► columnBuilder ─► sorter ─► FACT, SORT, RUNS …
+//	                                         ├─► positionsBuilder ─► sorter ─► POSN, CELL
 //	                                         └─► wordsBuilder ─► invertedIndex ─► TPST, FWRD …
 //
 // A batch has up to 512 records. prepare renders their JSON and splits their words, up to four
@@ -30,6 +31,7 @@
 package build
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -41,6 +43,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"herbarium/internal/filesystem"
+	"herbarium/internal/geo"
 	"herbarium/internal/herb"
 	"herbarium/internal/segment/internal/file"
 )
@@ -60,6 +63,11 @@ type Options struct {
 	FS filesystem.FS
 	// Program is the release that builds the file, for messages about it; empty if unknown.
 	Program string
+	// Declared is what the publisher says about the coordinates of the records.
+	Declared geo.Declaration
+	// Coordinates are those that were recognized when the records were published; nil: they are
+	// recognized now.
+	Coordinates *[]herb.Coordinates
 	// Indexes determines the content of the indexes of frequent words and values. The zero value
 	// means DefaultIndexes.
 	Indexes IndexRules
@@ -143,6 +151,7 @@ type builder struct {
 	records int
 	columns []*columnBuilder
 	words   *wordsBuilder
+	places  *positionsBuilder
 	mu      sync.Mutex // of sorted, and of calls of Progress
 	sorted  int        // calls of reportSorted
 }
@@ -164,6 +173,7 @@ func (b *builder) build(records iter.Seq2[herb.Record, error]) error {
 func (b *builder) begin() {
 	b.starts = b.tmp.newSpillFile()
 	b.words = newWordsBuilder(b.tmp, b.fields, b.opts.Memory/2, b.opts.Indexes)
+	b.places = newPositionsBuilder(b.tmp, b.fields, b.opts)
 	lists := 0
 	for _, f := range b.fields {
 		if f.Type == herb.TypeList {
@@ -277,11 +287,12 @@ func (b *builder) addBatch(x *batch) error {
 		start = end
 	}
 	for i, c := range b.columns {
-		if err := c.add(x.values[i], &x.elements[i], len(x.records)); err != nil {
+		if err := c.add(x.values[i], x.facts[i], &x.elements[i], len(x.records)); err != nil {
 			return err
 		}
 	}
 	b.words.add(&x.words, len(x.records))
+	b.places.add(x)
 	b.at += uint64(len(x.json))
 	b.records += len(x.records)
 	return b.tmp.err() // such as that of a spill file
@@ -319,12 +330,16 @@ func (b *builder) write() error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if err := b.places.write(b.w, b.fields, b.opts.Memory/workers()); err != nil {
+		return err
+	}
 	return b.writeBlockCounts()
 }
 
 func (b *builder) meta() file.Meta {
 	return file.Meta{
 		Fields: b.fields, Records: b.records, Words: b.words.total, Terms: b.words.terms.count, Program: b.opts.Program,
+		Coordinates: b.places.chosen,
 	}
 }
 
@@ -333,7 +348,11 @@ func (b *builder) meta() file.Meta {
 func (b *builder) writeSorted(sorted []chan struct{}) error {
 	b.w.End() // of the records
 	b.starts.writeU64(b.at)
-	if err := writeSections(b.w, file.NoField, section{file.TagRecordOffsets, b.starts}); err != nil {
+	var facts []byte
+	for _, c := range b.columns {
+		facts = c.facts.Append(facts)
+	}
+	if err := writeSections(b.w, file.NoField, section{file.TagRecordOffsets, b.starts}, section{file.TagFacts, bytes.NewReader(facts)}); err != nil {
 		return err
 	}
 	if err := b.words.writeTo(b.w); err != nil {

@@ -9,6 +9,7 @@ import (
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/text"
+	"herbarium/internal/typed"
 )
 
 // columnBuilder builds the sections of one field from its values.
@@ -22,6 +23,7 @@ type columnBuilder struct {
 	lists    *spillFile // u32: for each record, the number of its elements and their ids
 	listed   int        // number of elements of all records
 	records  int
+	facts    typed.Facts
 
 	sorted     *spillFile // u32: by rank, the record
 	ranks      *spillFile // u32: by record, the rank
@@ -40,9 +42,10 @@ func newColumnBuilder(f herb.Field, tmp *tempDir, memory int) *columnBuilder {
 	return b
 }
 
-// add adds the values of the next records and, for a list field, their elements.
-func (b *columnBuilder) add(values []byte, elements *tokens, records int) error {
+// add adds the values of the next records, their facts and, for a list field, their elements.
+func (b *columnBuilder) add(values []byte, facts typed.Facts, elements *tokens, records int) error {
 	b.values.Write(values)
+	b.facts.Merge(facts)
 	b.size += int64(len(values))
 	if b.elements != nil {
 		elements.assignIDs(&b.elements.dictionary)

@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/must"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/text"
+	"herbarium/internal/typed"
 )
 
 // TestRunValues compares the value keys of the runs with those of the sorted distinct values, with
@@ -43,7 +44,7 @@ func TestRunValues(t *testing.T) {
 	for _, memory := range []int{1 << 10, 1 << 22} {
 		tmp := newTempDir(t.Context(), filesystem.OS{}, t.TempDir(), memory, 1)
 		b := newColumnBuilder(herb.Field{Name: "f", Type: herb.TypeText, Filterable: true}, tmp, 0)
-		must.NoError(t, b.add(values, nil, records))
+		must.NoError(t, b.add(values, typed.Facts{}, nil, records))
 		must.NoError(t, b.sort(newSorter(tmp, memory, records, 4*b.size)))
 		var stored bytes.Buffer
 		if _, err := b.runValues.WriteTo(&stored); err != nil {

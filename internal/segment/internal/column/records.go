@@ -87,6 +87,21 @@ func (r *Records) rawFrom(record []byte, field int) []byte {
 	}
 }
 
+// AppendRaw appends the values of all fields of a record as Raw returns them.
+func (r *Records) AppendRaw(dst [][]byte, record []byte) [][]byte {
+	at := 1
+	for _, label := range r.labelSizes {
+		at += label + 1
+		end := at + closingQuote(record[at:])
+		dst = append(dst, record[at:end])
+		at = end + 2
+	}
+	return dst
+}
+
+// Unescape returns the value of which Raw has returned the bytes.
+func Unescape(raw []byte) string { return unescape(raw) }
+
 // ValuePrefix returns the value of a field of a record, or at least size bytes of a longer one.
 // Reading all of a value can take a thousand times as long.
 func (r *Records) ValuePrefix(n uint32, field, size int) string {

@@ -32,6 +32,9 @@ const (
 	CountByte      = 0.4     // count the records in a byte of a stored set that are in bits
 	CountRank      = 2       // look up whether the record at a rank is in bits
 	MarkRank       = 3       // mark the rank of a record
+	ReadPoint      = 8       // read the position of a record
+	BoxContains    = 2       // test whether a position is in a box
+	Distance       = 60      // measure a distance
 	MarkWord       = 2       // read 64 marks
 	CountRun       = 30      // count the records of a value run without a stored set in bits
 	CountMarkedRun = 40      // locate the value run of a mark

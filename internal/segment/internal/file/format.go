@@ -23,6 +23,8 @@ import (
 //	1: first version. Sections were added to it that readers did not require, and text rules that META did not name.
 //	2: every section is required. META names the text rules. Without the positions of bigrams (PPOS).
 //	3: field postings of all terms, instead of a byte for each posting. Most sections have other tags.
+//	4: facts of the columns (FACT), which decide the types that other programs read, and positions of records (POSN,
+//	   CELL), whose fields META names.
 //
 // The frame and the sections META, RECS and ROFF are the core of a file. They contain what was
 // published and are the same in every version, so every program reads them (OpenCore). All other
@@ -42,7 +44,7 @@ import (
 //     of sections contradict each other.
 //
 // File.Verify also rejects a wrong checksum of any other section, and padding that is not zero.
-const FormatVersion = 3
+const FormatVersion = 4
 
 // Sizes of the fixed parts in bytes.
 const (
@@ -75,6 +77,9 @@ type Meta struct {
 	Terms   int          `json:"terms"`
 	Rules   string       `json:"rules"`             // text.Rules of the program that built the file
 	Program string       `json:"program,omitempty"` // release that built the file; empty if unknown
+	// Coordinates are where the records are; empty if the dataset has no coordinates, and nil in
+	// files before format 4.
+	Coordinates []herb.Coordinates `json:"coordinates"`
 }
 
 // Index identifies how the indexes of a file are written. A program reads those whose Index equals
@@ -87,7 +92,7 @@ type Index struct {
 // CurrentIndex returns the Index of the files that this program writes.
 func CurrentIndex() Index { return Index{FormatVersion, text.Rules()} }
 
-// String returns the numbers of the format and the rules as they are part of file names: "f3-r1".
+// String returns the numbers of the format and the rules as they are part of file names: "f4-r1".
 func (i Index) String() string {
 	rules, _, _ := strings.Cut(i.Rules, ",")
 	return fmt.Sprintf("f%d-r%s", i.Format, cmp.Or(rules, "0"))

@@ -22,6 +22,8 @@ var (
 	TagRecords       = Tag{'R', 'E', 'C', 'S'} // each record's JSON
 	TagRecordOffsets = Tag{'R', 'O', 'F', 'F'} // u64: start of each record, and end of the last
 
+	TagFacts = Tag{'F', 'A', 'C', 'T'} // facts of each field, which decide its type in other programs
+
 	// Of every field.
 	TagSortedRows     = Tag{'S', 'O', 'R', 'T'} // u32: sorted rows: record numbers in the order of the field
 	TagRanks          = Tag{'R', 'A', 'N', 'K'} // u32: rank of each record in the sorted rows
@@ -43,6 +45,10 @@ var (
 	// are long.
 	TagValues    = Tag{'V', 'A', 'L', 'S'} // the value of each value run, without the prefix that it shares with the one before
 	TagValueKeys = Tag{'V', 'K', 'E', 'Y'} // the value key of each value run, in the format of VALS
+
+	// Of the field that names coordinates: the one with latitudes, or the only one.
+	TagPositions = Tag{'P', 'O', 'S', 'N'} // i32: longitude and latitude of each record
+	TagCellOrder = Tag{'C', 'E', 'L', 'L'} // u32: cell order: the records with a position, sorted by cell
 
 	// Frequent values, of the file, and their block counts, of sortable fields.
 	TagFrequentValues = Tag{'F', 'V', 'A', 'L'} // u32: field and number of each frequent value
@@ -87,7 +93,7 @@ type Section struct {
 // fileTags returns the kinds of sections that every file has once.
 func fileTags() []Tag {
 	return []Tag{
-		TagMetadata, TagRecords, TagRecordOffsets, TagFrequentValues,
+		TagMetadata, TagRecords, TagRecordOffsets, TagFacts, TagFrequentValues,
 		TagTerms, TagTermNumbers, TagTermPostings, TagTermFrequencies, TagForwardIndex, TagForwardOffsets, TagLengths, TagLengthOrder,
 		TagPrefixes, TagPrefixPostings, TagPrefixFrequencies, TagFieldPostings,
 		TagBigrams, TagBigramPostings, TagBigramFrequencies,
@@ -125,6 +131,12 @@ func (f *File) checkSections() error {
 	}
 	for i := range f.Meta.Fields {
 		for _, t := range fieldTags(&f.Meta.Fields[i]) {
+			expected[sectionName{t, uint32(i)}] = true
+		}
+	}
+	for _, c := range f.Meta.Coordinates {
+		i := herb.FieldIndex(f.Meta.Fields, c.Name())
+		for _, t := range []Tag{TagPositions, TagCellOrder} {
 			expected[sectionName{t, uint32(i)}] = true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"herbarium/internal/segment/internal/bitmap"
+	"herbarium/internal/segment/internal/guard"
 )
 
 // ScoreOrder is the records of a set by descending score, ties by number.
@@ -14,12 +15,21 @@ import (
 // Records are counted by level, the rounded score, to locate a position. Records of a level with
 // only one score are ordered by number; records of other levels are scored again and sorted.
 type ScoreOrder struct {
-	scorer  *Scorer
+	scores  Scores
+	steps   *guard.Steps
 	set     *bitmap.Set
 	scale   float64                // levels per unit of score
 	levelOf []uint16               // by record of the set
 	levels  []level                // best first
 	sorted  map[int][]scoredRecord // by mixed level, its records in order; computed on demand
+}
+
+// Scores are the scores of records.
+type Scores struct {
+	Max float64 // upper bound; none is negative
+	// Begin returns a function that returns the scores of the next records of about n, up to
+	// bitmap.EachAtOnce. They are valid until the next call.
+	Begin func(n int) func(records []uint32) []float64
 }
 
 // scoredRecord is a record with its score.
@@ -54,19 +64,24 @@ func (l *level) score() float64 { return math.Float64frombits(l.ones) }
 
 // Order orders the records of a set, which must remain unchanged.
 func (s *Scorer) Order(set *bitmap.Set) *ScoreOrder {
+	return NewScoreOrder(s.steps, set, Scores{s.maxScore, func(n int) func([]uint32) []float64 { return s.newBatchScorer(n).score }})
+}
+
+// NewScoreOrder orders the records of a set, which must remain unchanged, by scores.
+func NewScoreOrder(st *guard.Steps, set *bitmap.Set, scores Scores) *ScoreOrder {
 	const maxLevels = 1 << 14
 	r := &ScoreOrder{
-		scorer: s, set: set, levelOf: make([]uint16, set.Len()), sorted: map[int][]scoredRecord{},
+		scores: scores, steps: st, set: set, levelOf: make([]uint16, set.Len()), sorted: map[int][]scoredRecord{},
 		levels: make([]level, min(set.Len()/4+1, maxLevels)),
 	}
 	if set.Len() == 0 { // a clause may have no frequencies
 		return r
 	}
-	r.scale = float64(len(r.levels)-1) / s.maxScore
-	rest, scorer := r.levelOf, s.newBatchScorer(set.Len())
-	maxScore, scale, levels := s.maxScore, r.scale, r.levels
-	set.Each(s.steps, func(records []uint32) {
-		for i, score := range scorer.score(records) {
+	r.scale = float64(len(r.levels)-1) / scores.Max
+	rest, score := r.levelOf, scores.Begin(set.Len())
+	maxScore, scale, levels := scores.Max, r.scale, r.levels
+	set.Each(st, func(records []uint32) {
+		for i, score := range score(records) {
 			number := uint16((maxScore - score) * scale)
 			rest[i] = number
 			levels[number].add(score)
@@ -98,7 +113,7 @@ func (r *ScoreOrder) scan(first, last int, f func(level int, position uint32) bo
 	low, span := uint16(first), uint16(last-first)
 	position := uint32(0)
 	for chunk := range slices.Chunk(r.levelOf, bitmap.EachAtOnce) {
-		r.scorer.steps.Add(len(chunk))
+		r.steps.Add(len(chunk))
 		for i, level := range chunk {
 			if level-low <= span && !f(int(level), position+uint32(i)) {
 				return
@@ -130,7 +145,7 @@ func (r *ScoreOrder) Page(from, to int) []uint32 {
 		}
 		return len(onPage) < len(page)
 	})
-	for i, rec := range r.set.At(r.scorer.steps, inSet) {
+	for i, rec := range r.set.At(r.steps, inSet) {
 		page[onPage[i]] = rec
 	}
 	rest := r.sort(mixed)
@@ -150,10 +165,10 @@ func (r *ScoreOrder) sort(positions []uint32) []scoredRecord {
 	if len(positions) == 0 {
 		return nil
 	}
-	records := r.set.At(r.scorer.steps, positions)
-	all, scorer := make([]scoredRecord, 0, len(records)), r.scorer.newBatchScorer(len(records))
+	records := r.set.At(r.steps, positions)
+	all, scores := make([]scoredRecord, 0, len(records)), r.scores.Begin(len(records))
 	for chunk := range slices.Chunk(records, bitmap.EachAtOnce) {
-		for i, score := range scorer.score(chunk) {
+		for i, score := range scores(chunk) {
 			all = append(all, scoredRecord{score, chunk[i]})
 		}
 	}
@@ -187,10 +202,10 @@ func (r *ScoreOrder) Score(i int) float64 {
 
 // CountThrough returns the number of records with at least a score.
 func (r *ScoreOrder) CountThrough(score float64) int {
-	if score > r.scorer.maxScore {
+	if score > r.scores.Max {
 		return 0
 	}
-	l := int((r.scorer.maxScore - score) * r.scale)
+	l := int((r.scores.Max - score) * r.scale)
 	switch {
 	case r.levels[l].isMixed():
 		all := r.sortedIn(l)

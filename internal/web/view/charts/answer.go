@@ -3,7 +3,6 @@ package charts
 import (
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -43,13 +42,20 @@ type AnswerRow struct {
 	Label, Value, Exact, Href string
 	Share                     int    // of the greatest value, in percent
 	Class                     string // of the color of the bar; empty: it is not in the chart
+
+	Toggles bool // the row is a series, and its link adds it to the chart or removes it
+	Shown   bool // the series is in the chart
+	Series  int  // its position there
 }
 
-// Pivot is the table of the values of a chart with a split.
+// Pivot is a page of the table of all values: a row for each group, a column for each series.
 type Pivot struct {
 	Corner  string
 	Columns []string
 	Rows    []PivotRow
+
+	From, To, Total int    // groups of the page
+	Prev, Next      string // links to other pages; empty: there is none
 }
 
 // PivotRow is a row of a pivot table.
@@ -64,13 +70,11 @@ const (
 	wideFigure   = 840
 	mediumFigure = 520
 	narrowFigure = 336
-	fileFigure   = 1000
 )
 
-// NewAnswer returns the chart of a question. tablePath is the path of the table that parts of the
-// chart lead to.
-func NewAnswer(s *state.State, q *Question, a Aggregates, tablePath string) *Answer {
-	b := &answerBuilder{State: s, Question: q, Aggregates: a, path: tablePath}
+// NewAnswer returns the chart of a question.
+func NewAnswer(s *state.State, q *Question, a Aggregates, paths Paths) *Answer {
+	b := &answerBuilder{State: s, Question: q, Aggregates: a, paths: paths}
 	out := &Answer{kind: q.Kind, Values: upperFirst(q.measureText())}
 	out.Words = q.sentence(s, a)
 	out.Title = titleOf(out.Words)
@@ -79,16 +83,21 @@ func NewAnswer(s *state.State, q *Question, a Aggregates, tablePath string) *Ans
 		out.Big = q.short(a.All.Rows[0].Values[0])
 		return out
 	}
+	if q.isScatter() {
+		b.setScatter(out)
+		return out
+	}
 	b.setSeries()
 	out.data = b.data()
 	out.Labels, out.Rows = b.rows()
-	if len(q.By) == 2 {
-		out.AllValues = questionHref(s, q.with(func(q *Question) { q.Kind = kindTable }))
-	}
 	if q.Kind == kindTable {
-		out.Pivot = b.pivot(out.data)
-		out.AllValues = ""
+		if out.Pivot = b.pivot(); len(q.By) == 1 {
+			out.Rows = nil // the same ones
+		}
 		return out
+	}
+	if len(q.By) == 2 || a.Groups.Groups > len(out.Rows) {
+		out.AllValues = questionHref(s, q.with(func(q *Question) { q.Kind, q.Series, q.Split = kindTable, nil, 0 }))
 	}
 	if description := b.describe(out.data); description != "" {
 		out.Figures = []AnswerFigure{
@@ -101,12 +110,12 @@ func NewAnswer(s *state.State, q *Question, a Aggregates, tablePath string) *Ans
 	return out
 }
 
-// File returns the chart for a file; its height is 0 if there is nothing to draw.
-func (a *Answer) File() plot.Figure {
+// File returns the chart for a file with a width; its height is 0 if there is nothing to draw.
+func (a *Answer) File(width float64) plot.Figure {
 	if len(a.Figures) == 0 {
 		return plot.Figure{}
 	}
-	return plot.Draw(a.kind, a.data, fileFigure)
+	return plot.Draw(a.kind, a.data, width)
 }
 
 // Small returns the chart as a preview.
@@ -117,7 +126,7 @@ func (a *Answer) Small() plot.Figure { return plot.Small(a.kind, a.data) }
 func (a *Answer) Fit(width, height float64) (best plot.Figure) {
 	const names, enlarged = 7, 1.7
 	d := a.data
-	if d.Intervals && a.kind != plot.Heat {
+	if d.Intervals && a.kind != plot.Heat || d.Scatter != nil {
 		return plot.DrawIn(a.kind, d, width/enlarged, height/enlarged)
 	}
 	if !d.Intervals && len(d.Groups) > names {
@@ -152,9 +161,11 @@ type answerBuilder struct {
 	*state.State
 	*Question
 	Aggregates
-	path   string
+	paths  Paths
 	shown  []query.GroupRow // the groups of the chart
 	series []shownSeries
+	cells  map[[2]string]string // values by the labels of group and series; nil: no split
+	fill   string               // value of other cells
 }
 
 // shownSeries is a series of the chart with its values as the API writes them.
@@ -163,48 +174,27 @@ type shownSeries struct {
 	label  string
 	values []string
 	other  bool
+	color  int // see plot.Series
 }
 
-// href returns the link to the rows of a group; empty if no filter selects them.
-func (b *answerBuilder) href(by []query.By, labels ...string) string {
-	ps := b.AnyPage()
-	for i, label := range labels {
-		if hasNoFilter(by[i], label) {
-			return ""
-		}
-		ps = filterGroups(b.State, ps, b.Question, by[i], label, label)
-	}
-	return state.Join(b.path, ps.WithValue(query.ParamVersion, b.State.Version).Encode())
-}
-
-// hasNoFilter reports whether no filter selects the rows of a group.
-func hasNoFilter(by query.By, label string) bool { return by.IsCyclic() && label != "" }
-
-// mark returns what a reader learns about groups, and the link to their rows.
+// mark returns what a reader learns about groups, and the link to the chart of their rows.
 func (b *answerBuilder) mark(first, last, series int) plot.Mark {
 	from, to := b.shown[first].By[0], b.shown[last].By[0]
 	title := b.groupLabel(b.By[0], from)
 	if last > first {
 		title += " – " + b.groupLabel(b.By[0], to) + ", " + herb.Plural(last-first+1, "group", "groups")
 	}
-	ps := filterGroups(b.State, b.AnyPage(), b.Question, b.By[0], from, to)
 	switch {
 	case len(b.By) == 1:
-		title += ": " + b.valuesText(b.series[0], first, last)
+		title, series = title+": "+b.valuesText(b.series[0], first, last), -1
 	case series >= 0:
-		s := b.series[series]
-		if title += ", " + s.name + ": " + b.valuesText(s, first, last); !s.other {
-			ps = filterGroups(b.State, ps, b.Question, b.By[1], s.label, s.label)
-		}
+		title += ", " + b.series[series].name + ": " + b.valuesText(b.series[series], first, last)
 	default:
 		for _, s := range b.series {
 			title += "\n" + s.name + " " + b.valuesText(s, first, last)
 		}
 	}
-	if hasNoFilter(b.By[0], from) || len(b.By) == 2 && series >= 0 && hasNoFilter(b.By[1], b.series[series].label) {
-		return plot.Mark{Title: title}
-	}
-	return plot.Mark{Title: title, Href: state.Join(b.path, ps.WithValue(query.ParamVersion, b.State.Version).Encode())}
+	return plot.Mark{Title: title, Href: b.groupsHref(from, to, series)}
 }
 
 // valuesText returns the exact value of a group, or the lowest and the highest of several.
@@ -243,7 +233,7 @@ func (b *answerBuilder) data() plot.Data {
 	}
 	withText := !d.Intervals && b.Question.Kind != kindTable
 	for _, s := range b.series {
-		one := plot.Series{Name: s.name, Other: s.other, Cells: make([]plot.Cell, len(s.values))}
+		one := plot.Series{Name: s.name, Other: s.other, Color: s.color, Cells: make([]plot.Cell, len(s.values))}
 		for i, v := range s.values {
 			c := &one.Cells[i]
 			if c.Value, c.Known = b.number(v); withText {
@@ -276,30 +266,38 @@ func (b *answerBuilder) setSeries() {
 // setSplit sets the series of a chart with a split, and the sum of all others if the parts of a bar
 // add up.
 func (b *answerBuilder) setSplit() {
-	values := make(map[[2]string]string, len(b.Cells.Rows))
+	b.cells = make(map[[2]string]string, len(b.Cells.Rows))
 	for _, row := range b.Cells.Rows {
-		values[[2]string{row.By[0], row.By[1]}] = row.Values[0]
+		b.cells[[2]string{row.By[0], row.By[1]}] = row.Values[0]
 	}
 	isComplete := b.Cells.Groups == len(b.Cells.Rows)
-	fill := ""
-	if b.isAdditive() && isComplete {
-		fill = "0" // a group without rows
+	if b.Question.Kind == kindTable && b.fillsCells(b.Aggregates) {
+		b.fill = "0" // the cells of a page are those with rows
 	}
 	drawn := b.drawn(b.Aggregates)
-	for _, row := range drawn {
-		s := shownSeries{name: b.groupLabel(b.By[1], row.By[0]), label: row.By[0], values: make([]string, len(b.shown))}
+	colors := b.seriesColors(drawn)
+	for k, row := range drawn {
+		s := shownSeries{name: b.groupLabel(b.By[1], row.By[0]), label: row.By[0], values: make([]string, len(b.shown)), color: colors[k]}
 		for i, group := range b.shown {
-			value, ok := values[[2]string{group.By[0], row.By[0]}]
-			if !ok {
-				value = fill
-			}
-			s.values[i] = value
+			s.values[i] = b.cell(group, row.By[0])
 		}
 		b.series = append(b.series, s)
 	}
 	if b.Question.Kind == plot.Stacked && !b.groupsElements() && b.Aggregates.Series.Groups > len(drawn) && isComplete {
 		b.series = append(b.series, b.otherSeries())
 	}
+}
+
+// cell returns the value of a group and a series.
+func (b *answerBuilder) cell(group query.GroupRow, series string) string {
+	if b.cells == nil {
+		return group.Values[0]
+	}
+	value, ok := b.cells[[2]string{group.By[0], series}]
+	if !ok {
+		return b.fill
+	}
+	return value
 }
 
 // otherSeries returns the sum of all series that the chart does not show.
@@ -334,17 +332,8 @@ func decimalText(n *big.Rat, like string) string {
 // rows returns the table beside the chart: its groups, or its series with those that are not drawn.
 func (b *answerBuilder) rows() (heading string, rows []AnswerRow) {
 	by, found := b.By[0], b.Groups.Rows[:min(len(b.Groups.Rows), tableRows)]
-	colors := map[string]string{} // of the series that are drawn
 	if len(b.By) == 2 {
-		by, found = b.By[1], slices.Clone(b.Aggregates.Series.Rows)
-		for i, row := range b.drawn(b.Aggregates) {
-			if colors[row.By[0]] = "s" + strconv.Itoa(i%plot.MaxSeries+1); b.Question.series() > plot.MaxSeries {
-				colors[row.By[0]] = "s1"
-			}
-			if !slices.ContainsFunc(found, func(o query.GroupRow) bool { return o.By[0] == row.By[0] }) {
-				found = append(found, row)
-			}
-		}
+		by, found = b.By[1], b.listed()
 	}
 	greatest := 0.0
 	for _, row := range found {
@@ -354,31 +343,44 @@ func (b *answerBuilder) rows() (heading string, rows []AnswerRow) {
 	}
 	for _, row := range found {
 		r := AnswerRow{Label: b.groupLabel(by, row.By[0]), Value: b.short(row.Values[0]), Exact: b.exact(row.Values[0])}
-		r.Href = b.href([]query.By{by}, row.By[0])
 		if n, ok := b.number(row.Values[0]); ok && greatest > 0 {
 			if r.Share = int(max(n, -n)/greatest*100 + .5); n != 0 {
 				r.Share = max(r.Share, 1) // visible
 			}
 		}
-		if r.Class = colors[row.By[0]]; len(b.By) == 1 && (row.By[0] != "" || !by.HasIntervals()) {
-			r.Class = "s1"
+		if len(b.By) == 2 {
+			b.seriesRow(&r, row.By[0])
+		} else if r.Href = b.groupsHref(row.By[0], row.By[0], -1); row.By[0] != "" || !by.HasIntervals() {
+			r.Class = plot.ClassName(1)
 		}
 		rows = append(rows, r)
 	}
 	return columns.Heading(b.Question.fields[by.Field]), rows
 }
 
-func (b *answerBuilder) pivot(d plot.Data) *Pivot {
-	p := &Pivot{Corner: columns.Heading(b.Question.fields[b.By[0].Field])}
-	for _, s := range d.Series {
-		p.Columns = append(p.Columns, s.Name)
+// pivot returns the page of the table of all values.
+func (b *answerBuilder) pivot() *Pivot {
+	p := &Pivot{Corner: columns.Heading(b.Question.fields[b.By[0].Field]), Total: b.Groups.Groups}
+	for _, s := range b.series {
+		p.Columns = append(p.Columns, s.name)
 	}
-	for i, group := range b.shown {
-		row := PivotRow{Link: state.Link{Label: b.groupLabel(b.By[0], group.By[0]), Href: b.href(b.By[:1], group.By[0])}}
+	if len(b.By) == 1 {
+		p.Columns = []string{upperFirst(b.measureText())}
+	}
+	for _, group := range b.Groups.Rows {
+		row := PivotRow{Link: state.Link{Label: b.groupLabel(b.By[0], group.By[0]), Href: b.groupsHref(group.By[0], group.By[0], -1)}}
 		for _, s := range b.series {
-			row.Values = append(row.Values, b.short(s.values[i]))
+			row.Values = append(row.Values, b.short(b.cell(group, s.label)))
 		}
 		p.Rows = append(p.Rows, row)
+	}
+	p.From = (b.Page-1)*pageGroups + 1
+	p.To = p.From + len(p.Rows) - 1
+	if b.Page > 1 {
+		p.Prev = b.PageHref(b.Page - 1)
+	}
+	if p.To < p.Total {
+		p.Next = b.PageHref(b.Page + 1)
 	}
 	return p
 }

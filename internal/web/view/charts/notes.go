@@ -10,6 +10,9 @@ import (
 
 // note says what was counted and what was not.
 func (b *answerBuilder) note() (notes []string) {
+	if b.isScatter() {
+		return b.noteScatter()
+	}
 	total := herb.Plural(b.All.Total, "row", "rows")
 	if len(b.By) > 0 {
 		total += " in " + herb.Plural(b.Groups.Groups, "group", "groups")
@@ -33,6 +36,9 @@ func (b *answerBuilder) note() (notes []string) {
 	for i, by := range b.By {
 		notes = append(notes, b.noteBy(i, by)...)
 	}
+	if len(b.By) == 2 && b.Aggregates.Series.Groups > 1 && b.Question.Kind != kindTable {
+		notes = append(notes, b.seriesNote())
+	}
 	return notes
 }
 
@@ -52,7 +58,7 @@ func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
 		groups, found = b.Aggregates.Series.Groups, b.Aggregates.Series.Rows
 		shown = len(b.drawn(b.Aggregates))
 	}
-	if groups > shown {
+	if groups > shown && (at == 1 || b.Question.Kind != kindTable) {
 		notes = append(notes, herb.Count(shown)+" of "+herb.Plural(groups, "group", "groups")+" of "+name+" "+isOrAre(shown)+" shown.")
 	}
 	if at == 0 && len(b.By) == 1 && len(found) > tableRows {
@@ -61,13 +67,14 @@ func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
 	if at == 0 && by.HasIntervals() && !b.Filled && b.isAdditive() {
 		notes = append(notes, "Intervals without rows are too many to be drawn.")
 	}
+	isDrawn := at == 1 || !by.HasIntervals() || b.Question.Kind == kindTable // the group of missing values
 	for _, row := range found {
 		switch {
 		case row.By[0] != "":
-		case at == 0 && by.HasIntervals() && b.Measure.Kind == query.MeasureCount:
+		case !isDrawn && b.Measure.Kind == query.MeasureCount:
 			n, _ := strconv.Atoi(row.Values[0])
 			notes = append(notes, herb.Plural(n, "row", "rows")+" without a value of "+name+" "+isOrAre(n)+" not drawn.")
-		case at == 0 && by.HasIntervals():
+		case !isDrawn:
 			notes = append(notes, "Rows without a value of "+name+" are not drawn.")
 		default:
 			notes = append(notes, "Rows without a value of "+name+" form the group “empty”.")

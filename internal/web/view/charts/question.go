@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/web/view/state"
 )
 
-// kindTable shows the values of a chart as a table instead.
+// kindTable shows all values in pages of a table instead of a chart.
 const kindTable plot.Kind = "table"
 
 // The limits of a chart.
@@ -26,8 +26,14 @@ const (
 	MaxChartCells = query.MaxGroupsReturned
 	// tableRows is the number of groups that the table beside a chart lists.
 	tableRows = 1000
-	// splitRows is the number of series that the table beside a chart lists.
-	splitRows = 20
+	// seriesRows is the number of series that the table beside a chart lists.
+	seriesRows = 250
+	// heatRows is the number of series of a heat map.
+	heatRows = 20
+	// pageGroups and pageSeries are the numbers of rows and columns of a page of the table of all
+	// values.
+	pageGroups = 100
+	pageSeries = 100
 )
 
 // order is the order of groups that are names.
@@ -49,11 +55,16 @@ type Question struct {
 	Series  []string // labels of the series to draw; none: the largest
 	Gaps    bool     // lines end where intervals have no rows
 	Kind    plot.Kind
+	Page    int // of the table of all values, from 1
 	Zone    string
 
-	req    *query.AggregateRequest // with the filters and the search of the rows that are counted
-	data   *columns.Dataset
-	fields []herb.Field
+	req *query.AggregateRequest // with the filters and the search of the rows that are counted
+	// Of a scatter plot: the rows with a value of both axes, and the request for the extent of
+	// these.
+	complete query.Params
+	extent   *query.AggregateRequest
+	data     *columns.Dataset
+	fields   []herb.Field
 }
 
 // ParseQuestion parses the question of a state, or the first one of the dataset if there is none.
@@ -71,8 +82,7 @@ func ParseQuestion(s *state.State) (*Question, error) {
 }
 
 func parseQuestion(s *state.State, params query.Params) (*Question, error) {
-	rows := s.Listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder)
-	req, err := query.ParseAggregate(rows.With(params.Without(state.ParamKind, state.ParamSplit, state.ParamGaps)...).Encode(), s.Fields)
+	req, err := query.ParseAggregate(s.Selection().With(params.Without(state.ParamKind, state.ParamSplit, state.ParamGaps)...).Encode(), s.Fields)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +118,12 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 	} else if len(kinds) > 0 {
 		q.Kind = kinds[0]
 	}
+	if q.isScatter() {
+		if err := q.setScatter(s); err != nil {
+			return nil, err
+		}
+	}
+	q.Page = max(1, state.ParseUpTo(s.Listing.Get(query.ParamPage), query.MaxGroups/pageGroups))
 	q.Gaps = q.Gaps && q.Kind == plot.Lines && !q.isAdditive()
 	if split := params.Get(state.ParamSplit); split != "" {
 		_, most := q.seriesLimits()
@@ -124,8 +140,11 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 // seriesLimits returns how many series a chart shows by default and at most. Those of heat maps and
 // tables need no colors.
 func (q *Question) seriesLimits() (usual, most int) {
-	if q.Kind == plot.Heat || q.Kind == kindTable {
-		return 12, splitRows
+	switch q.Kind {
+	case plot.Heat:
+		return 12, heatRows
+	case kindTable:
+		return pageSeries, pageSeries
 	}
 	return 4, plot.MaxSeries
 }
@@ -150,11 +169,11 @@ func (q *Question) kinds() (kinds []plot.Kind) {
 	case len(q.By) == 0:
 		return nil
 	case len(q.By) == 1 && !q.By[0].HasIntervals():
-		return []plot.Kind{plot.Bars}
+		return []plot.Kind{plot.Bars, kindTable}
 	case len(q.By) == 1 && q.isTime(q.By[0]):
-		return []plot.Kind{plot.Lines, plot.Bars}
+		return []plot.Kind{plot.Lines, plot.Bars, kindTable}
 	case len(q.By) == 1:
-		return []plot.Kind{plot.Bars, plot.Lines}
+		return []plot.Kind{plot.Bars, plot.Lines, kindTable}
 	}
 	if q.isAdditive() {
 		kinds = append(kinds, plot.Stacked)
@@ -166,7 +185,16 @@ func (q *Question) kinds() (kinds []plot.Kind) {
 	case q.By[0].HasIntervals():
 		kinds = append(kinds, plot.Lines)
 	}
+	if q.canScatter() {
+		kinds = append(kinds, plot.ScatterPlot)
+	}
 	return append(kinds, plot.Heat, kindTable)
+}
+
+// hasDefaultKind reports whether the chart has the form that suits the question best.
+func (q *Question) hasDefaultKind() bool {
+	kinds := q.kinds()
+	return len(kinds) == 0 || q.Kind == kinds[0]
 }
 
 // isTime reports whether groups are intervals of time: of dates, or of years.
@@ -207,7 +235,7 @@ func (q *Question) params() (ps query.Params) {
 	if usual, _ := q.seriesLimits(); len(q.Series) == 0 && q.series() != usual {
 		ps = ps.WithValue(state.ParamSplit, strconv.Itoa(q.Split))
 	}
-	if kinds := q.kinds(); len(kinds) > 0 && q.Kind != kinds[0] {
+	if !q.hasDefaultKind() {
 		ps = ps.WithValue(state.ParamKind, string(q.Kind))
 	}
 	return ps.WithValue(query.ParamZone, q.Zone)
@@ -224,7 +252,7 @@ func (q *Question) with(change func(*Question)) *Question {
 	if len(c.By) == 0 || c.By[0].HasIntervals() {
 		c.Top, c.Order = defaultTop, orderLargest
 	}
-	if kinds := c.kinds(); !slices.Contains(kinds, c.Kind) {
+	if kinds := c.kinds(); !slices.Contains(kinds, c.Kind) || c.Kind == q.Kind && q.hasDefaultKind() {
 		if c.Kind = ""; len(kinds) > 0 {
 			c.Kind = kinds[0]
 		}
@@ -249,9 +277,12 @@ func (q *Question) sharesZone(b query.By) bool {
 }
 
 // Call returns the parameters of the API call for the values that the chart shows: the request of
-// its groups, or of its cells.
+// its groups, or of its cells. That of a table returns the values of all its pages.
 func (q *Question) Call(s *state.State, found Aggregates) query.Params {
-	ps := s.Listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder)
+	if q.isScatter() {
+		return q.scatterCall(found).WithValue(query.ParamVersion, s.Version)
+	}
+	ps := s.Selection()
 	for _, b := range q.By {
 		ps = ps.WithValue(query.ParamBy, b.Name)
 	}
@@ -268,9 +299,20 @@ func (q *Question) Call(s *state.State, found Aggregates) query.Params {
 		if r.Fill {
 			ps = ps.WithValue(query.ParamFill, "zero")
 		}
+		if q.Kind == kindTable {
+			r.Top = query.MaxGroupsReturned
+		}
 		ps = ps.WithValue(query.ParamTopGroups, strconv.Itoa(r.Top))
+	case len(q.By) == 2 && q.Kind == kindTable:
+		if q.fillsCells(found) {
+			ps = ps.WithValue(query.ParamFill, "zero")
+		}
+		ps = withLabels(ps.WithValue(query.ParamTopGroups, strconv.Itoa(query.MaxGroupsReturned)), query.ParamSeries, q.Series)
 	case len(q.By) == 2:
 		r := q.CellsRequest(found)
+		if r.Fill {
+			ps = ps.WithValue(query.ParamFill, "zero")
+		}
 		ps = ps.WithValue(query.ParamTopGroups, strconv.Itoa(r.Top))
 		series := withLabels(ps, query.ParamSeries, r.Labels[1])
 		for _, all := range []query.Params{withLabels(series, query.ParamGroup, r.Labels[0]), series} {

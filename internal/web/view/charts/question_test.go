@@ -70,7 +70,7 @@ func askOf(t *testing.T, d *herb.Dataset, records []herb.Record, raw string) (*s
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &s, q, NewAnswer(&s, q, a, "/p")
+	return &s, q, NewAnswer(&s, q, a, Paths{Table: "/p"})
 }
 
 // TestSentence checks that the sentence reads well in every combination.
@@ -132,6 +132,42 @@ func TestSentence_menus(t *testing.T) {
 	}
 	if len(seen) < 100 {
 		t.Errorf("only %d sentences", len(seen))
+	}
+}
+
+// TestSentence_kind checks that a chart whose form was not chosen gets the form that suits another
+// question, and that a chosen one stays.
+func TestSentence_kind(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ raw, choice, want string }{
+		{"_by=date%3Amonth", "weekday", "?_by=date%3Aweekday"},
+		{"_by=date%3Amonth&_kind=bars", "weekday", "?_by=date%3Aweekday"},
+		{"_by=date%3Aweekday", "month", "?_by=date%3Amonth"},
+		{"_by=date%3Aweekday&_kind=lines", "month of year", "?_by=date%3Amonth_of_year&_kind=lines"},
+		{"_by=date%3Amonth&_by=category&_kind=heat", "weekday", "?_by=date%3Aweekday&_by=category&_kind=heat"},
+	} {
+		_, _, a := ask(t, tt.raw)
+		for _, w := range a.Words {
+			for _, c := range w.Choices {
+				if w.ID == "interval" && c.Label == tt.choice && c.Href != tt.want {
+					t.Errorf("%s, %s: %s, want %s", tt.raw, tt.choice, c.Href, tt.want)
+				}
+			}
+		}
+	}
+}
+
+// TestSentence_years checks that the sentence does not say that years are steps of 1.
+func TestSentence_years(t *testing.T) {
+	t.Parallel()
+	d := openTables()["population"]
+	for raw, want := range map[string]string{
+		"":              "The mean of value by year, split by country, the 4 largest as lines",
+		"_by=year%3A10": "Rows by year in steps of 10 as lines",
+	} {
+		if _, _, a := askOf(t, &d.Dataset, d.records, raw); a.Title != want {
+			t.Errorf("%s: %q, want %q", raw, a.Title, want)
+		}
 	}
 }
 
@@ -216,33 +252,36 @@ func TestParseQuestion_invalid(t *testing.T) {
 // TestAnswer_rows checks the values of charts, where they lead, and what is said about them.
 func TestAnswer_rows(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ raw, rows, hrefs, note string }{
-		{"_by=category", "fern 2, tree 2, moss 1, empty 1", "/p?category=fern /p?category=tree /p?category=moss /p?category=",
+	for _, tt := range []struct{ raw, rows, hrefs, question, note string }{
+		{"_by=category", "fern 2, tree 2, moss 1, empty 1", "?category=fern ?category=tree ?category=moss ?category=", "&_by=category",
 			"6 rows in 4 groups. Rows without a value of category form the group “empty”."},
 		{"_by=date%3Amonth&_measure=sum%3Aprice&category=fern&category=tree", "Jan 2024 30.75\u00a0€, Feb 2024 0\u00a0€, Mar 2024 5\u00a0€",
-			"/p?category=fern&category=tree&date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-02-01 /p?category=fern&category=tree&date%5Bgte%5D=2024-02-01&date%5Blt%5D=2024-03-01 " +
-				"/p?category=fern&category=tree&date%5Bgte%5D=2024-03-01&date%5Blt%5D=2024-04-01",
+			"?category=fern&category=tree&date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-02-01 ?category=fern&category=tree&date%5Bgte%5D=2024-02-01&date%5Blt%5D=2024-03-01 " +
+				"?category=fern&category=tree&date%5Bgte%5D=2024-03-01&date%5Blt%5D=2024-04-01", "&_by=date%3Aday&_measure=sum%3Aprice",
 			"4 rows in 3 groups, total 35.75\u00a0€. Sums are exact decimals. 1 row without a value of price is not included."},
-		{"_by=date%3Aquarter", "Q1 2024 4, Q2 2024 1, empty 1", "/p?date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-04-01 " +
-			"/p?date%5Bgte%5D=2024-04-01&date%5Blt%5D=2024-07-01 /p?date%5Bempty%5D=true", "6 rows in 3 groups. 1 row without a value of date is not drawn."},
+		{"_by=date%3Aquarter", "Q1 2024 4, Q2 2024 1, empty 1", "?date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-04-01 " +
+			"?date%5Bgte%5D=2024-04-01&date%5Blt%5D=2024-07-01 /p?date%5Bempty%5D=true", "&_by=date%3Amonth", "6 rows in 3 groups. 1 row without a value of date is not drawn."},
 		{"_by=price%3A10&_measure=mean%3Aprice", "0 – 10 4.33333\u00a0€, 10 – 20 10.5\u00a0€, 20 – 30 20.25\u00a0€, empty –",
-			"/p?price%5Bgte%5D=0&price%5Blt%5D=10 /p?price%5Bgte%5D=10&price%5Blt%5D=20 /p?price%5Bgte%5D=20&price%5Blt%5D=30 /p?price%5Bempty%5D=true", ""},
+			"?price%5Bgte%5D=0&price%5Blt%5D=10 ?price%5Bgte%5D=10&price%5Blt%5D=20 ?price%5Bgte%5D=20&price%5Blt%5D=30 /p?price%5Bempty%5D=true", "&_by=price%3A10&_measure=mean%3Aprice", ""},
 		{"_by=date%3Amonth&date%5Bgte%5D=2024-01-10&date%5Blte%5D=2024-03-15", "Jan 2024 1, Feb 2024 0, Mar 2024 1",
-			"/p?date%5Bgte%5D=2024-01-10&date%5Blt%5D=2024-02-01 /p?date%5Bgte%5D=2024-02-01&date%5Blt%5D=2024-03-01 /p?date%5Blte%5D=2024-03-15&date%5Bgte%5D=2024-03-01", ""},
+			"?date%5Bgte%5D=2024-01-10&date%5Blt%5D=2024-02-01 ?date%5Bgte%5D=2024-02-01&date%5Blt%5D=2024-03-01 ?date%5Blte%5D=2024-03-15&date%5Bgte%5D=2024-03-01", "&_by=date%3Aday", ""},
 		{"_by=at%3Aday&_zone=Europe%2FBerlin", "5 Jan 2024 2, 6 Jan 2024 2, 7 Jan 2024 1, empty 1",
-			"/p?at%5Bgte%5D=2024-01-05T00%3A00%3A00%2B01%3A00&at%5Blt%5D=2024-01-06T00%3A00%3A00%2B01%3A00 " +
-				"/p?at%5Bgte%5D=2024-01-06T00%3A00%3A00%2B01%3A00&at%5Blt%5D=2024-01-07T00%3A00%3A00%2B01%3A00 " +
-				"/p?at%5Bgte%5D=2024-01-07T00%3A00%3A00%2B01%3A00&at%5Blt%5D=2024-01-08T00%3A00%3A00%2B01%3A00 /p?at%5Bempty%5D=true", ""},
-		{"_by=tags&tags=a", "a 2, b 1", "/p?tags=a&tags%5Bin%5D=a /p?tags=a&tags%5Bin%5D=b",
+			"?at%5Bgte%5D=2024-01-05T00%3A00%3A00%2B01%3A00&at%5Blt%5D=2024-01-06T00%3A00%3A00%2B01%3A00 " +
+				"?at%5Bgte%5D=2024-01-06T00%3A00%3A00%2B01%3A00&at%5Blt%5D=2024-01-07T00%3A00%3A00%2B01%3A00 " +
+				"?at%5Bgte%5D=2024-01-07T00%3A00%3A00%2B01%3A00&at%5Blt%5D=2024-01-08T00%3A00%3A00%2B01%3A00 /p?at%5Bempty%5D=true", "&_by=at%3Ahour&_zone=Europe%2FBerlin", ""},
+		{"_by=tags&tags=a", "a 2, b 1", "?tags=a&tags%5Bin%5D=a ?tags=a&tags%5Bin%5D=b", "&_by=tags",
 			"2 rows in 2 groups. A row is in the groups of all its values of tags, so groups add up to more than the total."},
-		{"_by=page&_top=2", "x 2, y 2", "/p?page%5Beq%5D=x /p?page%5Beq%5D=y", "6 rows in 3 groups. 2 of 3 groups of page are shown."},
-		{"_by=date%3Amonth&_by=category&_split=2", "fern 2, tree 2, moss 1, empty 1", "/p?category=fern /p?category=tree /p?category=moss /p?category=",
-			"6 rows in 5 groups. 1 row without a value of date is not drawn. 2 of 4 groups of category are shown. Rows without a value of category form the group “empty”."},
+		{"_by=page&_top=2", "x 2, y 2", "?page%5Beq%5D=x ?page%5Beq%5D=y", "&_by=page&_top=2", "6 rows in 3 groups. 2 of 3 groups of page are shown."},
+		{"_by=date%3Amonth&_by=category&_split=2", "fern 2, tree 2, moss 1, empty 1",
+			"?_by=date%3Amonth&_by=category&_series=tree ?_by=date%3Amonth&_by=category&_series=fern ?_by=date%3Amonth&_by=category&_series=fern&_series=tree&_series=moss " +
+				"?_by=date%3Amonth&_by=category&_series=fern&_series=tree&_series%5Bempty%5D=true", "",
+			"6 rows in 5 groups. 1 row without a value of date is not drawn. 2 of 4 groups of category are shown. Rows without a value of category form the group “empty”. " +
+				"Click a name to add its series to the chart or to remove it."},
 	} {
 		_, _, a := ask(t, tt.raw)
 		var rows, hrefs []string
 		for _, r := range a.Rows {
-			rows, hrefs = append(rows, r.Label+" "+r.Value), append(hrefs, r.Href)
+			rows, hrefs = append(rows, r.Label+" "+r.Value), append(hrefs, strings.TrimSuffix(r.Href, tt.question))
 		}
 		if diff := cmp.Diff(tt.rows, strings.Join(rows, ", ")); diff != "" {
 			t.Errorf("%s: rows (-want +got)\n%s", tt.raw, diff)
@@ -270,11 +309,11 @@ func TestAnswer_clocks(t *testing.T) {
 		{Field: "takes", Type: herb.TypeDuration, Filled: 3, Distinct: 3, Min: "PT30M", Max: "25:10:00"},
 	}}
 	for _, tt := range []struct{ raw, title, rows, first string }{
-		{"_by=departs%3Ahour", "Rows by departs per hour as lines", "06:00 2, 07:00 0", "/p?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00"},
+		{"_by=departs%3Ahour", "Rows by departs per hour as lines", "06:00 2, 07:00 0", "?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00&_by=departs%3Aminute"},
 		{"_by=departs%3Ahour&_measure=sum%3Atakes", "The sum of takes by departs per hour as lines", "06:00 26:30:00, 07:00 0:00:00",
-			"/p?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00"},
+			"?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00&_by=departs%3Aminute&_measure=sum%3Atakes"},
 		{"_by=takes%3A3600&_kind=bars", "Rows by takes in steps of 1:00:00 as bars", "0:00:00 – 1:00:00 1, 1:00:00 – 2:00:00 1",
-			"/p?takes%5Bgte%5D=0%3A00%3A00&takes%5Blt%5D=1%3A00%3A00"},
+			"?takes%5Bgte%5D=0%3A00%3A00&takes%5Blt%5D=1%3A00%3A00&_by=takes%3A3600"},
 	} {
 		_, q, a := askOf(t, d, records, tt.raw)
 		if len(a.Rows) < 2 {
@@ -312,7 +351,7 @@ func TestAnswer_series(t *testing.T) {
 		t.Errorf("lines (-want +got)\n%s", diff)
 	}
 	_, _, a := ask(t, "_by=date%3Amonth&_by=category&_measure=mean%3Aprice&_kind=table")
-	if a.Pivot == nil || len(a.Pivot.Rows) != 3 || a.Pivot.Rows[1].Label != "Mar 2024" || a.Pivot.Rows[1].Values[0] != "–" || a.AllValues != "" {
+	if a.Pivot == nil || len(a.Pivot.Rows) != 4 || a.Pivot.Rows[3].Label != "empty" || a.Pivot.Rows[1].Label != "Mar 2024" || a.Pivot.Rows[1].Values[0] != "–" || a.AllValues != "" {
 		t.Errorf("the table is %+v", a.Pivot)
 	}
 	_, _, a = ask(t, "_by=date%3Amonth&_by=category")
@@ -348,6 +387,60 @@ func TestAnswer_manyCombinations(t *testing.T) {
 	}
 	if want := "b149: 6 6 1; b000: 1 1 1; other: 148 148 148; "; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestAnswer_allValues checks that the pages of the table of all values have each value once.
+func TestAnswer_allValues(t *testing.T) {
+	t.Parallel()
+	d := &herb.Dataset{Fields: []herb.Field{
+		{Name: "a", Type: herb.TypeText, Filterable: true}, {Name: "b", Type: herb.TypeText, Filterable: true}, {Name: "n", Type: herb.TypeNumber, Filterable: true},
+	}}
+	var records []herb.Record
+	for i := range 250 {
+		for k := range 30 {
+			records = append(records, herb.Record{fmt.Sprintf("a%03d", i), fmt.Sprintf("b%02d", k), fmt.Sprint(i)})
+		}
+	}
+	records = append(records, herb.Record{"a000", "b00", ""})
+	for name, tt := range map[string]struct {
+		raw, link, note string
+		rows, columns   int
+	}{
+		"names":            {"_by=a&_top=10", "?_by=a&_top=10&_kind=table", "7,501 rows in 250 groups.", 250, 1},
+		"names and series": {"_by=a&_by=b&_series=b07", "?_by=a&_by=b&_kind=table", "7,501 rows in 250 groups.", 250, 30},
+		"intervals":        {"_by=n%3A1&_by=b", "?_by=n%3A1&_by=b&_kind=table", "7,501 rows in 251 groups. Rows without a value of n form the group “empty”.", 251, 30},
+	} {
+		_, _, chart := askOf(t, d, records, tt.raw)
+		if chart.AllValues != tt.link {
+			t.Errorf("%s: all values are at %s, want %s", name, chart.AllValues, tt.link)
+		}
+		seen, rows, note := map[string]bool{}, 0, ""
+		href := chart.AllValues
+		for range 4 {
+			_, _, a := askOf(t, d, records, strings.TrimPrefix(href, "?"))
+			if len(a.Pivot.Columns) != tt.columns || len(a.Pivot.Rows) > pageGroups || a.Pivot.To-a.Pivot.From+1 != len(a.Pivot.Rows) {
+				t.Errorf("%s: %d columns, %d rows from %d to %d", name, len(a.Pivot.Columns), len(a.Pivot.Rows), a.Pivot.From, a.Pivot.To)
+			}
+			for _, row := range a.Pivot.Rows {
+				rows++
+				seen[row.Label] = true
+			}
+			note = strings.Join(a.Note, " ")
+			if href = a.Pivot.Next; href == "" {
+				break
+			}
+		}
+		if rows != tt.rows || len(seen) != tt.rows || note != tt.note {
+			t.Errorf("%s: the pages have %d rows, %d of them different, note %q; want %d, %q", name, rows, len(seen), note, tt.rows, tt.note)
+		}
+	}
+	_, q, a := askOf(t, d, records, "_by=a&_by=b&_kind=table&page=9")
+	if len(a.Pivot.Rows) != 0 || a.Pivot.Prev == "" || a.Pivot.Next != "" {
+		t.Errorf("a page after the last is %+v", a.Pivot)
+	}
+	if got := readable(q.Call(&state.State{}, Aggregates{})); got != "_by=a&_by=b&_measure=count&_fill=zero&_top=100000" {
+		t.Errorf("the call for all values is %s", got)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Aggregates are the results of the requests of a question.
 type Aggregates struct {
 	All    query.Aggregate // of all rows: the measure, and how many rows have a value
-	Groups query.Aggregate // by the first field
+	Groups query.Aggregate // by the first field; of a scatter plot: its extent
 	Filled bool            // intervals without rows are among the groups
 	Series query.Aggregate // by the second field, the largest first
 	Chosen query.Aggregate // by the second field, the series that the question names
@@ -38,11 +38,19 @@ func (q *Question) AllRequest() *query.AggregateRequest {
 
 // GroupsRequest returns the request for the groups. With fill, intervals without rows are among
 // them if the measure of no rows is zero, and the request fails if they are too many for a chart.
-// Without, the groups are the last intervals of many, in descending order.
+// Without, the groups are the last intervals of many, in descending order. A table has a page of
+// the groups in their order.
 func (q *Question) GroupsRequest(fill bool) *query.AggregateRequest {
 	sort := []query.GroupSort{{By: -1, Desc: q.Order == orderLargest}}
 	if q.Order == orderLabel {
 		sort = []query.GroupSort{{By: 0}}
+	}
+	if q.Kind == kindTable {
+		r := q.request(q.By[:1], sort, pageGroups)
+		if r.Offset = (q.Page - 1) * pageGroups; q.By[0].HasIntervals() {
+			r.Sort, r.Fill = nil, fill && q.isAdditive()
+		}
+		return r
 	}
 	if !q.By[0].HasIntervals() {
 		return q.request(q.By[:1], sort, q.Top)
@@ -61,25 +69,37 @@ func (q *Question) GroupsRequest(fill bool) *query.AggregateRequest {
 
 // SeriesRequest returns the request for the largest groups of the split.
 func (q *Question) SeriesRequest() *query.AggregateRequest {
-	return q.request(q.By[1:], []query.GroupSort{{By: -1, Desc: true}}, max(splitRows, q.series()))
+	return q.request(q.By[1:], []query.GroupSort{{By: -1, Desc: true}}, seriesRows)
 }
 
 // ChosenRequest returns the request for the series that the question names.
 func (q *Question) ChosenRequest() *query.AggregateRequest {
-	r := q.request(q.By[1:], nil, len(q.Series))
+	r := q.request(q.By[1:], []query.GroupSort{{By: -1, Desc: true}}, len(q.Series))
 	r.Labels[0] = q.Series
 	return r
 }
 
 // CellsRequest returns the request for the values that a chart with a split shows: of its series,
-// and of its groups unless they are intervals.
+// and of its groups unless they are intervals of a chart.
 func (q *Question) CellsRequest(found Aggregates) *query.AggregateRequest {
 	r := q.request(q.By, nil, MaxChartCells)
-	if !q.By[0].HasIntervals() {
+	if !q.By[0].HasIntervals() || q.Kind == kindTable {
 		r.Labels[0] = labelsOf(found.Groups.Rows)
 	}
-	r.Labels[1] = labelsOf(q.drawn(found))
+	if r.Labels[1] = labelsOf(q.drawn(found)); len(q.Series) > 0 {
+		r.Labels[1] = q.Series // also if no row has them
+	}
+	r.Fill = q.Kind != kindTable && q.fillsCells(found)
 	return r
+}
+
+// fillsCells reports whether the values of a chart with a split, and the response to its API call,
+// include the combinations without rows. Their value is zero if values add up, else unknown.
+func (q *Question) fillsCells(found Aggregates) bool {
+	if !q.isAdditive() || q.By[0].HasIntervals() && !found.Filled {
+		return false
+	}
+	return q.Kind != kindTable || found.Groups.Groups <= query.MaxGroups/max(found.Series.Groups, 1)
 }
 
 // drawn returns the series that the chart shows.
@@ -99,6 +119,9 @@ func labelsOf(rows []query.GroupRow) (labels []string) {
 
 // Run computes the aggregates of a question.
 func (q *Question) Run(aggregate func(*query.AggregateRequest) (query.Aggregate, error)) (found Aggregates, err error) {
+	if q.isScatter() {
+		return q.runScatter(aggregate)
+	}
 	run := func(into *query.Aggregate, r *query.AggregateRequest) {
 		if err == nil {
 			*into, err = aggregate(r)
@@ -108,10 +131,13 @@ func (q *Question) Run(aggregate func(*query.AggregateRequest) (query.Aggregate,
 	if len(q.By) > 0 {
 		found.Filled = true
 		run(&found.Groups, q.GroupsRequest(true))
-		if tooMany := herb.CodeOf(err) == herb.CodeInvalid || found.Groups.Groups > len(found.Groups.Rows); q.By[0].HasIntervals() && tooMany {
+		isCut := q.Kind != kindTable && found.Groups.Groups > len(found.Groups.Rows)
+		if q.By[0].HasIntervals() && (isCut || herb.CodeOf(err) == herb.CodeInvalid) {
 			found.Filled, err = false, nil
 			run(&found.Groups, q.GroupsRequest(false))
-			slices.Reverse(found.Groups.Rows)
+			if q.Kind != kindTable {
+				slices.Reverse(found.Groups.Rows)
+			}
 		}
 	}
 	if len(q.By) > 1 {
@@ -119,7 +145,9 @@ func (q *Question) Run(aggregate func(*query.AggregateRequest) (query.Aggregate,
 		if len(q.Series) > 0 {
 			run(&found.Chosen, q.ChosenRequest())
 		}
-		run(&found.Cells, q.CellsRequest(found))
+		if len(found.Groups.Rows) > 0 { // else all cells would be returned
+			run(&found.Cells, q.CellsRequest(found))
+		}
 	}
 	return found, err
 }

@@ -21,8 +21,15 @@ type Word struct {
 	Text    string
 	ID      string // of the menu
 	Choices []state.Link
-	More    string // what the menu does not list; empty: nothing
-	Quiet   bool   // the word offers an addition; it is not part of the title
+	Fields  int  // number of fields that the menu offers; 0: others
+	Partial bool // the menu does not list all of them
+	Quiet   bool // the word offers an addition; it is not part of the title
+}
+
+// Finds reports whether a menu offers so many fields that a reader searches for one.
+func (w *Word) Finds() bool {
+	const few = 12
+	return w.Fields > few
 }
 
 // chartMeasures are the kinds of measures that a chart offers, and how a sentence says them.
@@ -88,6 +95,8 @@ func kindText(k plot.Kind) string {
 		return "grouped bars"
 	case plot.Heat:
 		return "a heat map"
+	case plot.ScatterPlot:
+		return "a scatter plot"
 	case kindTable:
 		return "a table"
 	}
@@ -112,16 +121,37 @@ func titleOf(words []Word, without ...string) string {
 	return format.PlainText(b.String())
 }
 
+// asksSame reports whether two questions have the same measure and groups: they differ in how the
+// chart shows them at most.
+func asksSame(a, b query.Params) bool {
+	values := func(ps query.Params, name string) (all []string) {
+		for _, p := range ps {
+			if p.Name == name {
+				all = append(all, p.Value)
+			}
+		}
+		return all
+	}
+	isSame := func(name string) bool { return slices.Equal(values(a, name), values(b, name)) }
+	return isSame(query.ParamBy) && isSame(query.ParamMeasure)
+}
+
 // questionHref returns the link to another question about the same rows.
 func questionHref(s *state.State, q *Question) string {
 	other := *s
-	other.Question = q.params()
+	if other.Question = q.params(); !asksSame(other.Question, s.Question) {
+		other.Picture.Title = "" // it is about the other question
+	}
 	return other.Href(s.AnyPage())
 }
 
 // sentence returns the question as a sentence with menus.
 func (q *Question) sentence(s *state.State, a Aggregates) []Word {
 	b := sentenceBuilder{s, q, nil}
+	if q.isScatter() {
+		b.scatter()
+		return b.words
+	}
 	b.measure()
 	b.by(0)
 	if len(q.By) > 0 {
@@ -139,6 +169,20 @@ func (q *Question) sentence(s *state.State, a Aggregates) []Word {
 	}
 	slices.SortStableFunc(b.words, func(a, b Word) int { return position(a) - position(b) })
 	return b.words
+}
+
+// Menus returns the sentence of the question of a state without its answer, for the fields that its
+// menus offer.
+func Menus(s *state.State) ([]Word, error) {
+	q, err := ParseQuestion(s)
+	if herb.CodeOf(err) == herb.CodeInvalid { // the page shows the default question
+		s.Question = nil
+		q, err = ParseQuestion(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return q.sentence(s, Aggregates{}), nil
 }
 
 // position returns the position of a word: additions follow the sentence.
@@ -165,7 +209,7 @@ func (b *sentenceBuilder) measure() {
 	if m.Kind == query.MeasureCount && len(b.q.By) > 0 {
 		w.Before, w.Text = "", "Rows"
 	}
-	count := query.Measure{Name: string(query.MeasureCount), Kind: query.MeasureCount, Field: -1}
+	count := countRows()
 	w.Choices = append(w.Choices, b.choice("number of rows", m.Kind == query.MeasureCount, func(q *Question) { q.Measure = count }))
 	for _, c := range chartMeasures {
 		field := m.Field
@@ -195,14 +239,14 @@ func (b *sentenceBuilder) measure() {
 		_, ok := b.newMeasure(m.Kind, m.Percent, i)
 		return ok && canDraw(m.Kind, &b.Fields[i])
 	}
-	f.Choices, f.More = b.offer(canMeasure, func(i int) state.Link {
+	b.offer(&f, canMeasure, func(i int) state.Link {
 		next, _ := b.newMeasure(m.Kind, m.Percent, i)
 		return b.choice("", i == m.Field, func(q *Question) { q.Measure = next })
 	})
 	b.words = append(b.words, f)
 	if m.Kind == query.MeasureRatio {
 		d := Word{ID: "divisor", Before: " to ", Text: columns.Heading(b.Fields[m.Divisor])}
-		d.Choices, d.More = b.offer(func(i int) bool { return b.canDivide(m.Field, i) }, func(i int) state.Link {
+		b.offer(&d, func(i int) bool { return b.canDivide(m.Field, i) }, func(i int) state.Link {
 			next := b.newRatio(m.Field, i)
 			return b.choice("", i == m.Divisor, func(q *Question) { q.Measure = next })
 		})
@@ -250,23 +294,24 @@ func (b *sentenceBuilder) firstField(is func(i int) bool) int {
 	return -1
 }
 
-// offer returns links for fields, as many as a menu lists, and a text about the others.
-func (b *sentenceBuilder) offer(is func(i int) bool, link func(i int) state.Link) (links []state.Link, more string) {
-	all := 0
+// offer adds links for the fields to the choices of a word: those whose names contain the text to
+// find, and no more than a menu lists.
+func (b *sentenceBuilder) offer(w *Word, is func(i int) bool, link func(i int) state.Link) {
+	listed := 0
 	for i, f := range b.Fields {
 		if !is(i) {
 			continue
 		}
-		if all++; all <= state.MaxOffered {
-			l := link(i)
-			l.Label, l.Detail = columns.Heading(f), string(f.Type)
-			links = append(links, l)
+		w.Fields++
+		if listed == state.MaxOffered || !b.State.Finds(i) {
+			w.Partial = true
+			continue
 		}
+		listed++
+		l := link(i)
+		l.Label, l.Detail = columns.Heading(f), string(f.Type)
+		w.Choices = append(w.Choices, l)
 	}
-	if all > state.MaxOffered {
-		more = herb.Plural(all-state.MaxOffered, "more column", "more columns") + "; name one in the address"
-	}
-	return links, more
 }
 
 // by adds the field of the groups, or of the split.
@@ -274,7 +319,11 @@ func (b *sentenceBuilder) by(at int) {
 	by := b.q.By
 	w := Word{ID: []string{"by", "split"}[at], Before: []string{" by ", ", split by "}[at]}
 	uses := func(at, i int) bool { return at < len(by) && by[at].Field == i }
-	w.Choices, w.More = b.offer(
+	if at < len(by) && b.Find == "" {
+		label := []string{"No groups", "No split"}[at]
+		w.Choices = append(w.Choices, b.choice(label, false, func(q *Question) { q.By = q.By[:at] }))
+	}
+	b.offer(&w,
 		func(i int) bool { return b.Fields[i].Filterable && (at < len(by) || !uses(0, i)) },
 		func(i int) state.Link {
 			return b.choice("", uses(at, i), func(q *Question) {
@@ -290,11 +339,9 @@ func (b *sentenceBuilder) by(at int) {
 		})
 	if at < len(by) {
 		w.Text = columns.Heading(b.Fields[by[at].Field])
-		label := []string{"No groups", "No split"}[at]
-		w.Choices = append([]state.Link{b.choice(label, false, func(q *Question) { q.By = q.By[:at] })}, w.Choices...)
 	} else {
 		w.Before, w.Text, w.Quiet = " ", []string{"+ group", "+ split"}[at], true
-		if at == 1 && len(w.Choices) == 0 {
+		if at == 1 && w.Fields == 0 {
 			return
 		}
 	}
@@ -306,6 +353,7 @@ func (b *sentenceBuilder) interval(at int) {
 	by := b.q.By[at]
 	f := &b.Fields[by.Field]
 	w := Word{ID: []string{"interval", "interval2"}[at], Before: " per ", Text: "value"}
+	isEachYear := func(by query.By) bool { return b.Dataset.Meanings[by.Field].IsYear && by.Width == "1" && !by.Log }
 	set := func(label, interval string, next query.By) {
 		next.Field, next.Name = by.Field, f.Name
 		if interval != "" {
@@ -324,7 +372,11 @@ func (b *sentenceBuilder) interval(at int) {
 		}
 	case f.Type == herb.TypeNumber || f.Type == herb.TypeDuration:
 		for _, width := range b.widths(by) {
-			set("steps of "+widthText(f, width), width, query.By{Width: width})
+			label := "steps of " + widthText(f, width)
+			if isEachYear(query.By{Field: by.Field, Width: width}) {
+				label = "each year"
+			}
+			set(label, width, query.By{Width: width})
 		}
 		if first := cmp.Or(logWidth(by), b.Dataset.LogWidth(by.Field)); first != "" && f.Type == herb.TypeNumber {
 			set("logarithmic steps", "log"+first, query.By{Width: first, Log: true})
@@ -332,6 +384,8 @@ func (b *sentenceBuilder) interval(at int) {
 		switch {
 		case by.Log:
 			w.Before, w.Text = " in ", "logarithmic steps"
+		case isEachYear(by):
+			w.Text, w.Quiet = "+ steps", true
 		case by.Width != "":
 			w.Before, w.Text = " in ", "steps of "+widthText(f, by.Width)
 		}
@@ -394,13 +448,13 @@ func (b *sentenceBuilder) top(groups int) {
 		orderLargest: {" largest", "largest first"}, orderSmallest: {" smallest", "smallest first"}, orderLabel: {" first", "in order"},
 	}
 	name := func(o order, top int) string {
-		if top >= groups {
+		if top >= groups || b.q.Kind == kindTable {
 			return texts[o][1]
 		}
 		return strconv.Itoa(top) + texts[o][0]
 	}
 	w := Word{ID: "top", Before: ", the ", Text: name(b.q.Order, b.q.Top)}
-	if b.q.Top >= groups {
+	if b.q.Top >= groups || b.q.Kind == kindTable {
 		w.Before, w.Quiet = ", ", b.q.Order == orderLargest
 	}
 	seen := map[string]bool{}
@@ -436,7 +490,7 @@ func (b *sentenceBuilder) split(series int) {
 		const longest = 80
 		w.Before, w.Text, w.Quiet = ": ", herb.Clip(strings.Join(names, ", "), longest), false
 	}
-	numbers := []int{2, 3, 4, 6, 8, 12, splitRows, shown, usual}
+	numbers := []int{2, 3, 4, 6, 8, 12, heatRows, shown, usual}
 	slices.Sort(numbers)
 	for _, n := range slices.Compact(numbers) {
 		if n <= most {
@@ -450,15 +504,26 @@ func (b *sentenceBuilder) split(series int) {
 
 func (b *sentenceBuilder) kind() {
 	kinds := b.q.kinds()
-	if len(kinds) < 2 {
+	if len(kinds) < 3 && b.q.Kind != kindTable { // the table beside the chart has a link to that of all values
 		return
 	}
 	w := Word{ID: "kind", Before: " as ", Text: kindText(b.q.Kind)}
 	for _, k := range kinds {
-		w.Choices = append(w.Choices, b.choice(kindText(k), k == b.q.Kind && !b.q.Gaps, func(q *Question) { q.Kind, q.Gaps = k, false }))
+		if k == plot.ScatterPlot {
+			continue // it follows
+		}
+		w.Choices = append(w.Choices, b.choice(kindText(k), k == b.q.Kind && !b.q.Gaps, func(q *Question) {
+			if b.q.isScatter() {
+				q.By[0], q.By[1] = byOf(b.Dataset, q.By[0].Field), byOf(b.Dataset, q.By[1].Field)
+			}
+			q.Kind, q.Gaps = k, false
+		}))
 		if k == plot.Lines && !b.q.isAdditive() {
 			w.Choices = append(w.Choices, b.choice(gapsText, b.q.Gaps, func(q *Question) { q.Kind, q.Gaps = k, true }))
 		}
+	}
+	if q, ok := b.scatterOf(); ok {
+		w.Choices = append(w.Choices, state.Link{Label: kindText(plot.ScatterPlot), Current: b.q.isScatter(), Href: questionHref(b.State, q)})
 	}
 	if b.q.Gaps {
 		w.Text = gapsText

@@ -1,7 +1,7 @@
 package charts
 
 import (
-	"encoding/json"
+	"slices"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -13,13 +13,27 @@ import (
 )
 
 // FirstQuestion returns what the chart of a dataset shows without a question: on its page, in
-// previews and on the front page. It is the best chart that the columns suggest, else the number of
-// rows.
+// previews and on the front page. It is the first chart in the descriptor, else the best one that
+// the columns suggest, else the number of rows.
 func FirstQuestion(d *columns.Dataset) query.Params {
-	if len(d.Charts) == 0 {
-		return query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}}
+	switch pinned := pinnedQuestions(d); {
+	case len(pinned) > 0:
+		return pinned[0].params()
+	case len(d.Charts) > 0:
+		return questionOf(d, d.Charts[0])
 	}
-	return questionOf(d, d.Charts[0])
+	return query.Params{{Name: query.ParamMeasure, Value: string(query.MeasureCount)}}
+}
+
+// pinnedQuestions returns the questions in the descriptor of a dataset that are valid: fields may
+// have changed since it was published.
+func pinnedQuestions(d *columns.Dataset) (all []*Question) {
+	for _, ps := range d.Pinned {
+		if q, err := parseQuestion(&state.State{Dataset: d, Fields: d.Fields}, ps); err == nil {
+			all = append(all, q)
+		}
+	}
+	return all
 }
 
 // questionOf returns a chart that columns suggest as a question: the mean of a number, or the
@@ -43,6 +57,10 @@ func questionOf(d *columns.Dataset, c columns.Chart) (ps query.Params) {
 // FirstLabel says in a few words what the first chart of a dataset shows, with the ends of its
 // axis. It is empty if nothing is known of the columns.
 func FirstLabel(d *columns.Dataset) string {
+	if pinned := pinnedQuestions(d); len(pinned) > 0 {
+		const longest = 60
+		return herb.Clip(titleOf(pinned[0].sentence(&state.State{Dataset: d, Fields: d.Fields}, Aggregates{}), "kind", "top", "series"), longest)
+	}
 	if len(d.Charts) == 0 || d.Report == nil {
 		return ""
 	}
@@ -77,40 +95,7 @@ func axisEnds(d *columns.Dataset, i int) string {
 	return from + " – " + to
 }
 
-// PinnedCharts returns the questions in the descriptor of a dataset. Malformed ones are ignored.
-func PinnedCharts(d *herb.Dataset) (all []query.Params) {
-	var parts struct {
-		Resource struct {
-			Herbarium struct {
-				Charts []struct {
-					By      json.RawMessage
-					Measure string
-				}
-			}
-		}
-	}
-	if json.Unmarshal(d.Descriptor, &parts) != nil {
-		return nil
-	}
-	for _, c := range parts.Resource.Herbarium.Charts {
-		by, one := []string(nil), ""
-		if json.Unmarshal(c.By, &one) == nil {
-			by = []string{one}
-		} else {
-			_ = json.Unmarshal(c.By, &by)
-		}
-		var ps query.Params
-		for _, b := range by {
-			ps = ps.WithValue(query.ParamBy, b)
-		}
-		if ps = ps.WithValue(query.ParamMeasure, c.Measure); len(ps) > 0 {
-			all = append(all, ps)
-		}
-	}
-	return all
-}
-
-// Suggestion is a small chart that leads to a question about all rows.
+// Suggestion is a small chart of the rows of a listing that leads to a question about them.
 type Suggestion struct {
 	state.Link
 	Image string // address
@@ -118,16 +103,19 @@ type Suggestion struct {
 
 // NewSuggestions returns charts that the dataset suggests. image is the path of their images.
 func NewSuggestions(s *state.State, image, version string) (out []Suggestion) {
-	all := *s
-	all.Listing = nil
+	questions := pinnedQuestions(s.Dataset)
 	for _, c := range s.Dataset.Charts {
-		q, err := parseQuestion(&all, questionOf(s.Dataset, c))
-		if err != nil {
-			continue // a name that cannot be written in a query
+		q, err := parseQuestion(s, questionOf(s.Dataset, c))
+		isPinned := func(p *Question) bool { return p.params().Encode() == q.params().Encode() }
+		if err != nil || slices.ContainsFunc(questions, isPinned) {
+			continue // a name that cannot be written in a query, or a chart of the descriptor
 		}
-		small := q.params().WithValue(state.ParamSmall, version).WithValue(query.ParamVersion, s.Version)
+		questions = append(questions, q)
+	}
+	for _, q := range questions[:min(len(questions), columns.MaxCharts)] {
+		small := s.Selection().With(q.params()...).WithValue(state.ParamSmall, version).WithValue(query.ParamVersion, s.Version)
 		out = append(out, Suggestion{
-			Link:  state.Link{Label: titleOf(q.sentence(&all, Aggregates{}), "kind"), Href: questionHref(s, q)},
+			Link:  state.Link{Label: titleOf(q.sentence(s, Aggregates{}), "kind"), Href: questionHref(s, q)},
 			Image: state.Join(image, small.Encode()),
 		})
 	}

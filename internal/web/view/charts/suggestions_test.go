@@ -12,6 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"herbarium/internal/geo"
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
@@ -35,6 +36,7 @@ func newTable(columns []string, records []herb.Record) *table {
 		t.Fields = append(t.Fields, f)
 		t.Report.Columns = append(t.Report.Columns, reportColumn(f, records, i))
 	}
+	t.Coordinates = geo.Recognize(t.Fields, records, geo.Declaration{})
 	return t
 }
 
@@ -130,6 +132,10 @@ func openTables() map[string]*table {
 		}
 		return r
 	})
+	add("salaries", []string{"name text", "department text", "salary number", "postcode number", "employee_id number"}, 1000, func(i int) herb.Record {
+		department := []string{"Sales", "Research", "Law"}[int(3*noise(i+1)*noise(i+1))]
+		return herb.Record{"Person " + country(i%600) + strings.Repeat("I", i/600), department, whole(21000 + 70000*noise(i)), whole(10000 + 80000*noise(i+2)), strconv.Itoa(20000 + 7*i)}
+	})
 	add("rows", []string{"row number", "id text"}, 100, func(i int) herb.Record { return herb.Record{strconv.Itoa(i + 1), fmt.Sprintf("x%d", i)} })
 	return tables
 }
@@ -151,6 +157,7 @@ func TestFirstQuestion_openTables(t *testing.T) {
 		"earthquakes": {"_by=time:month&_measure=mean:mag", "mag 2020-01-01 – 2020-11-29", []string{"place"}},
 		"survey":      {"_by=region&_measure=mean:age", "age by region", []string{"respondent"}},
 		"wide":        {"_by=year:1&_measure=mean:Country_of_the_AA&_kind=lines", "Country_of_the_AA 1960 – 2019", nil},
+		"salaries":    {"_by=name&_measure=mean:salary", "salary by name", []string{"postcode", "employee_id"}},
 		"rows":        {"_measure=count", "", []string{"row", "id"}},
 	} {
 		d := columns.Read(&tables[name].Dataset)
@@ -244,31 +251,35 @@ func TestSuggestions(t *testing.T) {
 		got = append(got, one.Label+" | "+one.Href+" | "+one.Image)
 	}
 	want := []string{
-		"The mean of price by date per month | ?category=tree&_by=date%3Amonth&_measure=mean%3Aprice | /p/chart.svg?_by=date%3Amonth&_measure=mean%3Aprice&_small=v1",
-		"Rows by at per hour, split by page | ?category=tree&_by=at%3Ahour&_by=page&_kind=heat | /p/chart.svg?_by=at%3Ahour&_by=page&_kind=heat&_small=v1",
-		"Rows by category, split by tags | ?category=tree&_by=category&_by=tags&_kind=heat | /p/chart.svg?_by=category&_by=tags&_kind=heat&_small=v1",
-		"The mean of price by at per hour | ?category=tree&_by=at%3Ahour&_measure=mean%3Aprice | /p/chart.svg?_by=at%3Ahour&_measure=mean%3Aprice&_small=v1",
-		"The mean of price by page | ?category=tree&_by=page&_measure=mean%3Aprice | /p/chart.svg?_by=page&_measure=mean%3Aprice&_small=v1",
+		"The mean of price by date per month | ?category=tree&_by=date%3Amonth&_measure=mean%3Aprice | /p/chart.svg?category=tree&_by=date%3Amonth&_measure=mean%3Aprice&_small=v1",
+		"Rows by at per hour, split by page | ?category=tree&_by=at%3Ahour&_by=page&_kind=heat | /p/chart.svg?category=tree&_by=at%3Ahour&_by=page&_kind=heat&_small=v1",
+		"Rows by category, split by tags | ?category=tree&_by=category&_by=tags&_kind=heat | /p/chart.svg?category=tree&_by=category&_by=tags&_kind=heat&_small=v1",
+		"The mean of price by at per hour | ?category=tree&_by=at%3Ahour&_measure=mean%3Aprice | /p/chart.svg?category=tree&_by=at%3Ahour&_measure=mean%3Aprice&_small=v1",
+		"The mean of price by page | ?category=tree&_by=page&_measure=mean%3Aprice | /p/chart.svg?category=tree&_by=page&_measure=mean%3Aprice&_small=v1",
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-func TestPinnedCharts(t *testing.T) {
+// TestFirstQuestion_pinned checks that charts of the descriptor come first, and that those whose
+// fields have changed are left out.
+func TestFirstQuestion_pinned(t *testing.T) {
 	t.Parallel()
-	for descriptor, want := range map[string]string{
-		`{"resource":{"herbarium":{"charts":[{"by":"date:month"},{"by":["date:year","category"],"measure":"sum:price"},{"measure":"mean:price"},{},{"by":5}]}}}`: "_by=date%3Amonth " +
-			"_by=date%3Ayear&_by=category&_measure=sum%3Aprice _measure=mean%3Aprice",
-		`{"resource":{"herbarium":{"charts":7}}}`: "", `x`: "", `{}`: "",
-	} {
-		var got []string
-		for _, ps := range PinnedCharts(&herb.Dataset{Details: herb.Details{Descriptor: []byte(descriptor)}}) {
-			got = append(got, ps.Encode())
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %s", descriptor, got)
-		}
+	d, records := sales()
+	d.Descriptor = []byte(`{"resource":{"herbarium":{"charts":[{"by":"gone"},{"by":"category","measure":"sum:price"},{"by":"date:month","measure":"mean:price"}]}}}`)
+	all := columns.Read(d)
+	if got := readable(FirstQuestion(all)) + " " + FirstLabel(all); got != "_by=category&_measure=sum:price The sum of price by category" {
+		t.Errorf("the first question is %s", got)
+	}
+	s, _, a := askOf(t, d, records, "")
+	var got []string
+	for _, one := range NewSuggestions(s, "/p/chart.svg", "v1") {
+		got = append(got, one.Label)
+	}
+	want := []string{"The sum of price by category", "The mean of price by date per month"}
+	if a.Title != want[0] || len(got) != columns.MaxCharts || !slices.Equal(got[:2], want) || slices.Contains(got[2:], want[1]) {
+		t.Errorf("the chart is %q, the suggestions are %q", a.Title, got)
 	}
 }
 
@@ -309,7 +320,7 @@ func TestByOf_log(t *testing.T) {
 			t.Errorf("group %d from %v to %v has %v rows: %s", i, g.At, g.Next, c.Value, g.Label)
 		}
 	}
-	if got := a.Rows[3].Label + " " + a.Rows[3].Href; got != "10 – 20 /p?mass%5Bgte%5D=10&mass%5Blt%5D=20" {
+	if got := a.Rows[3].Label + " " + a.Rows[3].Href; got != "10 – 20 ?mass%5Bgte%5D=10&mass%5Blt%5D=20&_by=mass%3Alog1" {
 		t.Errorf("a group leads to %s", got)
 	}
 }

@@ -18,8 +18,8 @@ type Chart struct {
 }
 
 const (
-	// maxCharts is how many charts the columns of a version suggest.
-	maxCharts = 5
+	// MaxCharts is how many charts the columns of a version suggest.
+	MaxCharts = 5
 	// maxAxes and maxQuantities limit the columns that are combined, so that a table of hundreds of
 	// columns takes no longer than one of twenty.
 	maxAxes       = 8
@@ -91,7 +91,7 @@ func (a *chartAxes) information(c Chart, shown map[int]bool) (sum float64) {
 func suggestCharts(d *Dataset) (best []Chart) {
 	a := newChartAxes(d)
 	candidates, shown := a.candidates(), map[int]bool{}
-	for range min(maxCharts, len(candidates)) {
+	for range min(MaxCharts, len(candidates)) {
 		at, highest := 0, -1.0
 		for k, c := range candidates {
 			if score := a.information(c, shown); score > highest {

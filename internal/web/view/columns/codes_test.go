@@ -21,6 +21,11 @@ func TestCodes(t *testing.T) {
 		{"plot", herb.ColumnReport{Min: "1", Max: "1100", Shortest: 1, Longest: 4, Filled: 1000, Distinct: 1000}, "", true},
 		{"plot", herb.ColumnReport{Min: "1", Max: "9999999", Shortest: 1, Longest: 7, Filled: 1000, Distinct: 1000}, "plot", true},
 		{"station", herb.ColumnReport{Min: "10015", Max: "97220", Shortest: 5, Longest: 5, Filled: 1000, Distinct: 800}, "", true},
+		{"Base Salary", herb.ColumnReport{Min: "21000", Max: "98500", Shortest: 5, Longest: 5, Filled: 1000, Distinct: 980}, "", false},
+		{"price", herb.ColumnReport{Min: "1100", Max: "2900", Shortest: 4, Longest: 4, Filled: 1000, Distinct: 700}, "", false},
+		{"plz", herb.ColumnReport{Min: "10115", Max: "99998", Shortest: 5, Longest: 5, Filled: 1000, Distinct: 700}, "", true},
+		{"zip", herb.ColumnReport{Min: "10115", Max: "99998", Shortest: 5, Longest: 5, Filled: 1000, Distinct: 1000}, "", true},
+		{"founded", herb.ColumnReport{Min: "1850", Max: "2024", Shortest: 4, Longest: 4, Filled: 1000, Distinct: 170}, "", true},
 		{"date_taken", herb.ColumnReport{Min: "1012018", Max: "12312018", Shortest: 7, Longest: 8, Filled: 1000, Distinct: 300}, "", true},
 		{"height", herb.ColumnReport{Min: "1840.5", Max: "1999.5", Shortest: 6, Longest: 6, Filled: 1000, Distinct: 300}, "", false},
 	} {

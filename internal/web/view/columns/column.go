@@ -65,7 +65,7 @@ func kindOf(d *herb.Dataset, i int, c *herb.ColumnReport) Kind {
 		if isCodeName(f.Name) || slices.Contains(d.PrimaryKey, f.Name) {
 			return KindCode
 		}
-		if c != nil && isYear(c.Min) && isYear(c.Max) {
+		if c != nil && isYear(c.Min) && isYear(c.Max) && !isMeasureName(f.Name) {
 			return KindCode
 		}
 		return KindNumber

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 )
 
 // Meaning is what a column means to a reader, as its type, its name and the publish report show it.
@@ -23,6 +24,8 @@ type Columns struct {
 	Images   []int     // positions of the fields with images
 	Pairs    []Pair    // of coordinates
 	Charts   []Chart   // that they suggest, the best first
+
+	Pinned []query.Params // questions of charts in the descriptor
 
 	scales scales
 }
@@ -47,8 +50,8 @@ func Read(d *herb.Dataset) *Dataset {
 		}
 	}
 	all.Naming, all.Titles = namingColumns(all)
-	all.Pairs = mapPairs(all)
-	all.Charts = suggestCharts(all)
+	all.Pairs = mapPairs(d)
+	all.Charts, all.Pinned = suggestCharts(all), pinnedCharts(d)
 	return all
 }
 
@@ -80,6 +83,7 @@ type cachedColumns struct {
 	*Columns
 	fields  *herb.Field // the first one
 	report  *herb.Report
+	places  int // coordinates
 	records int
 }
 
@@ -93,7 +97,7 @@ func (c *Cache) Read(d *herb.Dataset) *Dataset {
 	c.mu.Lock()
 	e, ok := c.known[key]
 	c.mu.Unlock()
-	if ok && e.fields == &d.Fields[0] && e.report == d.Report && e.records == d.Records {
+	if ok && e.fields == &d.Fields[0] && e.report == d.Report && e.places == len(d.Coordinates) && e.records == d.Records {
 		return &Dataset{d, e.Columns}
 	}
 	read := Read(d)
@@ -105,6 +109,6 @@ func (c *Cache) Read(d *herb.Dataset) *Dataset {
 	if c.columns += len(d.Fields); c.known == nil || c.columns > maxCached {
 		c.known, c.columns = map[versionKey]cachedColumns{}, len(d.Fields)
 	}
-	c.known[key] = cachedColumns{read.Columns, &d.Fields[0], d.Report, d.Records}
+	c.known[key] = cachedColumns{read.Columns, &d.Fields[0], d.Report, len(d.Coordinates), d.Records}
 	return read
 }

@@ -3,6 +3,7 @@ package datasets
 import (
 	"cmp"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -23,6 +24,22 @@ type Descriptor struct {
 // Agent is a person or an organization.
 type Agent struct{ Name, Href, Email string }
 
+// ProblemAddress returns the address to report a problem with a dataset to: an e-mail whose text
+// has the permalink of what is shown, or the web page of the contact. It is empty if there is no
+// contact with one of these.
+func (a *Agent) ProblemAddress(title, permalink string) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.Email != "":
+		escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+		return "mailto:" + strings.ReplaceAll(escape(a.Email), "%40", "@") + "?subject=" + escape("Problem with "+format.PlainText(title)) + "&body=" + escape("\r\n\r\n"+permalink)
+	case strings.HasPrefix(a.Href, "https://"):
+		return a.Href
+	}
+	return ""
+}
+
 // descriptorEntry is an entry of the lists in a descriptor, as written by the publisher.
 type descriptorEntry struct {
 	Name, Title, Path, Organization, Role, Email string
@@ -35,7 +52,7 @@ type descriptorEntry struct {
 // agent returns who an entry names; nil if it has neither a name nor an address.
 func (e descriptorEntry) agent() *Agent {
 	email := strings.TrimPrefix(cmp.Or(e.Email, e.HasEmail), "mailto:")
-	if !strings.Contains(email, "@") || strings.ContainsAny(email, " <>\"'\\") {
+	if !strings.Contains(email, "@") || strings.ContainsAny(email, " <>\"'\\\r\n\t,;?&%#") {
 		email = ""
 	}
 	a := Agent{Name: strings.TrimSpace(cmp.Or(e.Title, e.FN, e.Name, e.Organization)), Href: format.WebAddress(cmp.Or(e.Path, e.URL, e.Homepage)), Email: email}

@@ -47,6 +47,7 @@ type Done struct {
 // Download is the menu of files with the rows and columns of a view.
 type Download struct {
 	Rows, Columns int
+	Parquet       string // link to the file of the whole version; empty: there is none
 	path, query   string
 }
 
@@ -65,7 +66,7 @@ func NewHead(d *columns.Dataset, path, version, tab string) Head {
 	h.Newest = h.Href(tab)
 	h.query = query.Params{}.WithValue(query.ParamVersion, version).Encode()
 	if !h.Locked {
-		h.Download = &Download{d.Records, len(d.Fields), path, h.query}
+		h.Download = &Download{Rows: d.Records, Columns: len(d.Fields), Parquet: h.parquet(version), path: path, query: h.query}
 	}
 	return h
 }
@@ -104,7 +105,20 @@ func (h *Head) SetListing(s *state.State, rows int) {
 		columns = len(s.Columns)
 	}
 	h.SetState(s)
-	h.Download = &Download{rows, columns, h.Path, s.Call().Without(query.ParamPage, query.ParamPerPage).Encode()}
+	h.Download = &Download{Rows: rows, Columns: columns, Parquet: h.parquet(s.Version), path: h.Path,
+		query: s.Call().Without(query.ParamPage, query.ParamPerPage).Encode()}
+}
+
+// parquet returns the link to the Parquet file of a version; that of the live one if version is
+// empty.
+func (h *Head) parquet(version string) string {
+	switch {
+	case h.Mutable:
+		return ""
+	case version == "":
+		return h.Path + "/data.parquet"
+	}
+	return state.Join(h.Path+"/data.parquet", query.Params{{Name: query.ParamVersion, Value: version}}.Encode())
 }
 
 // Title returns the title of a dataset, or its name in readable form.

@@ -23,7 +23,7 @@ type Chip struct {
 // NewChips returns the filters of a listing in the order of the URL, those to edit last, and the
 // link that removes them all.
 func NewChips(s *state.State, invalid []state.InvalidParam) (chips []Chip, clear string) {
-	kept := s.AnyPage()
+	kept := s.WithoutArea()
 	messages := map[string]string{} // by parameter
 	for _, p := range invalid {
 		messages[p.Name] = p.Message
@@ -40,6 +40,10 @@ func NewChips(s *state.State, invalid []state.InvalidParam) (chips []Chip, clear
 				Name: p.Name, Heading: p.Name, Conditions: []state.Condition{{Relation: "=", Value: herb.Clip(p.Value, state.MaxChipValue)}}, Invalid: true,
 				Remove: s.Href(s.AnyPage().Without(p.Name)),
 			})
+		case p.Name == query.ParamBox || p.Name == query.ParamNear:
+			if heading, condition, ok := state.DescribeArea(p); ok {
+				chips = append(chips, Chip{Name: p.Name, Heading: heading, Conditions: []state.Condition{condition}, Remove: s.Href(s.WithoutArea(p.Name))})
+			}
 		case isFilter && !slices.Contains(seen, i):
 			seen = append(seen, i)
 			c := newChip(s, i)

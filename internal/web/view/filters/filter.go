@@ -29,13 +29,15 @@ type Filter struct {
 	First, More, Next int    // values before and after them; how many to skip to show the next ones, -1: they cannot be shown
 	EqName            string // of the checkboxes of values
 
-	FromName, From, ToName, To string // inputs of a range
-	Prefix                     string // of texts
-	ContainsName, Contains     string // input of a part of texts and elements; no name: there is none
-	Excludes                   bool   // rows with the selected values are left out
-	Empty                      string // "true": only empty values, "false": only others
-	Find                       string // text that the values contain
-	Message                    string // why a condition is invalid; empty: all are valid
+	FromName, From, ToName, To string       // inputs of a range
+	Least, Greatest            string       // values of the column; empty: unknown
+	Presets                    []state.Link // ranges of dates
+	Prefix                     string       // of texts
+	ContainsName, Contains     string       // input of a part of texts and elements; no name: there is none
+	Excludes                   bool         // rows with the selected values are left out
+	Empty                      string       // "true": only empty values, "false": only others
+	Find                       string       // text that the values contain
+	Message                    string       // why a condition is invalid; empty: all are valid
 }
 
 // NewFilter returns the form for a field.
@@ -55,6 +57,10 @@ func NewFilter(s *state.State, field int) Filter {
 		}
 	}
 	f.Hidden = s.WithOwn(s.WithoutFilters(field)).With(kept...)
+	if r := s.Dataset.Meanings[field].Report; r != nil && f.Mode == columns.ModeRange {
+		f.Least, f.Greatest = columns.FormatOperand(&f.Column, r.Min), columns.FormatOperand(&f.Column, r.Max)
+		f.Presets = newPresets(s, field, r.Max)
+	}
 	return f
 }
 

@@ -3,10 +3,8 @@ package filters
 
 import (
 	"slices"
-	"strings"
 
 	"herbarium/internal/query"
-	"herbarium/internal/text"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/state"
 )
@@ -63,9 +61,7 @@ func NewFilterMenu(s *state.State) FieldMenu {
 // add adds a field if its name contains the text to find. Shown ones are not limited, because their
 // checkboxes keep them shown.
 func (m *FieldMenu) add(s *state.State, field int, shown bool) bool {
-	f := s.Fields[field]
-	found := strings.Contains(text.Fold(f.Name+" "+f.Title), text.Fold(s.Find))
-	if !found || !shown && len(m.Items) >= state.MaxOffered {
+	if !s.Finds(field) || !shown && len(m.Items) >= state.MaxOffered {
 		m.Complete = false
 		return false
 	}

@@ -27,8 +27,11 @@ type Fit struct {
 //
 // shown is the bounds to show instead; empty: none.
 func NewFit(d *columns.Dataset, p columns.Pair, latitude, longitude Spread, req *query.Request, columns int, shown string) Fit {
-	west := westOf(d, p.Longitude, longitude)
-	q := &query.GridRequest{Request: req, X: p.Longitude, Y: p.Latitude, Columns: columns}
+	west := westOf(d, p, longitude)
+	q := &query.GridRequest{Request: RequestOf(p, req), X: p.Longitude, Y: p.Latitude, Columns: columns}
+	if p.IsOneField() {
+		q.X, q.Y = -1, -1 // the positions of records
+	}
 	if b, err := query.ParseBounds(shown); err == nil {
 		q.Bounds = withinWorld(b, west)
 		across, high := Stretch(q.Bounds)*(q.Bounds.MaxX-q.Bounds.MinX), q.Bounds.MaxY-q.Bounds.MinY
@@ -92,11 +95,22 @@ func withinWorld(b query.Bounds, west float64) query.Bounds {
 	return b
 }
 
+// RequestOf returns a listing for counts of its rows by the positions of a pair, if one field has
+// both coordinates.
+func RequestOf(p columns.Pair, req *query.Request) *query.Request {
+	if !p.IsOneField() {
+		return req
+	}
+	other := *req
+	other.Area.Coordinates = p.Name()
+	return &other
+}
+
 // westOf returns the western end of the world for a field of longitudes: 0 if they are from 0 to
 // 360. It depends on all rows, if their range is known, so that a filter does not change it.
-func westOf(d *columns.Dataset, field int, longitude Spread) float64 {
-	if c := d.Meanings[field].Report; c != nil {
-		if least, greatest, ok := columns.ParseRange(&d.Fields[field], c.Min, c.Max); ok {
+func westOf(d *columns.Dataset, p columns.Pair, longitude Spread) float64 {
+	if c := d.Meanings[p.Longitude].Report; c != nil && !p.IsOneField() {
+		if least, greatest, ok := columns.ParseRange(&d.Fields[p.Longitude], c.Min, c.Max); ok {
 			longitude = Spread{Known: true, Least: least, Greatest: greatest}
 		}
 	}

@@ -19,6 +19,7 @@ func numbers(names ...string) *herb.Dataset {
 	for _, name := range names {
 		d.Fields = append(d.Fields, herb.Field{Name: name, Type: herb.TypeNumber, Filterable: true})
 	}
+	d.Coordinates = []herb.Coordinates{{Latitude: "lat", Longitude: "lon"}}
 	return d
 }
 

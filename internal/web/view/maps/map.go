@@ -6,13 +6,18 @@ import (
 	"strconv"
 	"strings"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/state"
 )
 
-// PairIndex returns the position of the pair of a map that the state names; otherwise the first.
+// PairIndex returns the position of the pair of a map: the one in which the listing selects an
+// area, or the one that the state names; otherwise the first.
 func PairIndex(s *state.State, pairs []columns.Pair) int {
+	if s.HasArea() {
+		return max(0, slices.IndexFunc(pairs, func(p columns.Pair) bool { return p.Name() == s.Listing.Get(query.ParamCoordinates) }))
+	}
 	return max(0, slices.IndexFunc(pairs, func(p columns.Pair) bool { return s.Fields[p.Latitude].Name == s.Map }))
 }
 
@@ -48,13 +53,13 @@ type Map struct {
 	Transform  string  // from cells to the map
 	Levels     []Level
 	Points     string // URL of the points, empty if there are too many
-	Grid       string // URL of the numbers of rows in cells; empty: the field has geometries
-	Range      string // link that filters by a part of the map, see state.RangeHref; empty: the field has geometries
+	Grid       string // URL of the numbers of rows in cells
+	Range      string // link that filters by a part of the map, see state.RangeHref; empty: one field has both coordinates
+	Box        string // that link in this case, see state.BoxHref
 	Scales     Scales
 	Menus      []ScaleMenu
 	Hidden     query.Params // of the form of the menus
 	Bar        ScaleBar
-	Limited    bool         // only the first rows, up to MapPoints, are on the map
 	Call       query.Params // of the API call for the cells that are drawn
 	Open       int          // position of the open record in the listing, from 0; -1: none
 	PageLength int
@@ -69,11 +74,14 @@ type PairLink struct {
 func newPairLink(s *state.State, p columns.Pair, current bool) PairLink {
 	other := *s
 	other.Map = s.Fields[p.Latitude].Name
+	if s.HasArea() && !current { // the area is one of other coordinates
+		other.Listing = s.WithoutArea()
+	}
 	label := columns.Heading(s.Fields[p.Latitude])
-	if !p.WKT {
+	if !p.IsOneField() {
 		label += ", " + columns.Heading(s.Fields[p.Longitude])
 	}
-	return PairLink{p, state.Link{Label: label, Href: other.Href(s.AnyPage()), Current: current}}
+	return PairLink{p, state.Link{Label: label, Href: other.Href(other.AnyPage()), Current: current}}
 }
 
 // Label returns the name of the map for assistive technology: what the points show, and the keys.
@@ -91,7 +99,7 @@ func (m *Map) Label() string {
 // Outside returns how many rows are outside the part that the server chose.
 func (m *Map) Outside() int { return m.Mapped - m.Located }
 
-// MaxRows returns how many rows a map of geometries shows.
+// MaxRows returns how many rows a map shows as points.
 func (m *Map) MaxRows() int { return MapPoints }
 
 // NewMap returns the map of a listing with the cells of a grid. base is the path of the dataset's
@@ -99,7 +107,7 @@ func (m *Map) MaxRows() int { return MapPoints }
 func NewMap(s *state.State, pairs []columns.Pair, pair int, fit Fit, grid query.Grid, scales Scales, base string, places []Place) *Map {
 	q, b := fit.Grid, fit.Grid.Bounds
 	m := &Map{
-		X: s.Fields[q.X].Name, Y: s.Fields[q.Y].Name, Zoomed: s.Bounds != "",
+		X: s.Fields[pairs[pair].Longitude].Name, Y: s.Fields[pairs[pair].Latitude].Name, Zoomed: s.Bounds != "",
 		Total: grid.Total, Located: grid.Inside, West: int(10 * fit.West), Open: -1, PageLength: q.Request.PerPage, Levels: newLevels(grid),
 	}
 	for i := range pairs {
@@ -120,7 +128,7 @@ func NewMap(s *state.State, pairs []columns.Pair, pair int, fit Fit, grid query.
 	m.Bar, m.Scales, m.Menus = newScaleBar(b), scales, newScaleMenus(s, pairs)
 	m.Hidden = s.Hidden(state.ParamColor, state.ParamSize)
 	m.setZoom(s, b)
-	m.setSources(s, q, base)
+	m.setSources(s, pairs[pair], q, base)
 	return m
 }
 
@@ -133,20 +141,18 @@ func formatNumbers(separator string, numbers ...float64) string {
 }
 
 // setSources sets the addresses of the data for the script, and the API call for the cells.
-func (m *Map) setSources(s *state.State, q *query.GridRequest, base string) {
+func (m *Map) setSources(s *state.State, p columns.Pair, q *query.GridRequest, base string) {
 	rows := s.Listing.Without(query.ParamPage, query.ParamPerPage).WithValue(query.ParamVersion, s.Version)
-	cells := rows.Without(query.ParamSort, query.ParamOrder).WithValue(query.ParamX, m.X).WithValue(query.ParamY, m.Y)
-	m.Grid = state.Join(base+"/grid", cells.Encode())
-	b := q.Bounds
-	wkt := m.X == m.Y
-	if wkt {
-		m.Grid, m.Limited = "", m.Total > MapPoints
+	cells, b := rows.Without(query.ParamSort, query.ParamOrder), q.Bounds
+	if p.IsOneField() {
+		cells, m.Box = cells.Without(query.ParamCoordinates).WithValue(query.ParamCoordinates, p.Name()), s.BoxHref(p.Name())
 	} else {
-		m.Range = s.RangeHref(query.OpLte, q.X, q.Y)
+		cells, m.Range = cells.WithValue(query.ParamX, m.X).WithValue(query.ParamY, m.Y), s.RangeHref(query.OpLte, q.X, q.Y)
 	}
+	m.Grid = state.Join(base+"/grid", cells.Encode())
 	m.Call = cells.WithValue(query.ParamBounds, formatNumbers(",", b.MinX, b.MinY, b.MaxX, b.MaxY)).
 		WithValue(query.ParamColumns, strconv.Itoa(q.Columns)).WithValue(query.ParamRows, strconv.Itoa(q.Rows))
-	if m.Total > MapPoints || wkt && !slices.ContainsFunc(m.Pairs, func(p PairLink) bool { return p.Points && s.Fields[p.Latitude].Name == m.X }) {
+	if m.Total > MapPoints || p.IsOneField() && !hasOnlyPoints(s, p) {
 		return
 	}
 	fields := slices.Compact([]string{m.X, m.Y}) // one, if it has geometries
@@ -166,4 +172,11 @@ func (m *Map) setSources(s *state.State, q *query.GridRequest, base string) {
 		rows = rows.WithValue(query.ParamFields, names)
 	}
 	m.Points = state.Join(base+"/data.ndjson", rows.Encode())
+}
+
+// hasOnlyPoints reports whether all values of a field with geometries are points as well-known
+// text, which the script reads. The first and the last of its values say so.
+func hasOnlyPoints(s *state.State, p columns.Pair) bool {
+	c := s.Dataset.Meanings[p.Latitude].Report
+	return p.Notation == herb.NotationWKT && c != nil && strings.HasPrefix(c.Min, "POINT") && strings.HasPrefix(c.Max, "POINT")
 }

@@ -126,7 +126,7 @@ func TestNewScales_size(t *testing.T) {
 // TestNewMap_scales checks the fields that a map offers for colors and sizes.
 func TestNewMap_scales(t *testing.T) {
 	t.Parallel()
-	d := &herb.Dataset{Records: 1000}
+	d := &herb.Dataset{Records: 1000, Coordinates: []herb.Coordinates{{Latitude: "lat", Longitude: "lon"}}}
 	for _, f := range []struct {
 		name     string
 		typ      herb.Type

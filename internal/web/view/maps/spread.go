@@ -42,15 +42,63 @@ func NewSpread(f *herb.Field, facet query.Facet) (s Spread) {
 	return s
 }
 
-// NewExactSpread returns the distribution of coordinates, which it sorts.
-func NewExactSpread(values []float64) (s Spread) {
-	if len(values) == 0 {
-		return s
+// Axis is an axis of the positions of records.
+type Axis int
+
+const (
+	Latitudes Axis = iota
+	Longitudes
+)
+
+// WorldRequest returns the request that counts the positions of rows in strips of the world across
+// an axis. NewPositionSpread reads the response.
+func (a Axis) WorldRequest(req *query.Request) *query.GridRequest {
+	if a == Longitudes {
+		return a.request(req, -worldWidth/2, worldWidth/2)
 	}
-	slices.Sort(values)
-	s = Spread{Known: true, Least: values[0], Greatest: values[len(values)-1], count: len(values)}
-	s.First, s.Last = values[s.rank(firstPercentile)-1], values[s.rank(lastPercentile)-1]
-	return s
+	return a.request(req, -worldHeight/2, worldHeight/2)
+}
+
+// request returns the request for strips between two coordinates.
+func (a Axis) request(req *query.Request, low, high float64) *query.GridRequest {
+	q := &query.GridRequest{Request: req, X: -1, Y: -1, Columns: 1, Rows: 1}
+	if a == Longitudes {
+		q.Columns, q.Bounds = query.MaxGridSide, query.Bounds{MinX: low, MinY: -worldHeight / 2, MaxX: high, MaxY: worldHeight / 2}
+	} else {
+		q.Rows, q.Bounds = query.MaxGridSide, query.Bounds{MinX: -worldWidth / 2, MinY: low, MaxX: worldWidth / 2, MaxY: high}
+	}
+	return q
+}
+
+// NewPositionSpread returns the distribution of positions along an axis by their numbers in strips.
+// narrower is the request that finds the distribution more exactly; nil if it is exact enough.
+func NewPositionSpread(a Axis, q *query.GridRequest, grid query.Grid) (s Spread, narrower *query.GridRequest) {
+	counts, edges := alongAxis(q, grid)
+	first := slices.IndexFunc(counts, func(n int) bool { return n > 0 })
+	if first < 0 {
+		return s, nil
+	}
+	last := len(counts) - 1
+	for counts[last] == 0 {
+		last--
+	}
+	s = Spread{Known: true, Least: edges[first], Greatest: edges[last+1], count: grid.Inside}
+	s.First, s.Last = s.Least, s.Greatest
+	s.narrow(counts, edges)
+	const enough, leastWidth = query.MaxGridSide / 8, 1e-5 // strips; degrees, about a meter
+	if last-first+1 >= enough || s.Greatest-s.Least < leastWidth {
+		return s, nil
+	}
+	return s, a.request(q.Request, s.Least, s.Greatest)
+}
+
+// CutPositions returns the request that finds the percentiles of positions more exactly; nil if a
+// map shows all rows on this axis anyway.
+func (s *Spread) CutPositions(a Axis, req *query.Request) *query.GridRequest {
+	if !isEnlarged(s.Greatest-s.Least, s.Last-s.First) || s.Last <= s.First {
+		return nil
+	}
+	return a.request(req, s.First, s.Last)
 }
 
 // rank returns the position of a percentile among the sorted values, from 1.
@@ -68,16 +116,24 @@ func (s *Spread) CutRequest(req *query.Request, field int) *query.GridRequest {
 	}
 }
 
-// Cut sets the percentiles from the response to CutRequest.
-func (s *Spread) Cut(q *query.GridRequest, grid query.Grid) {
-	counts, edges := make([]int, q.Columns), make([]float64, q.Columns+1)
+// Cut sets the percentiles from the response to CutRequest or CutPositions.
+func (s *Spread) Cut(q *query.GridRequest, grid query.Grid) { s.narrow(alongAxis(q, grid)) }
+
+// alongAxis returns the counts of the strips of a grid of one row or one column, and their edges.
+func alongAxis(q *query.GridRequest, grid query.Grid) (counts []int, edges []float64) {
+	low, high := q.Bounds.MinX, q.Bounds.MaxX
+	if q.Columns == 1 {
+		low, high = q.Bounds.MinY, q.Bounds.MaxY
+	}
+	n := max(q.Columns, q.Rows)
+	counts, edges = make([]int, n), make([]float64, n+1)
 	for i := range edges {
-		edges[i] = q.Bounds.MinX + (q.Bounds.MaxX-q.Bounds.MinX)*float64(i)/float64(q.Columns)
+		edges[i] = low + (high-low)*float64(i)/float64(n)
 	}
 	for _, c := range grid.Cells {
-		counts[c.Column] = c.Count
+		counts[max(c.Column, c.Row)] = c.Count
 	}
-	s.narrow(counts, edges)
+	return counts, edges
 }
 
 // narrow sets the percentiles to the edges around them. The counts begin after s.before rows.

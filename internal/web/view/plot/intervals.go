@@ -33,19 +33,28 @@ func (f *Figure) newFrame(d Data, stacked bool) frame {
 	}
 	a := frame{top: topMargin, bottom: f.Height - axisSpace, right: f.Width - 8}
 	low, high := valueRange(d, stacked)
-	ticks := Ticks(low, high, int((a.bottom-a.top)/95)+1)
-	labels := FormatTicks(ticks)
-	if d.Unit != "" {
-		labels[len(labels)-1] = WithUnit(labels[len(labels)-1], d.Unit)
+	if names := f.nameWidth(d); names > 0 {
+		a.right = f.Width - names - 10
 	}
+	f.scale(&a, low, high, func(ticks []float64) []string {
+		labels := FormatTicks(ticks)
+		if d.Unit != "" {
+			labels[len(labels)-1] = WithUnit(labels[len(labels)-1], d.Unit)
+		}
+		return labels
+	})
+	return a
+}
+
+// scale draws the scale of values at the left of a frame, and sets the left edge of the frame.
+func (f *Figure) scale(a *frame, low, high float64, format func(ticks []float64) []string) {
+	ticks := Ticks(low, high, int((a.bottom-a.top)/95)+1)
+	labels := format(ticks)
 	widest := 0.0
 	for _, l := range labels {
 		widest = math.Max(widest, TextWidth(l, textSize))
 	}
 	a.left = math.Ceil(widest) + 10
-	if names := f.nameWidth(d); names > 0 {
-		a.right = f.Width - names - 10
-	}
 	a.y = newScale(ticks[0], ticks[len(ticks)-1], a.bottom, a.top)
 	for i, t := range ticks {
 		y := a.y.at(t)
@@ -56,7 +65,6 @@ func (f *Figure) newFrame(d Data, stacked bool) frame {
 		f.shape(class, "M"+join(a.left, y)+"H"+join(a.right))
 		f.text(a.left-8, y+4, "end", "tick", labels[i])
 	}
-	return a
 }
 
 // nameWidth returns the width of the names of the series; 0 if there is only one.

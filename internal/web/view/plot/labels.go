@@ -2,6 +2,7 @@ package plot
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 )
 
@@ -58,6 +59,48 @@ func Clip(s string, size, width float64) string {
 		return s + "…"
 	}
 	return s[:end] + "…"
+}
+
+// Wrap returns the lines of a text that are not wider than a width, and an ellipsis after the last
+// of most lines if there are more. Lines end at spaces; only a word that is wider than a line, such
+// as an address, is divided.
+func Wrap(s string, size, width float64, most int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		if line != "" && TextWidth(line+" "+word, size) <= width {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for len(lines) < most && TextWidth(word, size) > width {
+			head := headOf(word, size, width)
+			lines, word = append(lines, word[:head]), word[head:]
+		}
+		if line = word; len(lines) == most {
+			break
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	if len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = Clip(lines[most-1]+" …", size, width)
+	}
+	return lines
+}
+
+// headOf returns the length of the first characters of a text that fit into a width, at least one.
+func headOf(s string, size, width float64) int {
+	em := 0.0
+	for i, r := range s {
+		if em += charWidth(r); i > 0 && em*size > width {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // Spread returns positions near the wanted ones such that intervals of the given sizes around them

@@ -130,9 +130,6 @@ func (f *Figure) labelColumn(groups []Group) float64 {
 	return math.Ceil(math.Min(widest, f.Width*0.3))
 }
 
-// Levels is the number of colors of a heat map.
-const Levels = 6
-
 // heat draws a cell for each value. Intervals are columns; names are rows.
 func (f *Figure) heat(d Data) {
 	const narrowest = 3 // column, in pixels
@@ -153,7 +150,7 @@ func (f *Figure) heat(d Data) {
 	if !d.Intervals {
 		top = 26 // the names of the columns
 	}
-	low, high := valueRange(d, false)
+	colors, hasNone := newLevels(valueRange(d, false)), false
 	across := newScale(all.Groups[0].At, all.Groups[len(all.Groups)-1].Next, left, f.Width)
 	for r := range rows {
 		y := top + height*float64(r)
@@ -168,10 +165,8 @@ func (f *Figure) heat(d Data) {
 			}
 			gap := min(1, (to-from)/4)
 			area := rectangle(from+gap/2, y+0.5, to-from-gap, height-1)
-			class := "cell none"
-			if v.Known && v.Value != 0 {
-				class = "cell " + level(v.Value, low, high)
-			}
+			class := colors.classOf(v)
+			hasNone = hasNone || class == noneClass
 			f.shape(class, area)
 			f.hit(d, group, group, series, area)
 		}
@@ -186,27 +181,9 @@ func (f *Figure) heat(d Data) {
 			f.text(left+width*(float64(c)+0.5), top-10, "middle", "tick", Clip(columns[c].Label, textSize, width-6))
 		}
 	}
-	f.levels(low, high, d.Unit)
-}
-
-// levels draws the scale of colors at the bottom right.
-func (f *Figure) levels(low, high float64, unit string) {
-	const size, gap = 14, 8
-	labels := FormatTicks([]float64{low, high})
-	right := f.Width - TextWidth(WithUnit(labels[1], unit), textSize) - gap
-	f.Height += size + 12
-	y := f.Height - size - 2
-	for i := range Levels {
-		f.shape("cell h"+string(rune('1'+i)), rectangle(right-float64(Levels-i)*(size+1), y, size, size))
-	}
-	f.text(right-Levels*(size+1)-gap, y+11, "end", "tick", labels[0])
-	f.text(right+gap, y+11, "start", "tick", WithUnit(labels[1], unit))
-}
-
-// level returns the class of a color between the lowest and the highest value.
-func level(v, low, high float64) string {
-	n := int(newScale(low, high, 0, Levels).at(v))
-	return "h" + string(rune('1'+min(max(n, 0), Levels-1)))
+	labels := FormatTicks(colors[:colors.len()+1])
+	labels[len(labels)-1] = WithUnit(labels[len(labels)-1], d.Unit)
+	f.legend(colors, labels, hasNone)
 }
 
 // names returns series as groups.
@@ -222,6 +199,10 @@ func names(series []Series) []Group {
 func Small(kind Kind, d Data) Figure {
 	const width, height, rows = 124, 46, 5
 	f := &Figure{Width: width, Height: height}
+	if d.Scatter != nil && len(d.Scatter.Points) > 0 {
+		f.smallScatter(d.Scatter)
+		return *f
+	}
 	if len(d.Groups) == 0 || len(d.Series) == 0 {
 		return *f
 	}
@@ -231,15 +212,12 @@ func Small(kind Kind, d Data) Figure {
 	switch {
 	case kind == Heat:
 		columns, lines := min(len(d.Groups), 12), min(len(d.Series), rows)
+		colors := newLevels(low, high)
 		for r := range lines {
 			for c := range columns {
 				v := d.Series[r].Cells[len(d.Groups)-columns+c]
-				class := "cell none"
-				if v.Known && v.Value != 0 {
-					class = "cell " + level(v.Value, low, high)
-				}
 				w := width / float64(columns)
-				f.shape(class, rectangle(w*float64(c), 9*float64(r), w-1, 8))
+				f.shape(colors.classOf(v), rectangle(w*float64(c), 9*float64(r), w-1, 8))
 			}
 		}
 	case d.Intervals && kind == Lines && len(cells) > 1:

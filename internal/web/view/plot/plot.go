@@ -15,11 +15,12 @@ type Kind string
 // The kinds of charts. Groups that are names are drawn from top to bottom, intervals from left to
 // right.
 const (
-	Bars    Kind = "bars"
-	Lines   Kind = "lines"
-	Stacked Kind = "stacked"
-	Grouped Kind = "grouped"
-	Heat    Kind = "heat"
+	Bars        Kind = "bars"
+	Lines       Kind = "lines"
+	Stacked     Kind = "stacked"
+	Grouped     Kind = "grouped"
+	Heat        Kind = "heat"
+	ScatterPlot Kind = "scatter"
 )
 
 // MaxSeries is the number of series that have a color of their own.
@@ -29,11 +30,12 @@ const MaxSeries = 8
 type Data struct {
 	Groups    []Group
 	Series    []Series
-	Intervals bool   // groups are intervals of time or numbers, in their order
-	FromZero  bool   // the scale of values begins at zero, as lengths require
-	Unit      string // of the values; empty: none
-	Axis      Axis   // of intervals
-	Gaps      bool   // lines do not connect groups that are not adjacent
+	Intervals bool     // groups are intervals of time or numbers, in their order
+	FromZero  bool     // the scale of values begins at zero, as lengths require
+	Unit      string   // of the values; empty: none
+	Axis      Axis     // of intervals
+	Gaps      bool     // lines do not connect groups that are not adjacent
+	Scatter   *Scatter // instead of groups and series
 	// Mark returns what a reader learns about the groups from the first to the last one, of one
 	// series or, if it is negative, of all; nil: nothing can be clicked.
 	Mark func(first, last, series int) Mark
@@ -57,6 +59,7 @@ type Mark struct{ Title, Href string }
 type Series struct {
 	Name  string
 	Other bool // the sum of all other series
+	Color int  // from 1 to MaxSeries; 0: that of its position
 	Cells []Cell
 }
 
@@ -73,7 +76,8 @@ type Figure struct {
 	Shapes        []Shape
 	Texts         []Text
 	Hits          []Hit
-	Thinned       bool // several groups share a column of pixels, which shows only some of their values
+	Keys          []Key // the series, if there are several
+	Thinned       bool  // several groups share a column of pixels, which shows only some of their values
 }
 
 // Shape is a path. Its class determines its color.
@@ -91,8 +95,13 @@ func (t Text) Middle() float64 { return rounded(t.Y - halfHeight) }
 // Hit is an area that shows a mark.
 type Hit struct {
 	Mark
-	Path string
+	Path   string
+	Group  int // position of the first group
+	Series int // position; negative: all of them
 }
+
+// Key is the name of a series and the class of its color.
+type Key struct{ Name, Class string }
 
 // Draw lays out a chart with a width.
 func Draw(kind Kind, d Data, width float64) Figure { return DrawIn(kind, d, width, 0) }
@@ -101,7 +110,14 @@ func Draw(kind Kind, d Data, width float64) Figure { return DrawIn(kind, d, widt
 // suits the width. Other charts are as high as their groups.
 func DrawIn(kind Kind, d Data, width, height float64) Figure {
 	f := &Figure{Width: width, Height: height}
+	for i, s := range d.Series {
+		if len(d.Series) > 1 {
+			f.Keys = append(f.Keys, Key{s.Name, className(d, i)})
+		}
+	}
 	switch {
+	case d.Scatter != nil && len(d.Scatter.Points) > 0:
+		f.scatter(d.Scatter)
 	case len(d.Groups) == 0 || len(d.Series) == 0:
 		f.Height = 0
 	case kind == Heat:
@@ -125,17 +141,27 @@ func (f *Figure) text(x, y float64, anchor, class, text string) {
 // hit adds an area for the groups from the first to the last one.
 func (f *Figure) hit(d Data, first, last, series int, path string) {
 	if d.Mark != nil {
-		f.Hits = append(f.Hits, Hit{d.Mark(d.span(first).first, d.span(last).last, series), path})
+		h := Hit{d.Mark(d.span(first).first, d.span(last).last, series), path, first, series}
+		if len(d.Series) == 1 {
+			h.Series = -1
+		}
+		f.Hits = append(f.Hits, h)
 	}
 }
 
 // className returns the class of the color of a series.
 func className(d Data, i int) string {
-	if d.Series[i].Other {
-		return "s0"
+	switch s := d.Series[i]; {
+	case s.Other:
+		return ClassName(0)
+	case s.Color > 0:
+		return ClassName(s.Color)
 	}
-	return "s" + strconv.Itoa(i%MaxSeries+1)
+	return ClassName(i%MaxSeries + 1)
 }
+
+// ClassName returns the class of a color of the palette.
+func ClassName(color int) string { return "s" + strconv.Itoa(color) }
 
 // rectangle returns the path of a rectangle.
 func rectangle(x, y, width, height float64) string {

@@ -28,7 +28,7 @@ func (f *Figure) thin(d Data, count int) Data {
 	out := d
 	out.Groups, out.Series = nil, make([]Series, len(d.Series))
 	for i, s := range d.Series {
-		out.Series[i] = Series{Name: s.Name, Other: s.Other}
+		out.Series[i] = Series{Name: s.Name, Other: s.Other, Color: s.Color}
 	}
 	for from := 0; from < len(d.Groups); {
 		at, to := int(place.at(d.Groups[from].At)), from+1

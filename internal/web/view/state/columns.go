@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 	"herbarium/internal/web/view/columns"
 )
 
@@ -58,4 +59,10 @@ func defaultColumns(d *columns.Dataset) []int {
 		}
 	}
 	return columns[:min(len(columns), maxDefaultColumns)]
+}
+
+// Finds reports whether the name of a field contains the text to find.
+func (s *State) Finds(field int) bool {
+	f := s.Fields[field]
+	return s.Find == "" || strings.Contains(text.Fold(f.Name+" "+f.Title), text.Fold(s.Find))
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -46,6 +47,28 @@ func DescribeConditions(c *columns.Column, used []FieldFilter) (out []Condition)
 		out = append(out, describeOp(c, op, values[op]))
 	}
 	return out
+}
+
+// DescribeArea returns the condition of a parameter that selects rows by where they are, with its
+// heading; ok is false if it is another parameter, or invalid.
+func DescribeArea(p query.Param) (heading string, c Condition, ok bool) {
+	numbers := strings.Split(p.Value, ",")
+	switch {
+	case p.Name == query.ParamBox && len(numbers) == 4:
+		return "Area", newCondition("is", "longitudes "+numbers[0]+" – "+numbers[2]+", latitudes "+numbers[1]+" – "+numbers[3]), true
+	case p.Name == query.ParamNear && len(numbers) == 3:
+		return "Area", newCondition("is within", formatMeters(numbers[2])+" of "+numbers[0]+", "+numbers[1]), true
+	}
+	return "", c, false
+}
+
+// formatMeters formats a distance: a thousand meters are kilometers.
+func formatMeters(text string) string {
+	const kilometer = 1000
+	if meters, err := strconv.ParseFloat(text, 64); err == nil && meters >= kilometer {
+		return strconv.FormatFloat(meters/kilometer, 'f', -1, 64) + " km"
+	}
+	return text + " m"
 }
 
 func describeOp(f *columns.Column, op query.Op, values []string) Condition {

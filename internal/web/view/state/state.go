@@ -1,6 +1,7 @@
 package state
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,12 +14,12 @@ import (
 
 // ImageHref returns the address of the chart as an image.
 func (s *State) ImageHref(path string) string {
-	return Join(path, s.WithOwn(s.AnyPage().Without(query.ParamPerPage, query.ParamSort, query.ParamOrder)).Encode())
+	return Join(path, s.Picture.params(s.Selection().With(s.Question...)).WithValue(query.ParamVersion, s.Version).Encode())
 }
 
 // PreviewHref returns the address of the preview of the view of a version.
 func (s *State) PreviewHref(path, version string) string {
-	return Join(path, s.WithOwn(s.AnyPage().Without(query.ParamPerPage, query.ParamSort, query.ParamOrder)).WithValue(ParamSmall, version).Encode())
+	return Join(path, s.WithOwn(s.Selection()).WithValue(ParamSmall, version).Encode())
 }
 
 // Parameters that only the pages use. A field with such a name is filtered as name[eq].
@@ -42,10 +43,12 @@ const (
 	ParamGaps          = "_gaps"          // lines end where intervals have no rows
 	ParamSplit         = "_split"         // the number of series of the chart
 	ParamSmall         = "_small"         // the version of which an image is a preview, so that browsers cache it
+	ParamMoved         = "_moved"         // a column that the search has brought into view, in requests for more rows, repeated
 
 	// These change the selected columns and values. A page redirects to the result, so that they
 	// are in no URL.
 	ParamColumn = "_column" // a column to show, repeated
+	ParamAt     = "_at"     // the row to show, by its position in the listing
 	ParamNot    = "_not"    // a column whose selected values are left out
 )
 
@@ -71,7 +74,8 @@ type State struct {
 	// Question is the parameters of the chart; none: the default chart. Other views carry them
 	// along.
 	Question query.Params
-	Small    string // the image is a preview of the chart of this version; empty: it is the chart
+	Picture  Picture // how the chart looks as a file
+	Small    string  // the image is a preview of the chart of this version; empty: it is the chart
 
 	Facets  []string // filters to edit, or to count
 	More    bool     // with more values
@@ -79,6 +83,9 @@ type State struct {
 	Values  string   // text that the values contain
 	Find    string   // text that the offered columns contain
 	Counted []int    // positions of the fields whose distributions are requested
+	Moved   []int    // positions of the fields that the search has brought into view; nil: those of the rows of the page
+
+	at int // the row that the page shows first, by its position in the listing, from 1; 0: that of the page
 
 	Dataset *columns.Dataset
 	Fields  []herb.Field
@@ -107,6 +114,7 @@ func ParseState(path string, q query.String, d *columns.Dataset) (s State, canon
 	if !s.More {
 		s.Offset = 0
 	}
+	s.showRow()
 	for _, p := range ps {
 		s.excludeValues(p)
 	}
@@ -159,6 +167,15 @@ func (s *State) setOwn(p query.Param) bool {
 		if field >= 0 {
 			s.Counted = append(s.Counted, field)
 		}
+	case ParamMoved:
+		if s.Moved == nil {
+			s.Moved = []int{}
+		}
+		if field >= 0 && len(s.Moved) < maxColumns && !slices.Contains(s.Moved, field) {
+			s.Moved = append(s.Moved, field)
+		}
+	case ParamAt:
+		s.at = ParseUpTo(strings.NewReplacer(",", "", " ", "").Replace(p.Value), math.MaxInt32)
 	case ParamFacet, ParamMore:
 		if field >= 0 {
 			s.Facets, s.More = append(s.Facets, p.Value), s.More || p.Name == ParamMore
@@ -174,7 +191,7 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Small = p.Value
 	case ParamNot:
 	default:
-		return false
+		return s.Picture.set(p)
 	}
 	return true
 }
@@ -239,7 +256,7 @@ func (s *State) normalize(p query.Param) query.Param {
 // hasNoEffect reports whether a parameter can be left out of a URL.
 func hasNoEffect(p query.Param, fields []herb.Field) bool {
 	switch {
-	case p.Name == query.ParamAPIKey, p.Name == query.ParamPage && p.Value == "1":
+	case p.Name == query.ParamAPIKey, p.Name == query.ParamTyped, p.Name == query.ParamPage && p.Value == "1":
 		return true
 	case p.Value != "":
 		return false
@@ -286,7 +303,36 @@ func (s *State) Call() query.Params {
 }
 
 // URL returns the canonical URL of the page.
-func (s *State) URL() string { return Join(s.Path, s.Params().Encode()) }
+func (s *State) URL() string {
+	url := Join(s.Path, s.Params().Encode())
+	if s.at > 0 {
+		url += "#" + RowID(s.at)
+	}
+	return url
+}
+
+// RowID returns the id of the element of a row, by its position in the listing, from 1.
+func RowID(position int) string { return "row-" + strconv.Itoa(position) }
+
+// showRow selects the page of the row that a form asks for.
+func (s *State) showRow() {
+	if s.at == 0 {
+		return
+	}
+	s.Listing = s.AnyPage()
+	if page := (s.at - 1) / s.perPage(); page > 0 {
+		s.Listing = s.Listing.WithValue(query.ParamPage, strconv.Itoa(page+1))
+	}
+}
+
+// perPage returns the number of rows per page.
+func (s *State) perPage() int {
+	n, err := strconv.Atoi(s.Listing.Get(query.ParamPerPage))
+	if err != nil || n < 1 {
+		return PageRows
+	}
+	return min(n, query.MaxPerPage)
+}
 
 // Params returns the complete state.
 func (s *State) Params() query.Params {
@@ -331,7 +377,7 @@ func (s *State) WithOwn(listing query.Params) query.Params {
 	if s.NoCards {
 		listing = listing.WithValue(ParamView, "table")
 	}
-	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor, s.Color).WithValue(ParamSize, s.Size).With(s.Question...).WithValue(query.ParamVersion, s.Version)
+	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor, s.Color).WithValue(ParamSize, s.Size).With(s.Picture.params(s.Question)...).WithValue(query.ParamVersion, s.Version)
 }
 
 // Hidden returns the parameters that a form carries along: all but those with the given names,
@@ -342,6 +388,11 @@ func (s *State) Hidden(inputs ...string) query.Params {
 
 // AnyPage returns the parameters of the listing without the page number.
 func (s *State) AnyPage() query.Params { return s.Listing.Without(query.ParamPage) }
+
+// Selection returns the parameters that select the rows of the listing: its filters and its search.
+func (s *State) Selection() query.Params {
+	return s.Listing.Without(query.ParamPage, query.ParamPerPage, query.ParamSort, query.ParamOrder)
+}
 
 // PageHref returns the link to a page of the listing.
 func (s *State) PageHref(page int, more ...query.Param) string {
@@ -396,6 +447,36 @@ func (s *State) RangeHref(upper query.Op, fields ...int) string {
 		ends = ends.With(query.Param{Name: query.FilterParam(name, query.OpGte)}, query.Param{Name: query.FilterParam(name, upper)})
 	}
 	return other.Href(other.Listing, ends...)
+}
+
+// areaParams are the parameters that select rows by where they are.
+var areaParams = []string{query.ParamBox, query.ParamNear}
+
+// HasArea reports whether the listing selects rows by where they are.
+func (s *State) HasArea() bool { return len(s.Listing.Without(areaParams...)) < len(s.Listing) }
+
+// WithoutArea returns the parameters without some that select rows by where they are; none: without
+// all of them. An order by distance and the name of the coordinates go with the last ones that need
+// them.
+func (s *State) WithoutArea(names ...string) query.Params {
+	if names == nil {
+		names = areaParams
+	}
+	ps := s.AnyPage().Without(names...)
+	if ps.Get(query.ParamNear) == "" && strings.TrimPrefix(ps.Get(query.ParamSort), "-") == query.SortDistance && herb.FieldIndex(s.Fields, query.SortDistance) < 0 {
+		ps = ps.Without(query.ParamSort, query.ParamOrder)
+	}
+	if ps.Get(query.ParamBox) == "" && ps.Get(query.ParamNear) == "" {
+		ps = ps.Without(query.ParamCoordinates)
+	}
+	return ps
+}
+
+// BoxHref returns the link to a listing that is filtered by a box instead of the one that it has.
+// The box is the last parameter, which is empty: the script fills it in.
+func (s *State) BoxHref(coordinates string) string {
+	listing := s.AnyPage().Without(query.ParamBox, query.ParamCoordinates).WithValue(query.ParamCoordinates, coordinates)
+	return s.Href(listing, query.Param{Name: query.ParamBox})
 }
 
 // SwitchHref returns the link that shows a table on phones instead of cards, or the reverse.

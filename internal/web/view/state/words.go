@@ -24,6 +24,9 @@ func NewWords(s *State, total int) Words {
 	}
 	var seen []int
 	for _, p := range s.Listing {
+		if heading, c, ok := DescribeArea(p); ok {
+			w.Conditions = append(w.Conditions, format.PlainText(herb.Clip(heading+" "+c.Short+" "+c.Value, MaxChipValue)))
+		}
 		i, _, ok := query.ResolveFilter(p.Name, s.Fields)
 		if !ok || slices.Contains(seen, i) {
 			continue

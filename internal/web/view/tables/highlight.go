@@ -113,9 +113,10 @@ func matchClause(c query.Clause, spans []text.Span) int {
 	return len(c.Words)
 }
 
-// bringIntoView returns columns such that the first ones contain a match of each row, as far as
-// possible: columns with matches in rows without a match among the first ones move to the place
-// after the pinned one, those with the most rows first. A reader then sees why a row was found.
+// bringIntoView returns the columns that move to the place after the pinned one, such that the
+// first ones contain a match of each row, as far as possible: columns with matches in rows without
+// a match among the first ones, those with the most rows first. A reader then sees why a row was
+// found.
 func bringIntoView(h *highlighter, columns []int, rows []herb.Record, fields []herb.Field) []int {
 	const inView = 6
 	first := columns[:min(len(columns), inView)]
@@ -143,6 +144,11 @@ func bringIntoView(h *highlighter, columns []int, rows []herb.Record, fields []h
 			moved, open = append(moved, i), others
 		}
 	}
+	return moved
+}
+
+// moveToFront returns columns with some of them, or others, after the first one.
+func moveToFront(columns, moved []int) []int {
 	rest := slices.DeleteFunc(slices.Clone(columns[1:]), func(c int) bool { return slices.Contains(moved, c) })
 	return slices.Concat(columns[:1], moved, rest)
 }

@@ -80,7 +80,7 @@ func TestBringIntoView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := bringIntoView(newHighlighter(req.Search), columns, tt.rows, fields); !slices.Equal(got, tt.want) {
+		if got := moveToFront(columns, bringIntoView(newHighlighter(req.Search), columns, tt.rows, fields)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}

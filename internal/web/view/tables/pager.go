@@ -15,6 +15,16 @@ type Pager struct {
 	Sizes      []state.Link
 }
 
+// leastScrolled is the number of rows per page from which on the script shows the other pages as
+// well while a visitor scrolls. Smaller pages were chosen to see few rows.
+const leastScrolled = query.DefaultPerPage
+
+// Scrolls reports whether the script shows the rows of all pages.
+func (p *Pager) Scrolls() bool { return p.PerPage >= leastScrolled }
+
+// RowCount returns the number of rows of the whole table, with the header.
+func (p *Pager) RowCount() int { return p.Total + 1 }
+
 // NewPager returns the links of a page with this many rows.
 func NewPager(s *state.State, m query.Meta, rows int) *Pager {
 	p := &Pager{Meta: m, From: (m.Page-1)*m.PerPage + 1, To: (m.Page-1)*m.PerPage + rows}

@@ -22,7 +22,22 @@ type Table struct {
 	Rows      []Row
 	Width     int  // of all columns in pixels
 	Stretches bool // one column takes the rest of the window
+	// RowNumberWidth is the width of the column of row numbers in pixels, Digits the number of
+	// digits that it has space for, from 4.
+	RowNumberWidth, Digits int
+	// What the script needs to show other rows while a visitor scrolls.
+	More    string // path that returns their pages; empty: a page shows its own rows only
+	Moved   string // query string of the columns that the search has brought into view
+	Version string // of the rows; empty: they change one by one
 }
+
+// maxHeight is the height in pixels up to which the script shows rows in their place. Browsers
+// limit the heights of elements, Firefox to 17.8 million pixels; a larger listing has a finer
+// scale.
+const maxHeight = 15_000_000
+
+// MaxHeight returns maxHeight for the template.
+func (*Table) MaxHeight() int { return maxHeight }
 
 // Header is the header of a column. Its link sorts ascending, then descending, then restores the
 // original order.
@@ -41,6 +56,7 @@ type Header struct {
 	Distribution          distributions.Distribution
 	Width                 int    // in pixels
 	Flexible              bool   // it takes the rest of the window
+	IsNumber              bool   // its values are numbers, which can be added
 	Evidence              string // why the column has its type; empty: unknown
 	Lengths               string // of its texts, such as "3–80 characters"; empty: unknown, or no texts
 	Misfits               *distributions.Misfits
@@ -70,11 +86,12 @@ func (t *Table) setLabels(d *columns.Dataset) {
 
 // Row is a row of the table.
 type Row struct {
-	Position int    // on the page, from 1
-	Number   string // in the whole result, from 1
-	Href     string
-	Open     bool
-	Cells    []Cell
+	Index  int    // in the whole listing, of which the header is the first row
+	ID     string // of its element
+	Number string // in the whole listing, from 1
+	Href   string
+	Open   bool
+	Cells  []Cell
 }
 
 // Cell is a cell of the table.
@@ -84,6 +101,7 @@ type Cell struct {
 	Pieces  []Piece // of the text, with the matches of the search; none: there are no matches
 	Pad     string  // the digits that a number lacks to end with the longest fraction of its column; takes space only
 	Raw     string  // the value, if Text differs
+	Decimal *string // of a value of a column of numbers that is not written as a plain decimal: its number; empty: it is none
 	Clipped bool    // the value is too long to be part of the page
 	Label   string  // name of the field on a card; empty: the card of the row lacks it
 	Href    string  // of an external link
@@ -115,7 +133,16 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 	h := newHighlighter(req.Search)
 	shown := s.ShownColumns()
 	if len(s.Columns) == 0 && len(h.clauses) > 0 && len(shown) > 0 {
-		shown = bringIntoView(h, shown, rows, s.Fields)
+		moved := s.Moved
+		if moved == nil {
+			moved = bringIntoView(h, shown, rows, s.Fields)
+		}
+		shown = moveToFront(shown, moved)
+		names := query.Params{{Name: state.ParamMoved}} // also if there are none
+		for _, i := range moved {
+			names = names.With(query.Param{Name: state.ParamMoved, Value: s.Fields[i].Name})
+		}
+		t.Moved = names.Encode()
 	}
 	for k, i := range shown {
 		t.Headers = append(t.Headers, newHeader(s, columns.NewColumn(s.Dataset, i), req))
@@ -126,7 +153,8 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 	t.setLabels(s.Dataset)
 	recordLink := s.Href(s.Listing, query.Param{Name: state.ParamRecord}) // the same for all rows up to the position
 	for i, values := range rows {
-		row := Row{Position: i + 1, Number: herb.Count(req.Offset() + i + 1), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(shown))}
+		number := req.Offset() + i + 1
+		row := Row{Index: number + 1, ID: state.RowID(number), Number: herb.Count(number), Href: recordLink + strconv.Itoa(i+1), Open: s.Record == i+1, Cells: make([]Cell, len(shown))}
 		for k := range shown {
 			row.Cells[k] = newCell(s, &t.Headers[k], values[shown[k]], h)
 			row.Cells[k].Label = t.Headers[k].label
@@ -137,7 +165,7 @@ func NewTable(s *state.State, req *query.Request, rows []herb.Record) *Table {
 }
 
 func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
-	h := Header{Column: c, Class: columnClass(&c), Distribution: distributions.Distribution{Index: c.Index}}
+	h := Header{Column: c, Class: columnClass(&c), IsNumber: c.Type == herb.TypeNumber, Distribution: distributions.Distribution{Index: c.Index}}
 	if r := s.Dataset.Meanings[c.Index].Report; r != nil {
 		const maxEvidence = 200 // characters
 		h.Evidence = herb.Clip(r.Evidence, maxEvidence)
@@ -207,6 +235,9 @@ func columnClass(c *columns.Column) string {
 
 func newCell(s *state.State, c *Header, value string, h *highlighter) Cell {
 	cell := Cell{Class: columnClass(&c.Column)}
+	if c.IsNumber && value != "" {
+		cell.setDecimal(&c.Field, value)
+	}
 	switch {
 	case value == "":
 		cell.Class = strings.TrimSpace("e " + cell.Class)
@@ -245,6 +276,17 @@ func newCell(s *state.State, c *Header, value string, h *highlighter) Cell {
 		cell.Pieces = h.pieces(cell.Text)
 	}
 	return cell
+}
+
+// setDecimal sets the number that the script adds, if it is not the value itself.
+func (cell *Cell) setDecimal(f *herb.Field, value string) {
+	decimal, status := text.Operand(f, value)
+	switch {
+	case status != text.Valid: // missing, such as NA
+		cell.Decimal = new(string)
+	case decimal != value:
+		cell.Decimal = &decimal
+	}
 }
 
 // isASCII reports whether a text consists of ASCII characters. Browsers keep such a URL as it is.

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
@@ -14,18 +15,24 @@ import (
 // The widths of columns in pixels. Tables have a fixed layout: browsers lay out a page without
 // measuring its cells, and columns do not move while you type.
 const (
-	rowNumberWidth = 56  // of the first column; --row-number of grid.css is the same
-	leastWidth     = 124 // of the distribution in the header
-	mostWidth      = 260 // unless the column has the longest texts
-	longTextWidth  = 320
+	leastWidth    = 124 // of the distribution in the header
+	mostWidth     = 260 // unless the column has the longest texts
+	longTextWidth = 320
 
 	cellPadding = 20
 	fontSize    = 13
 	digitWidth  = 9.0 // of all digits of numbers
 )
 
-// RowNumberWidth returns the width of the column of row numbers in pixels.
-func (*Table) RowNumberWidth() int { return rowNumberWidth }
+// rowNumberWidths are the widths of the column of row numbers in pixels, by the digits of the
+// number of records: filters do not change it. --row-number of grid.css is the same.
+var rowNumberWidths = [...]int{4: 56, 5: 68, 6: 76, 7: 88, 8: 96, 9: 106}
+
+// setRowNumbers sets the width of the column of row numbers.
+func (t *Table) setRowNumbers(records int) {
+	t.Digits = min(max(len(strconv.Itoa(records)), 4), len(rowNumberWidths)-1)
+	t.RowNumberWidth = rowNumberWidths[t.Digits]
+}
 
 // MinWidth and MaxWidth return the widths that a user may choose for a column, in pixels.
 func (*Table) MinWidth() int { return state.MinWidth }
@@ -52,7 +59,8 @@ func (t *Table) setWidths(s *state.State) {
 	if flexible >= 0 {
 		t.Headers[flexible].Flexible, t.Headers[flexible].limit = true, maxCell
 	}
-	t.Width = rowNumberWidth
+	t.setRowNumbers(s.Dataset.Records)
+	t.Width = t.RowNumberWidth
 	for k := range t.Headers {
 		t.Width += t.Headers[k].Width
 	}

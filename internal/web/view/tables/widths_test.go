@@ -87,12 +87,18 @@ func TestCellLength(t *testing.T) {
 	}
 }
 
-// TestRowNumberWidth compares the width with the style sheet, which cannot be told: pages have no
+// TestRowNumberWidth compares the widths with the style sheet, which cannot be told: pages have no
 // styles of their own.
 func TestRowNumberWidth(t *testing.T) {
 	t.Parallel()
 	css, err := os.ReadFile("../../assets/grid.css")
-	if want := fmt.Sprintf("--row-number: %dpx;", rowNumberWidth); err != nil || !strings.Contains(string(css), want) {
-		t.Errorf("grid.css does not contain %q, %v", want, err)
+	for digits, width := range rowNumberWidths {
+		want := fmt.Sprintf(".grid:has(.digits%d) { --row-number: %dpx; }", digits, width)
+		if digits == 4 {
+			want = fmt.Sprintf(".grid { --row-number: %dpx;", width)
+		}
+		if width > 0 && (err != nil || !strings.Contains(string(css), want)) {
+			t.Errorf("grid.css does not contain %q, %v", want, err)
+		}
 	}
 }

@@ -1,0 +1,193 @@
+package geo
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// jsonReader reads a geometry as GeoJSON. The text is valid JSON.
+type jsonReader struct {
+	text   string
+	at     int
+	extent extent
+	first  string // type of the outermost geometry
+}
+
+// readGeoJSON reads a geometry. ok is false if the text is not one.
+func readGeoJSON(s string) (r jsonReader, ok bool) {
+	r = jsonReader{text: s, extent: newExtent()}
+	r.blanks()
+	if r.at == len(s) || s[r.at] != '{' || !strings.Contains(s, `"type"`) || !json.Valid([]byte(s)) {
+		return r, false
+	}
+	return r, r.geometry(0)
+}
+
+func (r *jsonReader) blanks() {
+	for r.at < len(r.text) && r.text[r.at] <= ' ' {
+		r.at++
+	}
+}
+
+// has skips a character after blanks and reports whether it is there.
+func (r *jsonReader) has(c byte) bool {
+	r.blanks()
+	if r.at < len(r.text) && r.text[r.at] == c {
+		r.at++
+		return true
+	}
+	return false
+}
+
+// string reads a string as it is written.
+func (r *jsonReader) string() string {
+	r.blanks()
+	from := r.at
+	for r.at++; r.at < len(r.text) && r.text[r.at] != '"'; r.at++ {
+		if r.text[r.at] == '\\' {
+			r.at++
+		}
+	}
+	r.at++
+	return r.text[from+1 : r.at-1]
+}
+
+// skip skips a value.
+func (r *jsonReader) skip() {
+	for depth := 0; ; {
+		r.blanks()
+		switch c := r.text[r.at]; {
+		case c == '"':
+			r.string()
+		case c == '{' || c == '[':
+			depth++
+			r.at++
+			continue
+		case c == '}' || c == ']':
+			depth--
+			r.at++
+		case c == ',' || c == ':':
+			r.at++
+			continue
+		default:
+			for r.at < len(r.text) && strings.IndexByte(",]} \t\r\n", r.text[r.at]) < 0 {
+				r.at++
+			}
+		}
+		if depth <= 0 {
+			return
+		}
+	}
+}
+
+// geometry reads an object. Its members may be in any order, so the depth of the coordinates is
+// compared with the type at the end.
+func (r *jsonReader) geometry(nesting int) bool {
+	if nesting > maxNesting || !r.has('{') {
+		return false
+	}
+	kind, depth, ok := "", -2, true
+	for first := true; !r.has('}'); first = false {
+		if !first {
+			r.has(',')
+		}
+		name := r.string()
+		r.has(':')
+		r.blanks()
+		switch {
+		case name == "type" && r.text[r.at] == '"':
+			kind = r.string()
+		case name == "coordinates" && r.text[r.at] == '[' && depth == -2:
+			if depth, ok = r.coordinates(0); !ok {
+				return false
+			}
+		case name == "geometries" && r.text[r.at] == '[' && depth == -2:
+			depth = -1
+			r.at++
+			for first := true; !r.has(']'); first = false {
+				if !first {
+					r.has(',')
+				}
+				if r.blanks(); !r.geometry(nesting + 1) {
+					return false
+				}
+			}
+		default:
+			r.skip()
+		}
+	}
+	i := slices.IndexFunc(geometryTypes, func(t struct {
+		word, name string
+		depth      int
+	}) bool {
+		return t.name == kind
+	})
+	if i < 0 || depth == -2 {
+		return false
+	}
+	if nesting == 0 {
+		r.first = geometryTypes[i].word
+	}
+	return depth == geometryTypes[i].depth || depth == emptyDepth
+}
+
+// emptyDepth is the depth of arrays without a position.
+const emptyDepth = 100
+
+// coordinates reads arrays of positions and returns their depth around a position.
+func (r *jsonReader) coordinates(nesting int) (depth int, ok bool) {
+	const deepest = 4
+	if nesting == deepest || !r.has('[') {
+		return 0, false
+	}
+	if r.blanks(); r.text[r.at] != '[' && r.text[r.at] != ']' {
+		return 0, r.position()
+	}
+	depth = emptyDepth
+	for first := true; !r.has(']'); first = false {
+		if !first {
+			r.has(',')
+		}
+		inner, ok := r.coordinates(nesting + 1)
+		if !ok || depth != emptyDepth && inner != emptyDepth && depth != inner+1 {
+			return 0, false
+		}
+		if inner != emptyDepth {
+			depth = inner + 1
+		}
+	}
+	return depth, true
+}
+
+// position reads the numbers of a position and the end of its array.
+func (r *jsonReader) position() bool {
+	var xy [2]float64
+	n := 0
+	for ; !r.has(']'); n++ {
+		if n > 0 {
+			r.has(',')
+			r.blanks()
+		}
+		from := r.at
+		for r.at < len(r.text) && strings.IndexByte("+-.0123456789eE", r.text[r.at]) >= 0 {
+			r.at++
+		}
+		if from == r.at {
+			return false
+		}
+		if n < len(xy) {
+			v, err := strconv.ParseFloat(r.text[from:r.at], 64)
+			if err != nil {
+				return false
+			}
+			xy[n] = v
+		}
+	}
+	if n < len(xy) {
+		return false
+	}
+	r.extent.add(xy[0], xy[1])
+	return true
+}

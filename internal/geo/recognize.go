@@ -1,0 +1,300 @@
+package geo
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/text"
+)
+
+// MaxCoordinates is the number of coordinates of a dataset.
+const MaxCoordinates = 8
+
+// Declaration is what a descriptor says about the coordinates of a dataset.
+type Declaration struct {
+	None        bool              // the dataset has none
+	Coordinates *herb.Coordinates // the only ones; nil: they are recognized
+}
+
+// Declared returns what the descriptor of a version says about coordinates. Fields that the version
+// does not have are ignored: a publish has rejected them, or an earlier release ignored them.
+func Declared(descriptor json.RawMessage, fields []herb.Field) (d Declaration) {
+	var parts struct {
+		Resource struct {
+			Herbarium struct {
+				Coordinates json.RawMessage
+				Map         *herb.Coordinates // of earlier releases
+			}
+		}
+	}
+	if len(descriptor) == 0 || json.Unmarshal(descriptor, &parts) != nil {
+		return d
+	}
+	own := parts.Resource.Herbarium
+	var none string
+	if json.Unmarshal(own.Coordinates, &none) == nil {
+		return Declaration{None: none == "none"}
+	}
+	c := own.Map
+	if own.Coordinates != nil && json.Unmarshal(own.Coordinates, &c) != nil || c == nil {
+		return d
+	}
+	*c = herb.Coordinates{Latitude: c.Latitude, Longitude: c.Longitude, Field: c.Field, Notation: c.Notation, Declared: true}
+	if _, ok := NewReader(*c, fields); !ok || CheckFields(*c, fields) != nil {
+		return d
+	}
+	return Declaration{Coordinates: c}
+}
+
+// CheckFields returns an error with herb.CodeInvalid unless fields can be those of coordinates: two
+// number fields, or a text field. They are filterable, because a box selects records by them.
+func CheckFields(c herb.Coordinates, fields []herb.Field) error {
+	t, kind := herb.TypeNumber, "number"
+	if c.Field != "" {
+		t, kind = herb.TypeText, "text"
+	}
+	isValid := func(f herb.Field) bool { return f.Type == t && f.Filterable }
+	var valid []string
+	for _, f := range fields {
+		if isValid(f) {
+			valid = append(valid, f.Name)
+		}
+	}
+	for _, name := range c.Names() {
+		if !slices.Contains(valid, name) {
+			return herb.Invalidf("coordinates names the field %q, which is not an exposed, filterable %s field%s; %s fields: %s", name, kind,
+				text.Suggestion(name, valid), kind, herb.Clip(strings.Join(valid, ", "), 200))
+		}
+	}
+	return nil
+}
+
+// Recognizer finds the coordinates of a dataset while its records are read. Candidates are chosen
+// by the names and the types of the fields, and dropped when their values are no positions.
+type Recognizer struct {
+	Candidates []*Candidate
+	declared   bool
+}
+
+// Candidate is fields that may be coordinates.
+type Candidate struct {
+	Reader
+	class   class
+	dropped atomic.Bool
+
+	located, invalid int
+	fine             [2]int // positions whose longitude, and whose latitude, has at least three decimal places
+	low, high        Point  // bounds of the positions
+}
+
+// class is how candidates were found. Coordinates of a dataset are of one class, the first one that
+// has some.
+type class int
+
+const (
+	byName  class = iota // number fields with names such as lat and lon
+	byPlane              // number fields called x and y
+	byValue              // a text field
+)
+
+// NewRecognizer returns a recognizer of a dataset with some fields.
+func NewRecognizer(fields []herb.Field, d Declaration) *Recognizer {
+	r := &Recognizer{}
+	if d.None {
+		return r
+	}
+	if d.Coordinates != nil {
+		r.declared = true
+		r.add(*d.Coordinates, fields, byName)
+		return r
+	}
+	r.addPairs(fields, byName, []string{"latitude", "lat"}, []string{"longitude", "long", "lon", "lng"})
+	r.addPairs(fields, byPlane, []string{"y"}, []string{"x"})
+	for _, f := range fields {
+		if f.Type == herb.TypeText && f.Filterable {
+			for _, notation := range []herb.CoordinatesNotation{pairNotation(f.Name), herb.NotationWKT, herb.NotationGeoJSON} {
+				r.add(herb.Coordinates{Field: f.Name, Notation: notation}, fields, byValue)
+			}
+		}
+	}
+	return r
+}
+
+// Fixed returns a recognizer that keeps coordinates that were recognized before.
+func Fixed(all []herb.Coordinates, fields []herb.Field) *Recognizer {
+	r := &Recognizer{declared: true}
+	for _, c := range all {
+		r.add(c, fields, byName)
+	}
+	return r
+}
+
+func (r *Recognizer) add(c herb.Coordinates, fields []herb.Field, found class) {
+	c.Records, c.Invalid = 0, 0
+	if reader, ok := NewReader(c, fields); ok {
+		r.Candidates = append(r.Candidates, &Candidate{Reader: reader, class: found})
+	}
+}
+
+// addPairs adds the pairs of filterable number fields whose names contain one of the words, and are
+// equal otherwise. Words of a plane are whole, and there is no third coordinate.
+func (r *Recognizer) addPairs(fields []herb.Field, found class, latitudes, longitudes []string) {
+	byStem := func(words []string) map[string]string {
+		names := map[string]string{}
+		for _, f := range fields {
+			if stem, ok := stemOf(f.Name, found == byName, words...); ok && f.Type == herb.TypeNumber && f.Filterable {
+				names[stem] = f.Name
+			}
+		}
+		return names
+	}
+	xs, ys, zs := byStem(longitudes), byStem(latitudes), map[string]string{}
+	if found == byPlane {
+		zs = byStem([]string{"z"})
+	}
+	for _, f := range fields {
+		stem, ok := stemOf(f.Name, found == byName, latitudes...)
+		if x := xs[stem]; ok && x != "" && ys[stem] == f.Name && zs[stem] == "" && len(r.Candidates) < 2*MaxCoordinates {
+			r.add(herb.Coordinates{Latitude: f.Name, Longitude: x}, fields, found)
+		}
+	}
+}
+
+// stemOf returns the rest of a name such as pickup_latitude, startLat or reclat without one of the
+// words. ok is false if the name contains none of them.
+func stemOf(name string, suffixes bool, words ...string) (stem string, ok bool) {
+	parts := text.IdentifierWords(name)
+	for _, word := range words {
+		if i := slices.Index(parts, word); i >= 0 {
+			return strings.Join(slices.Delete(parts, i, i+1), " "), true
+		}
+	}
+	joined := strings.Join(parts, " ")
+	for _, word := range words {
+		if stem, ok := strings.CutSuffix(joined, word); ok && suffixes {
+			return stem, true
+		}
+	}
+	return "", false
+}
+
+// pairNotation returns the order of the coordinates in a field by its name.
+func pairNotation(name string) herb.CoordinatesNotation {
+	joined := strings.Join(text.IdentifierWords(name), "")
+	longitude, latitude := strings.Index(joined, "lon"), strings.Index(joined, "lat")
+	if at := strings.Index(joined, "lng"); at >= 0 && longitude < 0 {
+		longitude = at
+	}
+	if longitude >= 0 && latitude > longitude {
+		return herb.NotationLonLat
+	}
+	return herb.NotationLatLon
+}
+
+// IsDropped reports whether a candidate is none. It is safe for concurrent use.
+func (c *Candidate) IsDropped() bool { return c.dropped.Load() }
+
+// Located returns the number of positions so far.
+func (c *Candidate) Located() int { return c.located }
+
+// tolerated is the number of values in a hundred that may be no positions.
+const tolerated = 1
+
+// Add adds the positions of the next records, in their order.
+func (c *Candidate) Add(points []Point, declared bool) {
+	const early = 64 // values that may be wrong at the beginning
+	for _, p := range points {
+		switch {
+		case p == Invalid:
+			c.invalid++
+		case p.IsPosition():
+			c.addPosition(p)
+		}
+	}
+	if !declared && 100*c.invalid > 100*early+tolerated*(c.located+c.invalid) {
+		c.dropped.Store(true)
+	}
+}
+
+func (c *Candidate) addPosition(p Point) {
+	const fine = unit / 100 // more than two decimal places
+	if c.located++; c.located == 1 {
+		c.low, c.high = p, p
+	}
+	c.low = Point{min(c.low.Longitude, p.Longitude), min(c.low.Latitude, p.Latitude)}
+	c.high = Point{max(c.high.Longitude, p.Longitude), max(c.high.Latitude, p.Latitude)}
+	if p.Longitude%fine != 0 {
+		c.fine[0]++
+	}
+	if p.Latitude%fine != 0 {
+		c.fine[1]++
+	}
+}
+
+// Decide returns the candidates that are the coordinates of the dataset, after all records.
+func (r *Recognizer) Decide() (chosen []*Candidate) {
+	for _, c := range r.Candidates {
+		c.Coordinates.Records, c.Coordinates.Invalid = c.located, c.invalid
+		switch {
+		case len(chosen) == MaxCoordinates || len(chosen) > 0 && chosen[0].class != c.class:
+		case r.declared || c.isValid():
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen
+}
+
+// isValid reports whether the values are positions, as far as there are any.
+func (c *Candidate) isValid() bool {
+	if c.dropped.Load() || 100*c.invalid > tolerated*(c.located+c.invalid) {
+		return false
+	}
+	isFine := func(n int) bool { return 10*n >= 9*c.located }
+	areFine := isFine(c.fine[0]) && isFine(c.fine[1])
+	switch {
+	case c.class == byName:
+		return true
+	case c.located == 0:
+		return false
+	case c.class == byPlane: // degrees have many decimals, and few areas are at the origin
+		hasOrigin := c.low.Longitude <= 0 && c.high.Longitude >= 0 && c.low.Latitude <= 0 && c.high.Latitude >= 0
+		return areFine && !hasOrigin
+	case c.Coordinates.HasGeometries():
+		return true
+	}
+	return areFine || isPairName(c.Coordinates.Field)
+}
+
+// isPairName reports whether a field is called as one with both coordinates.
+func isPairName(name string) bool {
+	words := text.IdentifierWords(name)
+	joined := strings.Join(words, "")
+	for _, pair := range []string{"latlon", "latlong", "latlng", "lonlat", "longlat", "lnglat", "geopoint", "latitudelongitude", "longitudelatitude"} {
+		if strings.Contains(joined, pair) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains([]string{"coordinates", "coordinate", "coords", "coord", "location", "position", "gps", "geo", "geolocation", "point"}, w)
+	})
+}
+
+// Recognize returns the coordinates of records in memory.
+func Recognize(fields []herb.Field, records []herb.Record, d Declaration) []herb.Coordinates {
+	r := NewRecognizer(fields, d)
+	for _, c := range r.Candidates {
+		points := make([]Point, len(records))
+		for i, record := range records {
+			points[i] = c.Point(record)
+		}
+		c.Add(points, r.declared)
+	}
+	all := []herb.Coordinates{}
+	for _, c := range r.Decide() {
+		all = append(all, c.Coordinates)
+	}
+	return all
+}

@@ -1,0 +1,246 @@
+package geo
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// geometryTypes has the types of geometries: the words of well-known text, and the names of GeoJSON
+// with the depth of their arrays of coordinates.
+var geometryTypes = []struct {
+	word, name string
+	depth      int // of the arrays around a position; -1: a collection
+}{
+	{"POINT", "Point", 0}, {"LINESTRING", "LineString", 1}, {"POLYGON", "Polygon", 2}, {"MULTIPOINT", "MultiPoint", 1},
+	{"MULTILINESTRING", "MultiLineString", 2}, {"MULTIPOLYGON", "MultiPolygon", 3}, {"GEOMETRYCOLLECTION", "GeometryCollection", -1},
+}
+
+// maxNesting is the number of geometry collections within each other.
+const maxNesting = 8
+
+// wktReader reads a geometry as well-known text. It is the only reader of that notation: it finds
+// the extent of a geometry and, on request, writes it as GeoJSON.
+type wktReader struct {
+	text   string
+	at     int
+	extent extent
+	first  string // word of the outermost type
+	out    []byte
+	write  bool
+}
+
+// readWKT reads a geometry. ok is false if the text is not one.
+func readWKT(s string, write bool) (r wktReader, ok bool) {
+	r = wktReader{text: s, extent: newExtent(), write: write}
+	if srid, rest, found := strings.Cut(s, ";"); found && len(srid) < 16 && hasPrefixFold(srid, "SRID=") {
+		r.at = len(s) - len(rest)
+	}
+	ok = r.geometry(0)
+	r.blanks()
+	return r, ok && r.at == len(s)
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+func (r *wktReader) put(s string) {
+	if r.write {
+		r.out = append(r.out, s...)
+	}
+}
+
+func (r *wktReader) blanks() {
+	for r.at < len(r.text) && (r.text[r.at] == ' ' || r.text[r.at] == '\t' || r.text[r.at] == '\n' || r.text[r.at] == '\r') {
+		r.at++
+	}
+}
+
+// has skips a character after blanks and reports whether it is there.
+func (r *wktReader) has(c byte) bool {
+	r.blanks()
+	if r.at < len(r.text) && r.text[r.at] == c {
+		r.at++
+		return true
+	}
+	return false
+}
+
+// word reads letters.
+func (r *wktReader) word() string {
+	r.blanks()
+	from := r.at
+	for r.at < len(r.text) && (r.text[r.at]|0x20) >= 'a' && (r.text[r.at]|0x20) <= 'z' {
+		r.at++
+	}
+	return r.text[from:r.at]
+}
+
+func (r *wktReader) geometry(nesting int) bool {
+	word := r.word()
+	const longest = len("GEOMETRYCOLLECTIONZM")
+	if len(word) > longest {
+		return false
+	}
+	word = strings.ToUpper(word)
+	dimensions := ""
+	i := -1
+	for _, suffix := range []string{"", "ZM", "Z", "M"} { // also POINTZ
+		if base, ok := strings.CutSuffix(word, suffix); ok && i < 0 {
+			if i = typeOfWord(base); i >= 0 {
+				dimensions = suffix
+			}
+		}
+	}
+	if i < 0 || nesting > maxNesting {
+		return false
+	}
+	t := geometryTypes[i]
+	if r.first == "" {
+		r.first = t.word
+	}
+	isEmpty := false
+	for next := strings.ToUpper(r.word()); next != ""; next = strings.ToUpper(r.word()) {
+		switch {
+		case next == "EMPTY":
+			isEmpty = true
+		case (next == "Z" || next == "M" || next == "ZM") && dimensions == "" && !isEmpty:
+			dimensions = next
+		default:
+			return false
+		}
+	}
+	r.put(`{"type":"` + t.name + `",`)
+	list := "coordinates"
+	if t.depth < 0 {
+		list = "geometries"
+	}
+	r.put(`"` + list + `":`)
+	switch {
+	case isEmpty:
+		r.put("[]}")
+		return true
+	case t.depth < 0:
+		if !r.list(func() bool { return r.geometry(nesting + 1) }) {
+			return false
+		}
+	case t.depth == 0:
+		if !r.has('(') || !r.position(dimensions) || !r.has(')') {
+			return false
+		}
+	default:
+		if !r.positions(t.depth, t.word == "MULTIPOINT", dimensions) {
+			return false
+		}
+	}
+	r.put("}")
+	return true
+}
+
+func typeOfWord(word string) int {
+	for i, t := range geometryTypes {
+		if t.word == word {
+			return i
+		}
+	}
+	return -1
+}
+
+// list reads items in parentheses, with commas between them.
+func (r *wktReader) list(item func() bool) bool {
+	if !r.has('(') {
+		return false
+	}
+	r.put("[")
+	for {
+		if !item() {
+			return false
+		}
+		if r.has(')') {
+			r.put("]")
+			return true
+		}
+		if !r.has(',') {
+			return false
+		}
+		r.put(",")
+	}
+}
+
+// positions reads nested lists of positions. Those of a MULTIPOINT may be in parentheses.
+func (r *wktReader) positions(depth int, enclosed bool, dimensions string) bool {
+	return r.list(func() bool {
+		switch {
+		case depth > 1:
+			return r.positions(depth-1, enclosed, dimensions)
+		case enclosed && r.has('('):
+			return r.position(dimensions) && r.has(')')
+		}
+		return r.position(dimensions)
+	})
+}
+
+// position reads two to four numbers.
+func (r *wktReader) position(dimensions string) bool {
+	var xy [2]float64
+	r.put("[")
+	n := 0
+	for ; n < 4; n++ {
+		v, ok := r.number(n > 0, n < 2 || n == 2 && dimensions != "M") // GeoJSON has no measures
+		if !ok {
+			break
+		}
+		if n < 2 {
+			xy[n] = v
+		}
+	}
+	r.put("]")
+	if n < 2 {
+		return false
+	}
+	r.extent.add(xy[0], xy[1])
+	return true
+}
+
+func (r *wktReader) number(separate, written bool) (v float64, ok bool) {
+	r.blanks()
+	from := r.at
+	for r.at < len(r.text) && strings.IndexByte("+-.0123456789eE", r.text[r.at]) >= 0 {
+		r.at++
+	}
+	if from == r.at {
+		return 0, false
+	}
+	digits := r.text[from:r.at]
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		r.at = len(r.text) + 1 // no geometry
+		return 0, false
+	}
+	if r.write && written {
+		if separate {
+			r.out = append(r.out, ',')
+		}
+		r.out = appendJSONNumber(r.out, digits, v)
+	}
+	return v, true
+}
+
+// appendJSONNumber appends a number as it was written, if JSON permits that.
+func appendJSONNumber(dst []byte, digits string, v float64) []byte {
+	if isJSONNumber(digits) {
+		return append(dst, digits...)
+	}
+	return strconv.AppendFloat(dst, v, 'f', -1, 64)
+}
+
+// isJSONNumber reports whether a text is a number of JSON without an exponent.
+func isJSONNumber(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	whole, fraction, point := strings.Cut(s, ".")
+	isDigits := func(s string) bool {
+		return s != "" && !slices.ContainsFunc([]byte(s), func(c byte) bool { return c < '0' || c > '9' })
+	}
+	return isDigits(whole) && (len(whole) == 1 || whole[0] != '0') && (!point || isDigits(fraction))
+}

@@ -1,0 +1,214 @@
+package agents
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"herbarium/internal/httpapi/gate"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/typed"
+)
+
+const (
+	topValues     = 5     // of each field
+	uniqueValues  = 2     // of a field whose values occur once
+	maxTopValue   = 60    // characters
+	maxCategories = 1_000 // distinct values of a field whose most frequent ones are counted
+	sampleRecords = 3
+	sampleRoom    = maxResult / 4 // bytes of a description that are left to the sample
+)
+
+// fieldFacts is what is known of the values of a field.
+type fieldFacts struct {
+	empty, distinct int
+	min, max        string
+	top             []query.ValueCount
+}
+
+// describeDataset describes a dataset: what the report of its publish knows, the most frequent
+// values as GET …/facets counts them, and the first records.
+func (c *toolCall) describeDataset() (*block, error) {
+	view, err := c.open(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer view.Release()
+	selection := query.Params{}.WithValue(query.ParamFields, strings.Join(c.args.fields, ","))
+	sample, err := query.Of(selection.With(query.Param{Name: query.ParamPerPage, Value: strconv.Itoa(sampleRecords)})).Listing(view.Fields, view.Order)
+	if err != nil {
+		return nil, err
+	}
+	positions := sample.Selected
+	if positions == nil {
+		positions = allPositions(len(view.Fields))
+	}
+	known, counted, err := c.countValues(view, positions)
+	if err != nil {
+		return nil, err
+	}
+	types, err := view.Types()
+	if err != nil {
+		return nil, err
+	}
+	b := newBlock(c.permalink(view, "/facets", counted), versionOf(view))
+	if counted == nil {
+		b.Permalink = c.permalink(view, "", nil)
+	}
+	b.Total = len(view.Fields)
+	c.describeWhole(b, view)
+	header := []string{"field", "type", "machine type", "use", "empty", "distinct", "min", "max", "most frequent values (records)", "filter, for example", "description"}
+	b.room -= sampleRoom
+	b.table("", header)
+	shown := 0
+	for _, at := range positions {
+		if !b.add(header, describeField(view.Fields[at], types[at], known[at])) {
+			break
+		}
+		shown++
+	}
+	b.From, b.To = min(1, shown), shown
+	if shown < len(positions) {
+		b.cuts = append(b.cuts, fmt.Sprintf("%s fields are missing: name them in fields, such as %s", herb.Count(len(positions)-shown),
+			herb.Clip(view.Fields[positions[shown]].Name, maxTopValue)))
+	}
+	b.room += sampleRoom
+	return b, c.addSample(b, view, sample)
+}
+
+// describeWhole notes what applies to the dataset as a whole.
+func (c *toolCall) describeWhole(b *block, view gate.DatasetView) {
+	b.head = fmt.Sprintf("%s: %s (exact), %s", view.Ref, herb.Plural(view.Records, "record", "records"), herb.Plural(len(view.Fields), "field", "fields"))
+	if view.Title != "" {
+		b.note("title: %s", herb.Clip(view.Title, maxCell))
+	}
+	if view.Description != "" {
+		b.note("description: %s", herb.Clip(view.Description, 2*maxCell))
+	}
+	if len(view.PrimaryKey) > 0 {
+		b.note("primary key: %s", strings.Join(view.PrimaryKey, ", "))
+	}
+	c.wholeDataset(b, view)
+	b.note("values are texts as the source has them; a missing value is empty; files have the machine types. Operators of filters, as in price[gte]=10: " +
+		"numbers, dates and durations take eq ne gt gte lt lte in empty; texts and lists also prefix contains match (words)")
+}
+
+// countValues returns what is known of the values of fields, by position, and the parameters of the
+// request that counted the most frequent ones; nil if none did.
+func (c *toolCall) countValues(view gate.DatasetView, positions []int) (known map[int]fieldFacts, counted query.Params, err error) {
+	known = map[int]fieldFacts{}
+	var facets query.Params
+	for _, at := range positions {
+		categories := view.Report == nil || len(view.Report.Columns) != len(view.Fields)
+		if !categories {
+			col := view.Report.Columns[at]
+			known[at] = fieldFacts{col.Empty, col.Distinct, col.Min, col.Max, nil}
+			categories = col.Distinct <= maxCategories
+		}
+		if categories && view.Fields[at].Filterable && len(facets) < query.MaxFacetFields {
+			facets = facets.With(query.Param{Name: query.ParamField, Value: view.Fields[at].Name})
+		}
+	}
+	if len(facets) == 0 {
+		return known, nil, nil
+	}
+	facets = facets.With(query.Param{Name: query.ParamTop, Value: strconv.Itoa(topValues)}, query.Param{Name: query.ParamBuckets, Value: "0"})
+	req, err := query.Of(facets).Facets(view.Fields)
+	if err != nil { // names that are longer than a query string: the description goes without
+		return known, nil, nil
+	}
+	release, err := c.w.Reserve(c.r.Context(), req.MaxBytes())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release()
+	found, err := view.Facets(c.r.Context(), req)
+	if herb.CodeOf(err) == herb.CodeInvalid { // too many values
+		return known, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, f := range found.Fields {
+		known[req.Fields[i]] = fieldFacts{f.Empty, f.Distinct, f.Min, f.Max, f.Values}
+	}
+	return known, facets, nil
+}
+
+// describeField returns the row of a field.
+func describeField(f herb.Field, machine typed.Column, known fieldFacts) []string {
+	var uses []string
+	for use, can := range map[string]bool{"filter": f.Filterable, "sort": f.Sortable, "search": f.Searchable} {
+		if can {
+			uses = append(uses, use)
+		}
+	}
+	slices.Sort(uses)
+	var top []string
+	if len(known.top) > 0 && known.top[0].Count == 1 {
+		known.top = known.top[:min(uniqueValues, len(known.top))]
+	}
+	for _, v := range known.top {
+		short, _ := clipCell(v.Value, maxTopValue)
+		top = append(top, fmt.Sprintf("%s (%s)", short, herb.Count(v.Count)))
+	}
+	return []string{
+		f.Name, string(f.Type), strings.TrimSuffix(machine.String()+": "+machine.Reason, ": "), strings.Join(uses, " "), strconv.Itoa(known.empty), strconv.Itoa(known.distinct), known.min, known.max,
+		strings.Join(top, ", "), exampleFilter(f, known), strings.TrimSpace(f.Title + " " + f.Description),
+	}
+}
+
+// exampleFilter returns a filter on a field that finds records, or an empty text.
+func exampleFilter(f herb.Field, known fieldFacts) string {
+	value := known.min
+	if len(known.top) > 0 {
+		value = known.top[0].Value
+	}
+	if value == "" || len(value) > maxTopValue || !f.Filterable {
+		return ""
+	}
+	if query.HasRange(f.Type) {
+		return query.FilterParam(f.Name, query.OpGte) + "=" + value
+	}
+	return query.FilterParam(f.Name, query.OpEq) + "=" + value
+}
+
+// addSample adds the first records.
+func (c *toolCall) addSample(b *block, view gate.DatasetView, sample *query.Request) error {
+	page, err := view.List(c.r.Context(), sample)
+	if err != nil {
+		return err
+	}
+	if len(page.Records) == 0 {
+		return nil
+	}
+	added := 0
+	title := fmt.Sprintf("first %s:", herb.Plural(len(page.Records), "record", "records"))
+	if !b.table(title, fieldNames(sample.Fields())) {
+		page.Records = nil
+		b.cuts = append(b.cuts, "the first records do not fit: use query_records with fewer fields")
+	}
+	err = c.addRecords(view, sample, page, func(names, row []string) bool {
+		if !b.add(names, row) {
+			return false
+		}
+		added++
+		return true
+	})
+	if added < len(page.Records) {
+		b.cuts = append(b.cuts, "the sample has "+herb.Plural(added, "record", "records")+", because more do not fit: use query_records with fewer fields")
+	}
+	b.cutCells(wholeCells(view))
+	return err
+}
+
+func allPositions(n int) []int {
+	positions := make([]int, n)
+	for i := range positions {
+		positions[i] = i
+	}
+	return positions
+}

@@ -1,0 +1,136 @@
+package agents
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// tool is one of the tools.
+type tool struct {
+	name, title, description string
+	inputs                   []input
+	run                      func(*toolCall) (*block, error)
+}
+
+// input is an argument of a tool. No input has a default in the schema: models send defaults along,
+// and then they are no longer absent.
+type input struct {
+	name, kind, description string
+	required                bool
+}
+
+const (
+	kindText   = "string"
+	kindNumber = "integer"
+	kindList   = "array" // of texts
+)
+
+// Inputs that several tools have. Each description has a worked example.
+var (
+	inputDataset = input{"dataset", kindText, `Name as search_datasets lists it: "garden/catalog"`, true}
+	inputVersion = input{"version", kindText, `Kept version that results name, to repeat an answer: "20240229T133000Z-abcdefghij". Leave out for the newest`, false}
+	inputSearch  = input{"search", kindText, `Words in any searchable field: "rose -wild", "ros*", "\"red rose\""`, false}
+	inputFilters = input{"filters", kindList, `Conditions on fields, all of which must hold: ["category=tree", "price[gte]=10", "price[lt]=20"]. ` +
+		`Several values of one field are alternatives. Operators: eq ne gt gte lt lte in prefix contains match empty`, false}
+	inputFields  = input{"fields", kindList, `Fields to return, in this order: ["id", "title"]. Fewer fields leave room for more rows`, false}
+	inputPage    = input{"page", kindNumber, `Number of the page, from 1: 2`, false}
+	inputPerPage = input{"per_page", kindNumber, `Rows of a page, at most 100: 20. Leave out for 50`, false}
+)
+
+// tools returns all tools.
+func tools() []tool {
+	return []tool{
+		{
+			name: "search_datasets", title: "Search datasets",
+			description: "Find datasets by name, title, description and field names, or list all of them. If none matches, it searches the records of all datasets.",
+			inputs:      []input{{"query", kindText, `Beginnings of words: "tree price". Leave out to list all datasets`, false}, inputPage},
+			run:         (*toolCall).searchDatasets,
+		},
+		{
+			name: "describe_dataset", title: "Describe a dataset",
+			description: "Call this before you query a dataset: fields with types, ranges, most frequent values and an example of a filter; three records; " +
+				"the version; the addresses of the whole dataset as a file.",
+			inputs: []input{inputDataset, {"fields", kindList, `Describe only these fields, if there are too many: ["category", "price"]`, false}, inputVersion},
+			run:    (*toolCall).describeDataset,
+		},
+		{
+			name: "query_records", title: "Query records",
+			description: "List records that match filters and a search, with the exact total. To count or to compute, use aggregate. " +
+				"On an error, the message names what is valid: correct the call and repeat it.",
+			inputs: []input{
+				inputDataset, inputSearch, inputFilters,
+				{"sort", kindList, `Fields to sort by, - for descending: ["category", "-price"]. Without it, the best matches of a search come first`, false},
+				inputFields, inputPage, inputPerPage, inputVersion,
+			},
+			run: (*toolCall).queryRecords,
+		},
+		{
+			name: "aggregate", title: "Count and compute",
+			description: "Count records and compute sums, means and more, of all matching records or by group: how many per category, the mean price per month. All values are exact.",
+			inputs: []input{
+				inputDataset,
+				{"by", kindList, `Up to two fields: ["category"], with a grain for dates: ["date:month"] (year quarter month week day hour weekday month_of_year hour_of_day), ` +
+					`or a width for numbers: ["price:10"]. Leave out for one total`, false},
+				{"measures", kindList, `Up to eight: ["count", "sum:price", "mean:price"]. Kinds: count, and with a field filled distinct sum mean median stddev p90 min max; ` +
+					`"ratio:a/b" divides two sums. Leave out for count`, false},
+				inputSearch, inputFilters,
+				{"sort", kindList, `Measures and groups to sort by, - for descending: ["-sum:price"], ["by1"]. Leave out for the order of the groups`, false},
+				inputPage, {"per_page", kindNumber, `Groups of a page, at most 100: 10`, false}, inputVersion,
+			},
+			run: (*toolCall).aggregate,
+		},
+		{
+			name: "get_record", title: "Get a record",
+			description: "Get one record by its primary key, with whole values where query_records cuts them.",
+			inputs: []input{
+				inputDataset, {"key", kindList, `Values of the primary key, in its order: ["17"]`, true},
+				{"fields", kindList, `Fields to return: ["description"]`, false}, inputVersion,
+			},
+			run: (*toolCall).getRecord,
+		},
+	}
+}
+
+// outputSchema describes facts. It is the same for all tools.
+const outputSchema = `{"type":"object","properties":{` +
+	`"total":{"type":"integer","description":"Exact number of matching rows"},"from":{"type":"integer"},"to":{"type":"integer"},` +
+	`"version":{"type":"string"},"permalink":{"type":"string","description":"Returns these rows again"},` +
+	`"cut":{"type":"string","description":"What is missing, and how to get it"},` +
+	`"csv":{"type":"string","description":"The rows, if they are not in the text"}},"required":["total","permalink"]}`
+
+// declaration returns what tools/list says of a tool.
+func (t tool) declaration() *mcp.Tool {
+	var properties, required strings.Builder
+	for i, in := range t.inputs {
+		if i > 0 {
+			properties.WriteByte(',')
+		}
+		schema := map[string]any{"type": in.kind, "description": in.description}
+		switch in.kind {
+		case kindList:
+			schema["items"] = map[string]string{"type": kindText}
+		case kindNumber:
+			schema["minimum"] = 1
+		}
+		encoded, _ := json.Marshal(schema) // texts and numbers
+		properties.WriteString(`"` + in.name + `":` + string(encoded))
+		if in.required {
+			if required.Len() > 0 {
+				required.WriteByte(',')
+			}
+			required.WriteString(`"` + in.name + `"`)
+		}
+	}
+	schema := `{"type":"object","properties":{` + properties.String() + `}`
+	if required.Len() > 0 {
+		schema += `,"required":[` + required.String() + `]`
+	}
+	closed := false
+	return &mcp.Tool{
+		Name: t.name, Title: t.title, Description: t.description,
+		InputSchema: json.RawMessage(schema + `,"additionalProperties":false}`), OutputSchema: json.RawMessage(outputSchema),
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
+	}
+}

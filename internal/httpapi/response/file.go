@@ -1,0 +1,52 @@
+package response
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// SendFile sends a file, or the ranges of it that the request asks for. The entity tag and the
+// content type must be set. It evaluates the conditions of the request. The response is never
+// compressed, because ranges are those of the file. There is no time limit as long as the client
+// keeps reading.
+func (w *Writer) SendFile(r *http.Request, file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	sender := &fileSender{ResponseWriter: w, control: http.NewResponseController(w), stall: w.shared.opts.Stall}
+	http.ServeContent(sender, r, "", time.Time{}, io.NewSectionReader(file, 0, info.Size()))
+	if sender.rejected {
+		return herb.Errorf(herb.CodeRange, "the range %q is not in the file, which has %d bytes", Shown(r.Header.Get("Range")), info.Size())
+	}
+	return nil
+}
+
+// fileSender sends a body in chunks, each of which the client must read in time, and suppresses the
+// text of errors.
+type fileSender struct {
+	http.ResponseWriter
+	control  *http.ResponseController
+	stall    time.Duration
+	rejected bool
+}
+
+func (s *fileSender) WriteHeader(status int) {
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		s.rejected = true
+		return
+	}
+	s.ResponseWriter.WriteHeader(status)
+}
+
+func (s *fileSender) Write(p []byte) (int, error) {
+	if s.rejected {
+		return len(p), nil
+	}
+	_ = s.control.SetWriteDeadline(time.Now().Add(s.stall)) // writers of tests do not support deadlines
+	return s.ResponseWriter.Write(p)
+}

@@ -1,0 +1,153 @@
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"herbarium/internal/herb"
+)
+
+// Parameters of requests for changes.
+const (
+	ParamFrom = "_from"
+	ParamTo   = "_to"
+	ParamOp   = "_op"
+)
+
+// ChangeOp is what happened to a record between two versions.
+type ChangeOp string
+
+// The changes of a record.
+const (
+	OpAdded   ChangeOp = "added"
+	OpRemoved ChangeOp = "removed"
+	OpChanged ChangeOp = "changed"
+)
+
+// ChangeOps returns all changes.
+func ChangeOps() []ChangeOp { return []ChangeOp{OpAdded, OpRemoved, OpChanged} }
+
+// ChangesRequest asks for the records that differ between two versions of a dataset. A record
+// matches if its values in one of the versions do.
+type ChangesRequest struct {
+	*Request // the page and the parameters, for the later version
+	Ops      []ChangeOp
+	// Before and After select records by their values in the earlier and the later version. nil: no
+	// record of that version matches, because it lacks a field of the filters.
+	Before, After *Request
+}
+
+// IsWhole reports whether a request selects all changes with all fields.
+func (r *ChangesRequest) IsWhole() bool {
+	return r.IsUnfiltered() && r.Before.Selected == nil && r.After.Selected == nil && len(r.Ops) == len(ChangeOps())
+}
+
+// IsUnfiltered reports whether all records of both versions match.
+func (r *ChangesRequest) IsUnfiltered() bool {
+	return r.Before != nil && r.After != nil && len(r.After.Conditions) == 0 && r.After.Search == nil
+}
+
+// CutVersions returns the versions that a request for changes names and the query string without
+// them. The versions decide which fields the other parameters may name.
+func (s String) CutVersions() (from, to string, rest String, err error) {
+	if err := s.check(); err != nil {
+		return "", "", s, err
+	}
+	for _, name := range []string{ParamFrom, ParamTo} {
+		given := 0
+		for _, p := range s.params {
+			if p.Name == name {
+				given++
+			}
+		}
+		if given > 1 {
+			return "", "", s, givenTwice(name)
+		}
+	}
+	if from, to = s.Get(ParamFrom), s.Get(ParamTo); from == "" {
+		return "", "", s, herb.Invalidf("no %q is given; name the version to compare with, as in %s=<version>, or its label; "+
+			"…/versions lists those that are kept", ParamFrom, ParamFrom)
+	}
+	return from, to, s.Without(ParamFrom, ParamTo), nil
+}
+
+// Changes parses a request for the changes between two versions with the given fields. An export
+// has no pages.
+func (s String) Changes(before, after []herb.Field, isExport bool) (*ChangesRequest, error) {
+	r := &ChangesRequest{}
+	later, err := s.changesOf(after, before, isExport, &r.Ops)
+	earlier, failed := s.changesOf(before, after, isExport, &r.Ops)
+	if err != nil && failed != nil {
+		return nil, err
+	}
+	if r.Request = later; later == nil {
+		r.Request = earlier
+	}
+	if r.Before, r.After = earlier, later; len(r.Ops) == 0 {
+		r.Ops = ChangeOps()
+	}
+	return r, nil
+}
+
+// changesOf parses a request for the records of one of two versions. others are the fields of the
+// other one.
+func (s String) changesOf(fields, others []herb.Field, isExport bool, ops *[]ChangeOp) (*Request, error) {
+	*ops = nil
+	r := newRequest(fields)
+	reserved := []string{ParamPage, ParamPerPage, ParamSearch, ParamAPIKey, ParamFields, ParamFilter, ParamOp}
+	if isExport {
+		reserved = reserved[2:]
+	}
+	err := r.parse(s, "changes come in the order of the primary key, and an export has no pages", reserved, func(p Param) (err error) {
+		switch p.Name {
+		case ParamPage:
+			r.Page, err = parseWhole(p, 1, MaxPage, "a whole number from 1 to %d")
+		case ParamPerPage:
+			r.PerPage, err = parsePerPage(p.Value)
+		case ParamFields:
+			r.Selected, err = parseFieldsOfEither(p.Value, fields, others)
+		case ParamOp:
+			*ops, err = parseOps(p)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// parseOps parses a comma-separated list of changes.
+func parseOps(p Param) (ops []ChangeOp, err error) {
+	for name := range strings.SplitSeq(p.Value, ",") {
+		if err := checkChoice(Param{p.Name, name}, string(OpAdded), string(OpRemoved), string(OpChanged)); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ops, ChangeOp(name)) {
+			ops = append(ops, ChangeOp(name))
+		}
+	}
+	return ops, nil
+}
+
+// parseFieldsOfEither returns the positions of the selected fields that a version has. Fields of
+// the other version may be selected, too.
+func parseFieldsOfEither(value string, fields, others []herb.Field) ([]int, error) {
+	all := slices.Clone(fields)
+	for _, f := range others {
+		if herb.FieldIndex(fields, f.Name) < 0 {
+			all = append(all, f)
+		}
+	}
+	selected, err := parseFields(value, all)
+	if selected == nil || err != nil {
+		return nil, err
+	}
+	own := []int{} // nil selects all
+	for _, i := range selected {
+		if i < len(fields) {
+			own = append(own, i)
+		}
+	}
+	return own, nil
+}

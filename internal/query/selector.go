@@ -1,0 +1,195 @@
+package query
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/typed"
+)
+
+// ParseTyped returns the value of ParamTyped, which is false if it is not given.
+func ParseTyped(ps Params) (bool, error) {
+	p := Param{ParamTyped, ps.Get(ParamTyped)}
+	if p.Value == "" {
+		return false, nil
+	}
+	return p.Value == "true", checkChoice(p, "true", "false")
+}
+
+// ErrTyped returns the error of a request with ParamTyped for a format without types.
+func ErrTyped(format string) error {
+	return herb.Invalidf("%q applies to JSON and NDJSON, whose values have types; leave it out for %s", ParamTyped, format)
+}
+
+// Types returns the types of the values that the request returns; nil if they are texts as written.
+func (r *Request) Types(source interface {
+	Types() ([]typed.Column, error)
+}) ([]typed.Column, error) {
+	if !r.Typed {
+		return nil, nil
+	}
+	types, err := source.Types()
+	if err == nil && len(types) != len(r.fields) {
+		err = errors.New("types of a dataset differ from its fields")
+	}
+	return types, err
+}
+
+// Selector renders records with the selected fields of a request, as texts or as typed JSON. It
+// copies no texts, so that large records need no memory. It is used by one goroutine at a time.
+type Selector struct {
+	request   *Request
+	types     []typed.Column // nil: values are texts as written
+	positions []int          // of the fields to return
+	members   [][]byte       // of the last record; "name":"value"
+	literal   []byte         // of the last typed value
+}
+
+// NewSelector returns a selector for the request, or nil, which returns records unchanged. types is
+// the result of Types.
+func (r *Request) NewSelector(types []typed.Column) *Selector {
+	if r.Selected == nil && types == nil {
+		return nil
+	}
+	s := &Selector{request: r, types: types, positions: r.Selected}
+	if r.Selected == nil {
+		s.positions = make([]int, len(r.fields))
+		for i := range s.positions {
+			s.positions[i] = i
+		}
+	}
+	return s
+}
+
+// Size returns the size of a record as Write writes it.
+func (s *Selector) Size(record []byte) (int, error) {
+	if s == nil {
+		return len(record), nil
+	}
+	var size byteCounter
+	err := s.Write(&size, record)
+	return int(size), err
+}
+
+// byteCounter is an io.Writer that counts bytes.
+type byteCounter int
+
+// Write implements io.Writer.
+func (c *byteCounter) Write(p []byte) (int, error) {
+	*c += byteCounter(len(p))
+	return len(p), nil
+}
+
+// Write writes a record with the selected fields only. Members whose values are texts are written
+// unchanged.
+func (s *Selector) Write(out io.Writer, record []byte) (err error) {
+	if s == nil {
+		_, err := out.Write(record)
+		return err
+	}
+	if s.members, err = AppendMembers(s.members[:0], record, len(s.request.fields)); err != nil {
+		return err
+	}
+	separator := []byte{'{'}
+	for _, position := range s.positions {
+		if _, err := out.Write(separator); err != nil {
+			return err
+		}
+		if err := s.writeMember(out, position); err != nil {
+			return err
+		}
+		separator[0] = ','
+	}
+	separator[0] = '}'
+	_, err = out.Write(separator)
+	return err
+}
+
+func (s *Selector) writeMember(out io.Writer, position int) error {
+	member := s.members[position]
+	value := member
+	if s.types != nil {
+		value = memberValue(member)
+		if _, err := out.Write(member[:len(member)-len(value)]); err != nil {
+			return err
+		}
+		var err error
+		if value, err = s.typedValue(position, value); err != nil {
+			return err
+		}
+	}
+	_, err := out.Write(value)
+	return err
+}
+
+// memberValue returns the value of a member, a JSON string.
+func memberValue(member []byte) []byte {
+	name := 1 // index after the name
+	for name < len(member) && member[name] != '"' {
+		if member[name] == '\\' {
+			name++
+		}
+		name++
+	}
+	return member[min(len(member), name+len(`":`)):]
+}
+
+// typedValue returns a value, a JSON string, as typed JSON. The result is valid until the next
+// call.
+func (s *Selector) typedValue(position int, encoded []byte) ([]byte, error) {
+	field, column := &s.request.fields[position], s.types[position]
+	if column.Kind == typed.Text && !field.Type.IsScalar() && len(encoded) > len(`""`) {
+		return encoded, nil // may be large
+	}
+	value := string(encoded[1 : len(encoded)-1])
+	if bytes.IndexByte(encoded, '\\') >= 0 {
+		if err := json.Unmarshal(encoded, &value); err != nil {
+			return nil, err
+		}
+	}
+	s.literal = column.AppendJSON(s.literal[:0], field, value)
+	return s.literal, nil
+}
+
+// AppendMembers appends the members of a record with a number of fields, each as "name":"value".
+func AppendMembers(dst [][]byte, record []byte, fields int) ([][]byte, error) {
+	before := len(dst)
+	for rest := record; len(rest) > 1; {
+		end := herb.JSONStringEnd(rest, herb.JSONStringEnd(rest, 1)+1) // the name after { or , and the value after :
+		if end <= 0 {
+			return dst, errors.New("record is not a flat object of strings")
+		}
+		dst = append(dst, rest[1:end])
+		rest = rest[end:]
+	}
+	if len(dst)-before != fields {
+		return dst, errors.New("members of a record differ from its fields")
+	}
+	return dst, nil
+}
+
+// SelectStream returns the stream as a selector for the request renders it. types is the result of
+// Types.
+func (r *Request) SelectStream(s Stream, types []typed.Column) Stream {
+	if r.Selected == nil && types == nil {
+		return s
+	}
+	if types != nil {
+		s.Longest = 0 // lists are longer as arrays
+	}
+	return Stream{Total: s.Total, Longest: s.Longest, Records: func(yield func([]byte, error) bool) {
+		var buf bytes.Buffer
+		selector := r.NewSelector(types)
+		for record, err := range s.Records {
+			if buf.Reset(); err == nil {
+				err = selector.Write(&buf, record)
+			}
+			if !yield(buf.Bytes(), err) || err != nil {
+				return
+			}
+		}
+	}}
+}

@@ -1,0 +1,41 @@
+package segment
+
+import (
+	"context"
+
+	"herbarium/internal/query"
+	"herbarium/internal/segment/internal/bitmap"
+)
+
+// RecordSet is a set of the records of a segment. It needs a bit for each record.
+type RecordSet struct {
+	bits bitmap.Bits // nil: all records
+	n    int
+}
+
+// Len returns the number of records in the set.
+func (s *RecordSet) Len() int { return s.n }
+
+// Has reports whether a record is in the set.
+func (s *RecordSet) Has(record uint32) bool {
+	return s.n > 0 && (s.bits == nil || s.bits.Has(record))
+}
+
+// Matching returns the records that match the conditions and the search of a request.
+func (r *Reader) Matching(ctx context.Context, q *query.Request) (set *RecordSet, err error) {
+	err = r.union().evaluate(ctx, q, forListing, nil, func(m *matches) error {
+		found := m.segments[0]
+		set = &RecordSet{n: found.len()}
+		if selected := found.selection(); selected != nil {
+			m.steps.Reserve(r.Len() / 8)
+			set.bits = bitmap.NewBits(r.Len())
+			selected.Each(m.steps, func(records []uint32) {
+				for _, n := range records {
+					set.bits.Add(n)
+				}
+			})
+		}
+		return nil
+	})
+	return set, err
+}

@@ -1,0 +1,222 @@
+package browse
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/query"
+	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/format"
+)
+
+const (
+	pathSitemap = "/sitemap.xml"
+	pathRobots  = "/robots.txt"
+	pathPOD     = "/data.json"
+
+	// maxSitemap is how many addresses the protocol permits in a sitemap.
+	maxSitemap = 50_000
+	// maxPOD is how many datasets the document for Project Open Data has, which has no pages.
+	maxPOD = 10_000
+)
+
+// robots serves the rules for crawlers: the pages of datasets are for them, views of rows with
+// filters and files are not. There is no end of these.
+func (p *Pages) robots(w *httpapi.Page, r *http.Request) error {
+	base := p.Base
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err := fmt.Fprintf(w, "User-agent: *\nDisallow: %[1]s/datasets/*?\nDisallow: %[1]s/datasets/*/data\nDisallow: %[1]s/datasets/*/facets\n"+
+		"Disallow: %[1]s/datasets/*/files/\nDisallow: %[1]s/publish\nAllow: %[1]s/\n\nSitemap: %[2]s%[3]s\n", base, p.Origin(r), pathSitemap)
+	return err
+}
+
+// openDatasets returns the live versions that need no key, and a text that changes with them.
+// Documents for portals and search engines name no others, whatever key a visitor has.
+func (p *Pages) openDatasets(ctx context.Context) (open []herb.LiveVersion, state string, err error) {
+	live, err := p.Opts.Library.Live(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	open = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return v.Access != herb.AccessOpen })
+	sum := sha256.New()
+	for _, v := range open {
+		_, _ = fmt.Fprintln(sum, v.Ref, v.Version)
+	}
+	return open, hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// serveDocument writes a document about all open datasets. It is made once per state of the
+// catalogue.
+func (p *Pages) serveDocument(w *httpapi.Page, r *http.Request, contentType, state string, write func() ([]byte, error)) error {
+	tag := p.Tag(state, p.Origin(r), r.URL.Path, r.URL.RawQuery)
+	if site.MatchTag(w, r, tag) {
+		return nil
+	}
+	body, err := w.CachedBody(tag, write)
+	if err != nil {
+		w.Header().Del("Etag")
+		return err
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.WriteShared(body)
+	return nil
+}
+
+// sitemapURL is an address in a sitemap, or a sitemap in an index.
+type sitemapURL struct {
+	Address  string `xml:"loc"`
+	Modified string `xml:"lastmod,omitempty"`
+}
+
+// sitemap serves the addresses of the pages of open datasets. If there are more than a sitemap may
+// have, it is an index of sitemaps, which have a page number.
+func (p *Pages) sitemap(w *httpapi.Page, r *http.Request) error {
+	params, err := w.QueryString().Params()
+	if err != nil {
+		return err
+	}
+	open, state, err := p.openDatasets(r.Context())
+	if err != nil {
+		return err
+	}
+	page, total := 0, len(open)+1 // the catalogue is one of the addresses
+	pages := (total + maxSitemap - 1) / maxSitemap
+	if s := params.Get(query.ParamPage); s != "" {
+		if page, err = strconv.Atoi(s); err != nil || page < 1 || page > pages {
+			return herb.Errorf(herb.CodeNotFound, "there are %s", herb.Plural(pages, "sitemap", "sitemaps"))
+		}
+	}
+	return p.serveDocument(w, r, "application/xml", state, func() ([]byte, error) {
+		return marshalSitemap(p.Origin(r), open, page, pages)
+	})
+}
+
+func marshalSitemap(origin string, open []herb.LiveVersion, page, pages int) ([]byte, error) {
+	const namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
+	document := struct {
+		XMLName   xml.Name
+		Namespace string       `xml:"xmlns,attr"`
+		URLs      []sitemapURL `xml:"url"`
+		Sitemaps  []sitemapURL `xml:"sitemap"`
+	}{XMLName: xml.Name{Local: "urlset"}, Namespace: namespace}
+	if page == 0 && pages > 1 {
+		document.XMLName.Local = "sitemapindex"
+		for i := range pages {
+			document.Sitemaps = append(document.Sitemaps, sitemapURL{Address: origin + pathSitemap + "?page=" + strconv.Itoa(i+1)})
+		}
+	} else {
+		from := max(page-1, 0) * maxSitemap
+		for i := from; i < min(from+maxSitemap, len(open)+1); i++ {
+			u := sitemapURL{Address: origin + site.PathCatalogue}
+			if i > 0 {
+				v := open[i-1]
+				u.Address = origin + site.PathDatasets + v.Ref.String()
+				if !v.Published.IsZero() {
+					u.Modified = v.Published.UTC().Format(time.RFC3339)
+				}
+			}
+			document.URLs = append(document.URLs, u)
+		}
+	}
+	body, err := xml.Marshal(document)
+	return append([]byte(xml.Header), body...), err
+}
+
+// pod serves the catalogue for Project Open Data 1.1
+// (https://resources.data.gov/resources/dcat-us/).
+// The schema requires the e-mail address of a contact, so datasets without one are left out.
+func (p *Pages) pod(w *httpapi.Page, r *http.Request) error {
+	open, state, err := p.openDatasets(r.Context())
+	if err != nil {
+		return err
+	}
+	open = open[:min(len(open), maxPOD)]
+	return p.serveDocument(w, r, "application/json", state, func() ([]byte, error) {
+		const schema = "https://project-open-data.cio.gov/v1.1/schema"
+		entries := []node{}
+		for batch := range slices.Chunk(open, query.MaxPerPage) {
+			described, err := p.Opts.Library.Datasets(r.Context(), batch, true)
+			if err != nil {
+				return nil, err
+			}
+			for i := range described {
+				if d := &described[i]; d.Access != herb.AccessKey { // it may have changed meanwhile
+					if entry := podDataset(p.Origin(r), d); entry != nil {
+						entries = append(entries, entry)
+					}
+				}
+			}
+		}
+		return json.Marshal(node{
+			"@context": schema + "/catalog.jsonld", "@id": p.Origin(r) + pathPOD, "@type": "dcat:Catalog", "conformsTo": schema,
+			"describedBy": schema + "/catalog.json", "dataset": entries,
+		})
+	})
+}
+
+// podDataset describes a dataset for Project Open Data; nil if a required member is not known.
+func podDataset(origin string, d *herb.Dataset) node {
+	about := datasets.ReadDescriptor(d)
+	contact := about.Contact
+	if contact == nil || contact.Email == "" {
+		contact = about.Publisher
+	}
+	if contact == nil || contact.Email == "" {
+		return nil
+	}
+	publisher := cmp.Or(about.Publisher, contact)
+	page, data := origin+site.PathDatasets+d.Ref.String(), origin+site.PathAPI+d.Ref.String()+"/data"
+	keywords := about.Keywords
+	if len(keywords) == 0 {
+		keywords = []string{d.Namespace} // one is required
+	}
+	n := node{
+		"@type": "dcat:Dataset", "identifier": page, "accessLevel": "public", "landingPage": page,
+		"title": format.PlainText(datasets.Title(d)), "description": format.PlainText(datasets.Describe(d)), "keyword": keywords,
+		"modified":     d.Published.UTC().Format(time.RFC3339),
+		"publisher":    node{"@type": "org:Organization", "name": publisher.Name},
+		"contactPoint": node{"@type": "vcard:Contact", "fn": contact.Name, "hasEmail": "mailto:" + contact.Email},
+		"distribution": []node{
+			{"@type": "dcat:Distribution", "title": "CSV, all rows", "downloadURL": data + ".csv", "mediaType": "text/csv", "format": "CSV"},
+			{"@type": "dcat:Distribution", "title": "JSON, in pages", "accessURL": data, "format": "API"},
+		},
+	}
+	if l := about.License(); l != nil {
+		if address := datasets.LicenseAddress(l); address != "" {
+			n["license"] = address
+		}
+	}
+	return n
+}
+
+// describedBy adds the descriptions of an open dataset for machines to the Link header of a page,
+// and its files, as FAIR Signposting (https://signposting.org/FAIR/) names them.
+func (p *Pages) describedBy(w *httpapi.Page, v datasetView) {
+	if v.Access == herb.AccessKey || v.Pinned != "" {
+		return
+	}
+	page := p.DatasetPath(v.Ref)
+	links := []string{w.Header().Get("Link"),
+		"<" + page + croissantFile + `>; rel="describedby"; type="application/ld+json"; profile="` + croissantVersion + `"`,
+		"<" + p.Base + site.PathAPI + v.Ref.String() + `/data.csv>; rel="item"; type="text/csv"`,
+	}
+	if l := datasets.ReadDescriptor(&v.Dataset).License(); l != nil {
+		if address := datasets.LicenseAddress(l); address != "" && !strings.ContainsAny(address, "<>\" ,;") {
+			links = append(links, "<"+address+`>; rel="license"`)
+		}
+	}
+	w.Header().Set("Link", strings.Join(links, ", "))
+}

@@ -1,0 +1,275 @@
+package web_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi/apitest"
+	"herbarium/internal/web"
+)
+
+// publishContact publishes the garden with a contact.
+func publishContact(descriptor string) func(*web.Options, *apitest.Library) {
+	return func(_ *web.Options, l *apitest.Library) {
+		d, records := garden()
+		d.Version, d.Published = "20260320T083000Z-new", time.Date(2026, 3, 20, 8, 30, 0, 0, time.UTC)
+		d.Descriptor = []byte(descriptor)
+		l.Put(d, records)
+	}
+}
+
+const withContact = `{"package":{"publisher":"City & Co","contactPoint":{"fn":"Ana","hasEmail":"mailto:ana+data@example.org"}},` +
+	`"resource":{"licenses":[{"name":"CC0-1.0"}],"keywords":["plants"]}}`
+
+// TestPortals_protected checks that documents for portals and search engines name open datasets
+// only, also for visitors with a key.
+func TestPortals_protected(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, publishContact(withContact))
+	for _, path := range []string{"/sitemap.xml", "/data.json", "/robots.txt"} {
+		for _, key := range []string{"", staffKey} {
+			a := s.get(t, path, "Cookie", "herbarium_key="+key)
+			if a.status != 200 || strings.Contains(a.body, "staff") {
+				t.Errorf("%s: %d %s", path, a.status, a.body)
+			}
+		}
+	}
+	if a := s.get(t, locked+"/croissant.json", "Cookie", "herbarium_key="+staffKey); a.status != 404 || strings.Contains(a.body, "room") {
+		t.Errorf("a protected dataset: %d %s", a.status, a.body)
+	}
+	if link := s.get(t, locked, "Cookie", "herbarium_key="+staffKey).header.Get("Link"); strings.Contains(link, "croissant") {
+		t.Errorf("the page of a protected dataset links to %s", link)
+	}
+}
+
+func TestSitemap(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, publishContact(withContact))
+	a := s.get(t, "/sitemap.xml")
+	var urls struct {
+		URLs []struct {
+			Loc     string `xml:"loc"`
+			Lastmod string `xml:"lastmod"`
+		} `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 url"`
+	}
+	if err := xml.Unmarshal([]byte(a.body), &urls); err != nil || a.header.Get("Content-Type") != "application/xml" {
+		t.Fatalf("%v in %s", err, a.body)
+	}
+	found := false
+	for _, u := range urls.URLs {
+		found = found || u.Loc == "http://herbarium.test/datasets/garden/catalog" && u.Lastmod == "2026-03-20T08:30:00Z"
+		if path := strings.TrimPrefix(u.Loc, "http://herbarium.test"); s.get(t, path).status != 200 {
+			t.Errorf("%s does not exist", u.Loc)
+		}
+	}
+	if !found || urls.URLs[0].Loc != "http://herbarium.test/" {
+		t.Errorf("the sitemap is %s", a.body)
+	}
+	if b := s.get(t, "/sitemap.xml", "If-None-Match", a.header.Get("Etag")); b.status != 304 {
+		t.Errorf("the second request: %d", b.status)
+	}
+	if b := s.get(t, "/sitemap.xml?page=2"); b.status != 404 {
+		t.Errorf("a page past the end: %d", b.status)
+	}
+	if robots := s.get(t, "/robots.txt").body; !strings.Contains(robots, "\nSitemap: http://herbarium.test/sitemap.xml\n") || !strings.HasPrefix(robots, "User-agent: *\n") {
+		t.Errorf("robots.txt is %s", robots)
+	}
+}
+
+// TestSitemap_index has more datasets than a sitemap may have.
+func TestSitemap_index(t *testing.T) {
+	t.Parallel()
+	const datasets = 50_010
+	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
+		for i := range datasets {
+			l.Views = append(l.Views, l.Views[0])
+			l.Views[len(l.Views)-1].Ref, l.Views[len(l.Views)-1].Access = herb.Ref{Namespace: "many", Name: fmt.Sprint("d", i)}, herb.AccessOpen
+		}
+	})
+	index := s.get(t, "/sitemap.xml").body
+	pages := regexp.MustCompile(`<sitemap><loc>http://herbarium.test(.*?)</loc>`).FindAllStringSubmatch(index, -1)
+	if len(pages) != 2 || strings.Contains(index, "<url>") {
+		t.Fatalf("the index is %.500s", index)
+	}
+	total := 0
+	for _, page := range pages {
+		n := strings.Count(s.get(t, page[1]).body, "<loc>")
+		if total += n; n > 50_000 {
+			t.Errorf("%s has %d addresses", page[1], n)
+		}
+	}
+	if total < datasets {
+		t.Errorf("there are %d addresses", total)
+	}
+}
+
+// TestPOD checks the catalogue with the rules of the schema of Project Open Data 1.1 for publishers
+// other than federal ones.
+func TestPOD(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, publishContact(withContact))
+	var c map[string]any
+	if err := json.Unmarshal([]byte(s.get(t, "/data.json").body), &c); err != nil {
+		t.Fatal(err)
+	}
+	if c["conformsTo"] != "https://project-open-data.cio.gov/v1.1/schema" || c["@type"] != "dcat:Catalog" {
+		t.Errorf("the catalogue is %v", c)
+	}
+	all := c["dataset"].([]any)
+	if len(all) != 1 { // the only one with a contact
+		t.Fatalf("%d datasets", len(all))
+	}
+	d := all[0].(map[string]any)
+	allowed := []string{
+		"@type", "title", "description", "keyword", "modified", "publisher", "contactPoint", "identifier", "accessLevel", "license", "distribution", "landingPage",
+	}
+	for name := range d {
+		if !slices.Contains(allowed, name) {
+			t.Errorf("unknown member %s", name)
+		}
+	}
+	text := func(o map[string]any, name, pattern string) {
+		t.Helper()
+		if s, ok := o[name].(string); !ok || !regexp.MustCompile("^(?:"+pattern+")$").MatchString(s) {
+			t.Errorf("%s is %v", name, o[name])
+		}
+	}
+	const uri = `https?://\S+`
+	text(d, "@type", "dcat:Dataset")
+	text(d, "title", ".+")
+	text(d, "description", ".+")
+	text(d, "modified", `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+	text(d, "identifier", ".+")
+	text(d, "accessLevel", "public|restricted public|non-public")
+	text(d, "license", uri)
+	text(d, "landingPage", uri)
+	if keywords := d["keyword"].([]any); len(keywords) == 0 {
+		t.Error("no keyword")
+	}
+	publisher, contact := d["publisher"].(map[string]any), d["contactPoint"].(map[string]any)
+	text(publisher, "@type", "org:Organization")
+	text(publisher, "name", "City & Co")
+	text(contact, "@type", "vcard:Contact")
+	text(contact, "fn", "Ana")
+	text(contact, "hasEmail", `mailto:[\w.+-]+@[\w.-]+\.\w+`)
+	for _, x := range d["distribution"].([]any) {
+		file := x.(map[string]any)
+		text(file, "@type", "dcat:Distribution")
+		if file["downloadURL"] != nil {
+			text(file, "downloadURL", uri)
+			text(file, "mediaType", `[a-z]+/[a-z.+-]+`)
+		} else {
+			text(file, "accessURL", uri)
+		}
+	}
+}
+
+// TestCroissant checks the description with the rules of the specification: the members that are
+// required, references that resolve, and a hash that the file has.
+func TestCroissant(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, publishContact(withContact))
+	link := s.get(t, catalog).header.Get("Link")
+	address := regexp.MustCompile(`<([^>]*)>; rel="describedby"; type="application/ld\+json"; profile="http://mlcommons.org/croissant/1.1"`).FindStringSubmatch(link)
+	if address == nil || !strings.Contains(link, `rel="item"; type="text/csv"`) || !strings.Contains(link, `<https://creativecommons.org/publicdomain/zero/1.0/>; rel="license"`) {
+		t.Fatalf("the page links to %s", link)
+	}
+	a := s.get(t, address[1])
+	var d struct {
+		Context                                                                                     map[string]any `json:"@context"`
+		Type                                                                                        string         `json:"@type"`
+		ConformsTo, Name, Description, License, URL, DatePublished, Version, IsLiveDataset, Creator any
+		Distribution                                                                                []struct {
+			ID                                       string `json:"@id"`
+			Type                                     string `json:"@type"`
+			Name, ContentURL, EncodingFormat, SHA256 string
+		}
+		RecordSet []struct {
+			ID   string `json:"@id"`
+			Type string `json:"@type"`
+			Key  []struct {
+				ID string `json:"@id"`
+			}
+			Field []struct {
+				ID             string `json:"@id"`
+				Type           string `json:"@type"`
+				Name, DataType string
+				Source         struct {
+					FileObject struct {
+						ID string `json:"@id"`
+					}
+					Extract struct{ Column string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(a.body), &d); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]any{"name": d.Name, "description": d.Description, "license": d.License, "url": d.URL, "datePublished": d.DatePublished, "creator": d.Creator} {
+		if value == nil || value == "" {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	if d.Type != "sc:Dataset" || d.ConformsTo != "http://mlcommons.org/croissant/1.1" || d.Version != "20260320.83000.0" || d.IsLiveDataset != nil || d.Context["recordSet"] != "cr:recordSet" {
+		t.Errorf("the description is %s", a.body)
+	}
+	file := d.Distribution[0]
+	csv := s.get(t, strings.TrimPrefix(file.ContentURL, "http://herbarium.test"))
+	sum := sha256.Sum256([]byte(csv.body))
+	if file.Type != "cr:FileObject" || file.EncodingFormat != "text/csv" || csv.status != 200 || file.SHA256 != hex.EncodeToString(sum[:]) || !strings.Contains(file.ContentURL, "_version=20260320T083000Z-new") {
+		t.Errorf("the file is %+v: %d", file, csv.status)
+	}
+	header, _, _ := strings.Cut(csv.body, "\r\n")
+	ids := map[string]bool{}
+	types := map[string]string{}
+	for _, f := range d.RecordSet[0].Field {
+		if f.Type != "cr:Field" || ids[f.ID] || f.Source.FileObject.ID != file.ID || !slices.Contains(strings.Split(header, ","), f.Source.Extract.Column) {
+			t.Errorf("the field is %+v", f)
+		}
+		ids[f.ID], types[f.Name] = true, f.DataType
+	}
+	if types["id"] != "sc:Integer" || types["date"] != "sc:Date" || types["title"] != "sc:Text" || len(types) != 8 {
+		t.Errorf("the types are %v", types)
+	}
+	if key := d.RecordSet[0].Key; d.RecordSet[0].Type != "cr:RecordSet" || len(key) != 1 || !ids[key[0].ID] {
+		t.Errorf("the key is %v", key)
+	}
+}
+
+// TestReportProblem checks that the page links to the contact of the descriptor, with a permalink,
+// and to nothing else that a descriptor names.
+func TestReportProblem(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ contact, want string }{
+		{`{"fn":"Ana","hasEmail":"mailto:ana@example.org"}`, "mailto:ana@example.org?subject=Problem%20with%20The%20garden&body=%0D%0A%0D%0Ahttp%3A%2F%2Fherbarium.test%2Fdatasets%2Fgarden%2Fcatalog%3Fcategory%3Dfern%26_version%3D20260320T083000Z-new"},
+		{`{"name":"Desk","path":"https://example.org/contact"}`, "https://example.org/contact"},
+		{`{"name":"Desk","path":"http://example.org/contact"}`, ""},
+		{`{"name":"Desk","path":"javascript:alert(1)"}`, ""},
+		{`{"name":"Desk","email":"a@b.org?bcc=c@d.org"}`, ""},
+		{`{"name":"Desk","email":"a@b.org,c@d.org"}`, ""},
+		{`"Desk"`, ""},
+	} {
+		s := newSite(t, publishContact(`{"resource":{"contactPoint":`+tt.contact+`}}`))
+		got := ""
+		for _, a := range all(s.page(t, catalog+"/about?category=fern", 200), tag("a", "")) {
+			if words(a) == "Report a problem" {
+				got = attr(a, "href")
+			}
+		}
+		if got != tt.want {
+			decoded, _ := url.QueryUnescape(got)
+			t.Errorf("%s leads to %s (%s)", tt.contact, got, decoded)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package webtest_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestPublishing_tables publishes several sheets of a workbook in one go. One of them would break
+// its dataset: it stays, and the others are live.
+func TestPublishing_tables(t *testing.T) {
+	t.Parallel()
+	for _, script := range []bool{true, false} {
+		t.Run(fmt.Sprintf("script=%v", script), func(t *testing.T) {
+			t.Parallel()
+			name := fmt.Sprintf("book-%v", script)
+			press.in(t)
+			press.publishText(t, "nursery/"+name+"-rooms", "rooms.csv", "Code,floor\nR1,2\n")
+			b := open(t, newPress(t, nil), tabOptions{NoScript: !script, Fails: []int{400, 401}})
+			b.enterKey()
+			b.chooseFiles("nursery/"+name, file(t, "book.xlsx", workbook(t,
+				"Prices", "code,price;a,1;b,2", "Staff &amp; guests", "name,room;Ana,7;Bo,8;Cy,9", "Rooms", "Code,size;R1,20", "Notes", "a,b;1,2;3,4")))
+			b.send()
+			if got := b.Texts(".tables label"); strings.Join(got, "|") != "Prices|Staff & guests|Rooms|Notes" {
+				t.Fatalf("the tables are %q", got)
+			}
+			names := eval[[]string](b, `[...document.querySelectorAll(".tables .as input:not([type=hidden])")].map((i) => i.value)`)
+			if want := []string{name + "-prices", name + "-staff-guests", name + "-rooms", name + "-notes"}; !slices.Equal(names, want) {
+				t.Errorf("the names are %q", names)
+			}
+			for i := range 3 {
+				b.Click(fmt.Sprintf(".tables li:nth-child(%d) [type=checkbox]", i+1))
+			}
+			b.Fill("[name=as-1]", name+"-prices") // an error: another table has the name
+			b.Click(b.Pick("button", "Review the selected tables"))
+			b.Until(`document.querySelector(".notice")`)
+			if got := b.Text(".notice"); !strings.Contains(got, "two tables would become the dataset nursery/"+name+"-prices") && !strings.Contains(got, "Two tables") {
+				t.Errorf("the notice is %q", got)
+			}
+			if n := b.Count(".tables [type=checkbox]:checked"); n != 3 {
+				t.Errorf("%d tables are still selected", n)
+			}
+			b.Fill("[name=as-1]", name+"-staff")
+			b.Click(b.Pick("button", "Review the selected tables"))
+			ready := func() {
+				b.Until(`location.pathname === "/publish-all" && document.readyState === "complete" && !document.querySelector("[data-refresh]")`)
+			}
+			ready()
+			want := []string{
+				"nursery/" + name + "-prices Prices 2 records, a new dataset Review nursery/" + name + "-prices",
+				"nursery/" + name + "-rooms Rooms Review it: it has 1 breaking change. Review nursery/" + name + "-rooms",
+				"nursery/" + name + "-staff Staff & guests 3 records, a new dataset Review nursery/" + name + "-staff",
+			}
+			if got := b.Texts(".waiting li"); !slices.Equal(got, want) {
+				t.Errorf("the page lists\n%s", strings.Join(got, "\n"))
+			}
+			if n := b.Count(".waiting [type=checkbox]:checked"); n != 2 {
+				t.Errorf("%d drafts are selected", n)
+			}
+			b.Click(b.Pick("button", "Publish the selected datasets"))
+			b.Until(`document.querySelectorAll("#done + ul li").length === 2`)
+			ready()
+			if got := b.Texts("#waiting + ul li code"); len(got) != 1 || got[0] != "nursery/"+name+"-rooms" {
+				t.Errorf("still waiting: %q", got)
+			}
+			for dataset, total := range map[string]int{"-prices": 2, "-staff": 3, "-rooms": 1} {
+				if l := get(t, b.url+"/api/v1/nursery/"+name+dataset+"/data"); l.Meta.Total != total {
+					t.Errorf("%s has %d records", dataset, l.Meta.Total)
+				}
+			}
+			b.Click(b.Pick(".waiting a", "Review nursery/"+name+"-rooms"))
+			b.reviewed()
+			if got := b.Text(".publish-head .line"); !strings.Contains(got, "Rooms") || b.Count(".breaking-change") != 1 {
+				t.Errorf("the review is about %q", got)
+			}
+		})
+	}
+}
