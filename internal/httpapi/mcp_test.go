@@ -551,29 +551,32 @@ func TestMCP_proxy(t *testing.T) {
 func TestMCP_faults(t *testing.T) {
 	t.Parallel()
 	var seen []response.Observation
-	s := newService(t, func(o *httpapi.Options) {
-		o.RequestTimeout = 50 * time.Millisecond
-		o.Observe = func(x response.Observation) { seen = append(seen, x) }
-	})
+	newObserved := func(timeout time.Duration) *service {
+		return newService(t, func(o *httpapi.Options) {
+			o.RequestTimeout = timeout
+			o.Observe = func(x response.Observation) { seen = append(seen, x) }
+		})
+	}
 	call := args{"dataset": "garden/catalog"}
-	check := func(status int, want string) {
+	check := func(s *service, status int, want string) {
 		t.Helper()
 		r := s.callTool(t, "query_records", call)
 		if last := seen[len(seen)-1]; !r.IsError || !strings.Contains(r.Content[0].Text, want) || last.Tool != "query_records" || last.ToolStatus != status || last.Status != 200 || last.Route != "/mcp" {
 			t.Errorf("%s: %+v", r.Content[0].Text, last)
 		}
 	}
-	s.library.query = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-	check(503, "the request exceeded the time limit of 50ms")
-	s.library.query = nil
+	slow := newObserved(50 * time.Millisecond)
+	slow.library.query = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	check(slow, 503, "the request exceeded the time limit of 50ms")
+	s := newObserved(0)
 	s.library.listPanic = "secret detail"
-	check(500, "internal error, logged with request ID")
+	check(s, 500, "internal error, logged with request ID")
 	if !strings.Contains(s.log.String(), "secret detail") {
 		t.Error("the panic is not logged")
 	}
 	s.library.listPanic = nil
 	s.library.acquireErr = herb.Errorf(herb.CodeUnavailable, "the object store is down")
-	check(503, "the object store is down")
+	check(s, 503, "the object store is down")
 	s.library.acquireErr = nil
 	if r := s.callTool(t, "query_records", call); r.IsError {
 		t.Errorf("afterwards: %s", r.Content[0].Text)
