@@ -25,7 +25,7 @@ type Browser struct {
 }
 
 // errMissing reports that no browser is installed.
-var errMissing = errors.New("no Chromium is installed; run `make parts` or `apt-get install chromium`")
+var errMissing = errors.New("no Chromium is installed; run `make parts` or `apt-get install chromium-headless-shell`")
 
 // in returns the context of the running browser. Without a browser it skips the test, or fails it
 // if a browser is required.
@@ -42,7 +42,7 @@ func (b *Browser) in(t testing.TB) context.Context {
 }
 
 func (b *Browser) run() error {
-	names := []string{"chromium", "chromium-browser", "google-chrome"}
+	names := []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 	at := slices.IndexFunc(names, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
 	if at < 0 {
 		return errMissing
