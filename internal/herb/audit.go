@@ -27,12 +27,15 @@ const (
 	AuditPublished  AuditAction = "dataset.publish"
 	AuditRolledBack AuditAction = "dataset.rollback"
 	AuditRemoved    AuditAction = "dataset.remove"
+	AuditLabeled    AuditAction = "version.label"
+	AuditUnlabeled  AuditAction = "version.unlabel"
+	AuditWithdrawn  AuditAction = "version.withdraw"
 	AuditBackedUp   AuditAction = "backup.create"
 )
 
 // AuditActions lists all actions.
 func AuditActions() []AuditAction {
-	return []AuditAction{AuditKeyCreated, AuditKeyRevoked, AuditPublished, AuditRolledBack, AuditRemoved, AuditBackedUp}
+	return []AuditAction{AuditKeyCreated, AuditKeyRevoked, AuditPublished, AuditRolledBack, AuditRemoved, AuditLabeled, AuditUnlabeled, AuditWithdrawn, AuditBackedUp}
 }
 
 // BackupSubject is the subject of the entries of AuditBackedUp. A backup contains everything.

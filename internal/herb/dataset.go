@@ -86,6 +86,9 @@ type Dataset struct {
 	Published   time.Time `json:"published"`             // creation time of this version
 	SourceHash  string    `json:"source"`                // hash of source and settings
 	Unavailable bool      `json:"unavailable,omitempty"` // cannot be listed at the moment; the other fields are the last known values
+	// Labels are the names that publishers have given to the version, sorted. Only the history of a
+	// dataset has them: they change, and descriptions of versions do not.
+	Labels []string `json:"labels,omitempty"`
 	Details
 	// Coordinates are where the records are, the first one unless a request names another. They are
 	// read from the segment of an open version, not from the catalogue.
@@ -93,11 +96,12 @@ type Dataset struct {
 }
 
 // WithoutValues returns the description of a dataset without what may quote values of its records:
-// the descriptor, the report, the coordinates, and the notation of fields, which contains their
+// the descriptor, the report, the message, the coordinates, and the notation of fields, which contains their
 // words for true, false and missing. It is what readers without a key see of a dataset that
 // requires one.
 func (d Dataset) WithoutValues() Dataset {
 	d.Descriptor, d.Report, d.Compared, d.Coordinates = nil, nil, nil, nil
+	d.Message, d.Labels = "", nil
 	d.Fields = slices.Clone(d.Fields)
 	for i := range d.Fields {
 		d.Fields[i].Notation = Notation{}
@@ -124,6 +128,7 @@ type Details struct {
 	Order      Order           `json:"order,omitzero"`        // default order of listings; zero means source order
 	PrimaryKey []string        `json:"primary_key,omitempty"` // fields whose combined values are unique
 	Descriptor json.RawMessage `json:"descriptor,omitempty"`  // as written by the publisher, including unknown members
+	Message    string          `json:"message,omitempty"`     // what the publisher says about the version
 	Report     *Report         `json:"report,omitempty"`      // import report; nil if there is none
 	File       *File           `json:"file,omitempty"`        // identifies the segment file on other nodes; nil if it is on one machine only
 	Origins    []Origin        `json:"origins,omitempty"`     // sources of a protected version; never shown to readers
@@ -131,10 +136,10 @@ type Details struct {
 	Compared   *RecordChanges  `json:"compared,omitempty"`    // with the version that it replaced; nil if there was none or it is unknown
 }
 
-// DecodeMetadata decodes what lists of datasets show: order, primary key and descriptor. It does
+// DecodeMetadata decodes what lists of datasets show: order, primary key, descriptor and message. It does
 // not read the report, which is by far the largest member.
 func (d *Details) DecodeMetadata(content []byte) error {
-	members := map[json.Token]any{"order": &d.Order, "primary_key": &d.PrimaryKey, "descriptor": &d.Descriptor}
+	members := map[json.Token]any{"order": &d.Order, "primary_key": &d.PrimaryKey, "descriptor": &d.Descriptor, "message": &d.Message}
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	_, err := decoder.Token() // {
 	for err == nil && decoder.More() {

@@ -65,6 +65,10 @@ func (l *preparedLibrary) Aggregate(context.Context, *query.AggregateRequest) (q
 	return query.Aggregate{}, nil
 }
 
+func (l *preparedLibrary) ListVersions(context.Context, herb.Ref) (herb.VersionList, error) {
+	return herb.VersionList{}, nil
+}
+
 func (l *preparedLibrary) OpenParquet(context.Context, library.View, bool) (*os.File, error) {
 	return nil, nil
 }

@@ -19,7 +19,7 @@ func TestVersions(t *testing.T) {
 	second := decode[publishedBody](t, p.put(t, "", "id,name,price,kind\n1,Rose,2.50,a\n2,Fern,3,b\n")).Version
 	a := p.send(t, "GET", "/versions", "")
 	history := decode[struct{ Versions []versions.Summary }](t, a).Versions
-	if a.status != 200 || len(history) != 2 || a.header.Get("Cache-Control") != "no-store" {
+	if a.status != 200 || len(history) != 2 || a.header.Get("Cache-Control") != "private, no-cache" {
 		t.Fatalf("%d %v %s", a.status, a.header, a.body)
 	}
 	newest, oldest := history[0], history[1]
@@ -75,9 +75,13 @@ func TestVersions(t *testing.T) {
 			}
 		}
 	}
-	for key, status := range map[string]int{"": 401, reader: 403, onePub: 200} {
-		if a := p.do(t, request("GET", pricesPath+"/versions", "", "X-API-Key: "+key)); a.status != status {
+	for key, status := range map[string]int{"": 401, unknown: 401, elsewhere: 403, reader: 200, onePub: 200} {
+		a := p.do(t, request("GET", pricesPath+"/versions", "", "X-API-Key: "+key))
+		if a.status != status {
 			t.Errorf("the versions for the key %q: %d", key, a.status)
+		}
+		if mayPublish := key == onePub; status == 200 && strings.Contains(a.body, `"prices.csv"`) != mayPublish || strings.Contains(a.body, `"changes":`) != mayPublish {
+			t.Errorf("the key %q sees %s", key, a.body)
 		}
 	}
 	if a := p.send(t, "GET", "/versions?page=1", ""); a.status != 400 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/reading"
 	"herbarium/internal/httpapi/response"
 
@@ -25,6 +26,7 @@ func (a *API) routeTable() []response.Route {
 		{Method: http.MethodGet, Pattern: "/api/v1", Handle: a.reading.Catalogue},
 		{Method: http.MethodGet, Pattern: "/api/v1/search", Handle: a.reading.Search},
 		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}", Handle: a.reading.Describe},
+		{Method: http.MethodGet, Pattern: datasetPattern + "/versions", Handle: a.versions},
 		{Method: http.MethodGet, Pattern: "/openapi.json", Handle: a.reading.OpenAPI},
 		{Method: http.MethodGet, Pattern: "/schemas/datapackage.json", Handle: a.reading.DescriptorSchema},
 		{Method: http.MethodGet, Pattern: "/healthz", Probe: true, Handle: a.health},
@@ -59,7 +61,6 @@ func (a *API) publishRoutes() []response.Route {
 		{Method: http.MethodGet, Pattern: sourcePattern, Handle: a.publishing.Source},
 		{Method: http.MethodPut, Pattern: descriptorPattern, Handle: a.publishing.PutDescriptor},
 		{Method: http.MethodGet, Pattern: descriptorPattern, Handle: a.publishing.Descriptor},
-		{Method: http.MethodGet, Pattern: datasetPattern + "/versions", Handle: a.publishing.Versions},
 		{Method: http.MethodGet, Pattern: datasetPattern + "/report", Handle: a.publishing.Report},
 		{Method: http.MethodPost, Pattern: datasetPattern + "/rollback", Handle: a.publishing.Rollback},
 		{Method: http.MethodDelete, Pattern: datasetPattern, Handle: a.publishing.RemoveDataset},
@@ -168,6 +169,14 @@ func (a *API) record(w *response.Writer, r *http.Request) error {
 		return a.noSuchPath(r)
 	}
 	return a.reading.Record(w, r)
+}
+
+// versions handles the versions of a dataset. Clients that may publish it see more of them.
+func (a *API) versions(w *response.Writer, r *http.Request) error {
+	if a.publishing != nil && a.gate.OptionalPrincipal(w, r).MayPublish(gate.RefOf(r)) {
+		return a.publishing.Versions(w, r)
+	}
+	return a.reading.Versions(w, r)
 }
 
 // isCanonical reports whether the mux would serve an escaped path without redirecting to its

@@ -126,6 +126,7 @@ func (l *Library) readCatalogue(ctx context.Context, limit time.Duration, comple
 		now.generation, now.restored, now.lastRead, now.retryAt = changes.Generation, false, l.opts.Now(), time.Time{}
 		if changed {
 			l.applyChanges(changes)
+			l.removeWithdrawn(changes.Withdrawn)
 		}
 		l.notifier.seen.Store(stamp)
 		if last.err != nil {

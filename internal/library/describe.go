@@ -210,18 +210,6 @@ func (l *Library) describePlants(ctx context.Context) (herb.Dataset, error) {
 	return last, nil
 }
 
-// CheckVersionName fails with herb.CodeInvalid if a text cannot be the name of a version of a
-// dataset.
-func (l *Library) CheckVersionName(ref herb.Ref, version string) error {
-	if l.IsMutable(ref) {
-		return herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
-	}
-	if !herb.IsVersion(version) {
-		return herb.Invalidf("malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij", clip(version))
-	}
-	return nil
-}
-
 // Describe describes the live version of a dataset without opening it. The error for an unknown
 // dataset has a suggestion.
 func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {

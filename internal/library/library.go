@@ -52,6 +52,8 @@ type Catalogue interface {
 	Words(ctx context.Context, since int64) ([]store.VersionWords, error)
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	History(ctx context.Context, ref herb.Ref) (store.DatasetVersions, error)
+	ListVersions(ctx context.Context, ref herb.Ref) (herb.VersionList, error)
+	LabeledVersion(ctx context.Context, ref herb.Ref, label string) (string, error)
 }
 
 // Blobs stores the files of versions for all nodes. Its objects belong to one catalogue.
@@ -128,6 +130,7 @@ type Library struct {
 
 	rebuilds *rebuilds
 	parquet  *parquetBuilds
+	labels   labels
 }
 
 // View is an open version of a dataset. It must be released.
@@ -221,12 +224,13 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	return l.acquire(ctx, versionKey{ref: ref})
 }
 
-// AcquireVersion returns a version of a dataset that is in the catalogue, live or not; the caller
-// must release it. The error has herb.CodeGone if it is not in the catalogue, and herb.CodeInvalid
-// if the name is malformed or the dataset is mutable. The access of the view is that of the
+// AcquireVersion returns a version of a dataset that is in the catalogue, live or not, by its name
+// or a label; the caller must release it. The error has herb.CodeGone if it is not in the
+// catalogue, and herb.CodeInvalid if the name is malformed or the dataset is mutable. The access of the view is that of the
 // version; that of the live version may differ.
 func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
-	if err := l.CheckVersionName(ref, version); err != nil {
+	version, err := l.ResolveVersion(ctx, ref, version)
+	if err != nil {
 		return View{}, err
 	}
 	return l.acquire(ctx, versionKey{ref, version})

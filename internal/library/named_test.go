@@ -52,7 +52,8 @@ func TestAcquireVersion(t *testing.T) {
 	}
 	wantVersion(t, l, ds[0], 1)
 	wantNoVersion(t, l, ref, other.Version, herb.CodeGone, ds[0].Version)
-	wantNoVersion(t, l, ref, "v1", herb.CodeInvalid, `malformed version "v1"`)
+	wantNoVersion(t, l, ref, "v1", herb.CodeGone, `no version or label "v1"`)
+	wantNoVersion(t, l, ref, "20240229T133000Z", herb.CodeInvalid, `malformed version "20240229T133000Z"`)
 	wantNoVersion(t, l, ref, "", herb.CodeInvalid, "malformed version")
 	wantNoVersion(t, l, ref, "../../etc/passwd", herb.CodeInvalid, "malformed version")
 	wantNoVersion(t, l, herb.PlantsRef, "1", herb.CodeInvalid, "has no versions")

@@ -3,9 +3,11 @@ package library
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 )
 
 // Private is a library whose catalogue is visible to key holders only: a dataset that requires a
@@ -103,6 +105,9 @@ func (p Private) AcquireVersion(ctx context.Context, ref herb.Ref, version strin
 	visible := err != nil || IsVisible(ctx, v.Dataset)
 	if !visible {
 		v.Release()
+	}
+	if withdrawn, ok := errors.AsType[*store.WithdrawnError](err); ok && IsVisible(ctx, herb.Dataset{Ref: ref, Access: withdrawn.Version.Access}) {
+		return View{}, err
 	}
 	if !visible || herb.CodeOf(err) == herb.CodeGone {
 		gone := herb.Errorf(herb.CodeGone, "version %q of dataset %s is not kept, or it requires another key", clip(version), ref)

@@ -20,7 +20,7 @@ import (
 
 // FormatVersion is the version of the backup format that Write writes. Read reads it and all
 // earlier ones.
-const FormatVersion = 2
+const FormatVersion = 3
 
 // Header is the first line of a backup.
 type Header struct {

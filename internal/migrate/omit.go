@@ -73,7 +73,7 @@ func (d damage) omits(name string) bool { return d.reasons[name] != nil && !d.in
 
 // trim returns a dataset without what cannot be read, nil if nothing of it can be copied.
 func (d damage) trim(dataset *Dataset) *Dataset {
-	trimmed := &Dataset{store.DatasetVersions{Ref: dataset.Ref, Live: dataset.Live}}
+	trimmed := &Dataset{store.DatasetVersions{Ref: dataset.Ref, Live: dataset.Live, Withdrawn: dataset.Withdrawn}}
 	for _, v := range dataset.Versions {
 		if d.omits(store.SegmentFile(v.Version)) {
 			continue

@@ -24,6 +24,27 @@ func (p *Publisher) Remove(ctx context.Context, ref herb.Ref, live string) error
 	return required(ref, live, err)
 }
 
+// Label gives a label to a version of a dataset, and returns the name of the version.
+func (p *Publisher) Label(ctx context.Context, ref herb.Ref, version, label string) (string, error) {
+	version, err := p.Versions.Label(ctx, ref, version, label)
+	p.AuditFailure(ctx, herb.AuditLabeled, ref, err)
+	return version, err
+}
+
+// Unlabel removes a label from a version of a dataset, and returns the name of the version.
+func (p *Publisher) Unlabel(ctx context.Context, ref herb.Ref, version, label string) (string, error) {
+	version, err := p.Versions.Unlabel(ctx, ref, version, label)
+	p.AuditFailure(ctx, herb.AuditUnlabeled, ref, err)
+	return version, err
+}
+
+// Withdraw deletes a version of a dataset that must not be read any more.
+func (p *Publisher) Withdraw(ctx context.Context, ref herb.Ref, version string) error {
+	err := p.Versions.Withdraw(ctx, ref, version)
+	p.AuditFailure(ctx, herb.AuditWithdrawn, ref, err)
+	return err
+}
+
 // required gives the error of a concurrent change the code of a failed condition, if the version
 // live was required.
 func required(ref herb.Ref, live string, err error) error {

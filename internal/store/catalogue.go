@@ -20,6 +20,7 @@ type Changes struct {
 	Generation int64              // of the catalogue now; increases with every change
 	Complete   bool               // Datasets is the complete catalogue
 	Datasets   []herb.LiveVersion // ordered by ref if complete
+	Withdrawn  []string           // names of versions
 }
 
 // Changes returns what changed since a generation. It returns the complete catalogue if that is
@@ -40,6 +41,13 @@ func (s Tables) Changes(ctx context.Context, since int64) (c Changes, err error)
 			return v, err
 		}, "SELECT l.namespace, l.name, l.version, l.records, CASE WHEN l.version <> '' THEN l.published END, COALESCE(v.access, '') FROM live_versions AS l "+
 			"LEFT JOIN versions AS v ON v.namespace = l.namespace AND v.name = l.name AND v.version = l.version "+query, args...)
+		if err != nil {
+			return err
+		}
+		if c.Complete {
+			since = -1
+		}
+		c.Withdrawn, err = collect(ctx, tx, scanValue[string], "SELECT version FROM withdrawn WHERE generation > ? ORDER BY version", since)
 		return err
 	})
 	return c, err
@@ -118,8 +126,9 @@ func scanVersion(rows *sql.Rows, decodeDetails func([]byte, *herb.Details) error
 // DatasetVersions is a dataset with all its versions.
 type DatasetVersions struct {
 	herb.Ref
-	Live     string         `json:"live"`     // the live version
-	Versions []herb.Dataset `json:"versions"` // oldest first
+	Live      string           `json:"live"`                // the live version
+	Versions  []herb.Dataset   `json:"versions"`            // oldest first, with their labels
+	Withdrawn []herb.Withdrawn `json:"withdrawn,omitempty"` // oldest first
 }
 
 // VersionNames returns the names of the versions, oldest first.
@@ -149,24 +158,39 @@ func selectVersions(ctx context.Context, tx Tx, where string, args ...any) ([]Da
 		return nil, err
 	}
 	versions, err := collect(ctx, tx, scanDataset, "SELECT "+versionColumns+" FROM versions "+where+" ORDER BY added", args...)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := selectLabels(ctx, tx, where, args...)
+	if err != nil {
+		return nil, err
+	}
 	ofDataset := map[herb.Ref][]herb.Dataset{}
 	for _, v := range versions {
+		v.Labels = labels[versionKey{v.Ref, v.Version}]
 		ofDataset[v.Ref] = append(ofDataset[v.Ref], v)
 	}
+	withdrawn, err := selectWithdrawn(ctx, tx, where, args...)
 	for i, d := range all {
-		all[i].Versions = ofDataset[d.Ref]
+		all[i].Versions, all[i].Withdrawn = ofDataset[d.Ref], withdrawn[d.Ref]
 	}
 	return all, err
+}
+
+// liveVersion returns the name of the live version of a dataset. The error has herb.CodeNotFound if
+// there is no such dataset.
+func liveVersion(ctx context.Context, tx Tx, ref herb.Ref) (live string, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT live FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name).Scan(&live)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
+	}
+	return live, err
 }
 
 // versionNames returns the names of the live version and of all versions of a dataset, oldest
 // first. The error has herb.CodeNotFound if there is no such dataset.
 func versionNames(ctx context.Context, tx Tx, ref herb.Ref) (live string, names []string, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT live FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name).Scan(&live)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
-	}
-	if err != nil {
+	if live, err = liveVersion(ctx, tx, ref); err != nil {
 		return "", nil, err
 	}
 	names, err = collect(ctx, tx, scanValue[string], "SELECT version FROM versions WHERE namespace = ? AND name = ? ORDER BY added",
@@ -174,11 +198,59 @@ func versionNames(ctx context.Context, tx Tx, ref herb.Ref) (live string, names 
 	return live, names, err
 }
 
-// noVersion returns the error for a version that a dataset does not have, or not any more.
-func noVersion(ref herb.Ref, version string, names []string) error {
-	slices.Reverse(names)
-	return herb.Errorf(herb.CodeGone, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
+// noVersion returns the error for a version or a label that a dataset does not have, or not any
+// more. It names the versions and labels that every reader of the live version may know of.
+func noVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
+	withdrawn, err := selectWithdrawn(ctx, tx, ofRef+" AND version = ?", ref.Namespace, ref.Name, version)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawn[ref] {
+		return herb.Wrap(herb.CodeGone, &WithdrawnError{ref, w}, "version %q of dataset %q was withdrawn on %s and cannot be read any more",
+			version, ref, w.Since.Format(time.DateOnly))
+	}
+	var access herb.Access
+	err = tx.QueryRowContext(ctx, "SELECT access FROM versions JOIN datasets USING (namespace, name) "+ofRef+" AND version = live", ref.Namespace, ref.Name).Scan(&access)
+	if errors.Is(err, sql.ErrNoRows) {
+		return herb.Errorf(herb.CodeNotFound, "no such dataset %q", ref)
+	}
+	if err != nil {
+		return err
+	}
+	visible := ofRef
+	if access != herb.AccessKey {
+		visible += " AND access <> 'key'"
+	}
+	names, err := collect(ctx, tx, scanValue[string], "SELECT version FROM versions "+visible+" ORDER BY added DESC LIMIT ?", ref.Namespace, ref.Name, maxNamed)
+	if err != nil {
+		return err
+	}
+	labels, err := collect(ctx, tx, scanValue[string], "SELECT label FROM labels JOIN versions USING (namespace, name, version) "+visible+" ORDER BY label LIMIT ?",
+		ref.Namespace, ref.Name, maxNamed)
+	if err != nil {
+		return err
+	}
+	known := "; versions: " + strings.Join(names, ", ")
+	if len(labels) > 0 {
+		known += "; labels: " + strings.Join(labels, ", ")
+	}
+	if herb.IsLabel(version) && !herb.IsVersion(version) {
+		return herb.Errorf(herb.CodeGone, "dataset %q has no version or label %q%s", ref, version, known)
+	}
+	return herb.Errorf(herb.CodeGone, "dataset %q has no version %q%s", ref, version, known)
 }
+
+// maxNamed is how many versions, and how many labels, an error names.
+const maxNamed = 20
+
+// WithdrawnError is the cause of the error for a version that was withdrawn.
+type WithdrawnError struct {
+	Ref     herb.Ref
+	Version herb.Withdrawn
+}
+
+// Error implements error.
+func (e *WithdrawnError) Error() string { return "version " + e.Version.Version + " was withdrawn" }
 
 // Version returns one version of a dataset; an empty name means the live one.
 func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d herb.Dataset, err error) {
@@ -189,8 +261,7 @@ func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d he
 			return err
 		}
 		if len(found) == 0 {
-			_, names, err := versionNames(ctx, tx, ref)
-			return cmp.Or(err, noVersion(ref, version, names))
+			return noVersion(ctx, tx, ref, version)
 		}
 		d = found[0]
 		return nil
@@ -228,7 +299,7 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, kee
 		case now != live:
 			return ErrSuperseded
 		}
-		if err := rejectRetired(ctx, tx, d.Version); err != nil {
+		if err := cmp.Or(rejectWithdrawn(ctx, tx, d.Version), rejectRetired(ctx, tx, d.Version)); err != nil {
 			return err
 		}
 		names = slices.DeleteFunc(names, func(v string) bool { return v == d.Version })
@@ -268,13 +339,14 @@ func deleteVersions(ctx context.Context, tx Tx, ref herb.Ref, versions ...string
 func insertVersion(ctx context.Context, tx Tx, d herb.Dataset) error {
 	fields, err1 := json.Marshal(d.Fields)
 	details, err2 := json.Marshal(d.Details)
-	if err := errors.Join(err1, err2); err != nil {
+	summary, err3 := json.Marshal(d.Summary())
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return fmt.Errorf("encode version %s of dataset %s: %w", d.Version, d.Ref, err)
 	}
-	if err := exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", added) "+
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT generation FROM catalogue))",
+	if err := exec(ctx, tx, "INSERT INTO versions ("+versionColumns+", summary, added) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT generation FROM catalogue))",
 		d.Namespace, d.Name, d.Version, d.Title, d.Description, string(d.Access), string(fields),
-		d.Records, d.Published.UnixMicro(), d.SourceHash, string(details)); err != nil {
+		d.Records, d.Published.UnixMicro(), d.SourceHash, string(details), string(summary)); err != nil {
 		return err
 	}
 	return exec(ctx, tx, "INSERT INTO version_words (namespace, name, version, words) VALUES (?, ?, ?, ?)",
@@ -298,7 +370,7 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 		case now != live:
 			return ErrSuperseded
 		case !slices.Contains(names, version):
-			return noVersion(ref, version, names)
+			return noVersion(ctx, tx, ref, version)
 		case now == version:
 			return nil
 		}

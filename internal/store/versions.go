@@ -12,7 +12,8 @@ import (
 
 // ReplaceVersions replaces the versions of a dataset, provided that it has the versions named had,
 // oldest first; otherwise the error is ErrSuperseded. Versions that are dropped are retired. A
-// version that is retired is rejected, because its file may have been deleted.
+// version that is retired is rejected, because its file may have been deleted, and so is one that
+// was withdrawn. Withdrawn versions are added to those of the database.
 func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []string, at time.Time) error {
 	return s.write(ctx, "writing the versions of dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		_, dropped, err := versionNames(ctx, tx, d.Ref)
@@ -31,11 +32,18 @@ func (s Tables) ReplaceVersions(ctx context.Context, d DatasetVersions, had []st
 			return err
 		}
 		for _, v := range d.Versions {
-			if err := errors.Join(rejectRetired(ctx, tx, v.Version), nextGeneration(ctx, tx), insertVersion(ctx, tx, v)); err != nil {
+			if err := errors.Join(
+				rejectWithdrawn(ctx, tx, v.Version), rejectRetired(ctx, tx, v.Version), nextGeneration(ctx, tx), insertVersion(ctx, tx, v),
+			); err != nil {
 				return err
 			}
+			for _, label := range v.Labels {
+				if err := exec(ctx, tx, "INSERT INTO labels (namespace, name, label, version) VALUES (?, ?, ?, ?)", v.Namespace, v.Name, label, v.Version); err != nil {
+					return err
+				}
+			}
 		}
-		return nil
+		return addWithdrawn(ctx, tx, d.Ref, d.Withdrawn)
 	})
 }
 

@@ -34,7 +34,7 @@ func (s *Service) compareRecords(ctx context.Context, live, d herb.Dataset) (_ *
 		if c, release, err = s.comparisons.Compare(ctx, from, library.View{Dataset: d, Reader: r}); err == nil {
 			defer release()
 			return &herb.RecordChanges{
-				Since: live.Version, Key: c.Key, Added: c.Added, Removed: c.Removed, Changed: c.Changed, Unchanged: c.Unchanged, Fields: c.ChangedFields,
+				Since: live.Version, SinceAccess: accessOf(live), Key: c.Key, Added: c.Added, Removed: c.Removed, Changed: c.Changed, Unchanged: c.Unchanged, Fields: c.ChangedFields,
 			}, nil
 		}
 	}

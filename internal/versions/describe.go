@@ -6,10 +6,11 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Version describes a version of a dataset; an empty name means the live one.
-func (s *Service) Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error) {
+// Version describes a version of a dataset, by its name or a label; an empty text means the live
+// one.
+func (s *Service) Version(ctx context.Context, ref herb.Ref, version string) (_ herb.Dataset, err error) {
 	if version != "" {
-		if err := s.library.CheckVersionName(ref, version); err != nil {
+		if version, err = s.library.ResolveVersion(ctx, ref, version); err != nil {
 			return herb.Dataset{}, err
 		}
 	}

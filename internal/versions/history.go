@@ -3,7 +3,6 @@ package versions
 import (
 	"context"
 	"slices"
-	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
@@ -35,6 +34,9 @@ func (s *Service) History(ctx context.Context, ref herb.Ref) (history []Version,
 	}
 	kept, err := s.catalogue.History(ctx, ref)
 	for i, v := range slices.Backward(kept.Versions) {
+		if v.Compared != nil && slices.ContainsFunc(kept.Withdrawn, func(w herb.Withdrawn) bool { return w.Version == v.Compared.Since }) {
+			v.Compared = nil
+		}
 		info := Version{Dataset: v, Live: v.Version == kept.Live, First: i == 0}
 		if !info.First {
 			info.previous = kept.Versions[i-1]
@@ -43,6 +45,11 @@ func (s *Service) History(ctx context.Context, ref herb.Ref) (history []Version,
 		history = append(history, info)
 	}
 	return history, err
+}
+
+// List is library.Library.ListVersions, for publishers who may not read the dataset.
+func (s *Service) List(ctx context.Context, ref herb.Ref) (herb.VersionList, error) {
+	return s.library.ListVersions(ctx, ref)
 }
 
 // VisibleHistory is History in a private catalogue for the reader of a context: without the
@@ -68,20 +75,18 @@ func (s *Service) VisibleHistory(ctx context.Context, ref herb.Ref) (visible []V
 // Summary is a version in the history of a dataset in JSON: a line of 'datasets history
 // --json' and an element of the list that the API returns.
 type Summary struct {
-	herb.Ref
-	Version   string     `json:"version"`
-	Published time.Time  `json:"published_at,omitzero"` // zero if the dataset is mutable
-	Records   int        `json:"records"`
-	Live      bool       `json:"live"`
-	Bytes     int64      `json:"bytes,omitempty"`  // size of the source; 0 if it is unknown
-	Source    *herb.Kept `json:"source,omitempty"` // the file that is kept with the version; nil: none
+	library.ListedVersion
+	Bytes  int64      `json:"bytes,omitempty"`  // size of the source; 0 if it is unknown
+	Source *herb.Kept `json:"source,omitempty"` // the file that is kept with the version; nil: none
 	// Changes are relative to the previous version; nil if that is not kept.
 	Changes []Change `json:"changes,omitzero"`
 }
 
 // Summary returns the summary of a version.
 func (v Version) Summary() Summary {
-	s := Summary{Ref: v.Ref, Version: v.Version, Published: v.Published, Records: v.Records, Live: v.Live}
+	s := Summary{ListedVersion: library.NewListedVersion(herb.ListedVersion{
+		Ref: v.Ref, Version: v.Version, Published: v.Published, Records: v.Records, Labels: v.Labels, VersionSummary: v.Details.Summary(),
+	}, v.Live)}
 	if v.Report != nil {
 		s.Bytes = v.Report.Bytes
 	}

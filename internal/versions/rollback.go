@@ -10,7 +10,7 @@ import (
 	"herbarium/internal/store"
 )
 
-// Rollback makes an earlier version live. An empty version means the one before the live one. The
+// Rollback makes an earlier version live, by its name or a label. An empty text means the one before the live one. The
 // error has herb.CodeRejected if something would become public that the live version hides, unless
 // the consent is given, or if another version goes live concurrently.
 func (s *Service) Rollback(ctx context.Context, ref herb.Ref, version string, given ...herb.Consent) (string, error) {
@@ -27,7 +27,7 @@ func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 		return "", ErrConcurrent(ref)
 	}
 	if version != "" {
-		if err := s.library.CheckVersionName(ref, version); err != nil {
+		if version, err = s.library.ResolveVersion(ctx, ref, version); err != nil {
 			return "", err
 		}
 	}

@@ -34,6 +34,9 @@ type Catalogue interface {
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
 	RemoveDataset(ctx context.Context, ref herb.Ref, live string, at time.Time) ([]string, error)
 	History(ctx context.Context, ref herb.Ref) (store.DatasetVersions, error)
+	AddLabel(ctx context.Context, ref herb.Ref, version, label string) error
+	RemoveLabel(ctx context.Context, ref herb.Ref, version, label string) error
+	Withdraw(ctx context.Context, ref herb.Ref, version string, at, since time.Time) error
 	Versions(ctx context.Context) ([]string, error)
 	RetireVersion(ctx context.Context, version string, at time.Time) (bool, error)
 	Retired(ctx context.Context) ([]store.Retired, error)

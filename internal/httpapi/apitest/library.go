@@ -141,6 +141,23 @@ func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version stri
 	return library.View{}, herb.Errorf(herb.CodeGone, "dataset %q has no version %q; versions: %s", ref, version, strings.Join(names, ", "))
 }
 
+// ListVersions implements gate.Library.
+func (l *Library) ListVersions(ctx context.Context, ref herb.Ref) (list herb.VersionList, err error) {
+	live, err := l.Acquire(ctx, ref)
+	if err != nil {
+		return list, err
+	}
+	list.Live = live.Version
+	for _, v := range append(slices.Clone(l.Kept), live) {
+		if v.Ref == ref {
+			list.Versions = append(list.Versions, herb.ListedVersion{
+				Ref: ref, Version: v.Version, Access: v.Access, Published: v.Published, Records: v.Records, Labels: v.Labels, VersionSummary: v.Details.Summary(),
+			})
+		}
+	}
+	return list, nil
+}
+
 // History returns the versions of a dataset.
 func (l *Library) History(_ context.Context, ref herb.Ref) ([]versions.Version, error) {
 	return l.Histories[ref], nil

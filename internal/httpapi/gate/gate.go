@@ -17,6 +17,8 @@ type Library interface {
 	library.RecordSource
 	// AcquireVersion returns a version of a dataset. It fails with herb.CodeGone if it is not kept.
 	AcquireVersion(ctx context.Context, ref herb.Ref, version string) (library.View, error)
+	// ListVersions lists the versions of a dataset.
+	ListVersions(ctx context.Context, ref herb.Ref) (herb.VersionList, error)
 	// OpenParquet opens the Parquet file of a version; exact means texts as written.
 	OpenParquet(ctx context.Context, v library.View, exact bool) (*os.File, error)
 	// Search returns the live versions whose metadata matches the search and the keyword. An empty
@@ -141,6 +143,31 @@ func (g *Gate) OpenDataset(w *response.Writer, r *http.Request) (DatasetView, er
 	w.Set("X-Dataset-Version", v.Version)
 	w.Immutable = v.Ref != herb.PlantsRef
 	return v, nil
+}
+
+// ListVersions returns what the client of a request may see of the versions of its dataset, and the
+// access that the response requires. It fails if the client may not read the live version. It opens
+// no version.
+func (g *Gate) ListVersions(w *response.Writer, r *http.Request) (list herb.VersionList, access herb.Access, err error) {
+	w.SetKeyVary()
+	if list, err = g.library.ListVersions(r.Context(), RefOf(r)); err != nil {
+		return list, "", err
+	}
+	live := DatasetView{View: library.View{Dataset: herb.Dataset{Ref: RefOf(r), Access: herb.AccessKey}}}
+	for _, v := range list.Versions {
+		if v.Version == list.Live {
+			live.Dataset = v.Dataset()
+		}
+	}
+	if g.checkRead(w, r, &live, DenyRequest); live.Denied != nil {
+		w.SetChallenge(w.Key(r), live.Denied, live.ReadScopes())
+		return list, "", live.Denied
+	}
+	p := g.OptionalPrincipal(w, r)
+	if access = live.Access; p.ID != "" {
+		access = herb.AccessKey
+	}
+	return list.See(p), access, nil
 }
 
 // OpenVersions opens the dataset of a request in two versions: the one that ParamFrom names, and

@@ -52,6 +52,8 @@ type Versions interface {
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	// History returns the kept versions, newest first.
 	History(ctx context.Context, ref herb.Ref) ([]versions.Version, error)
+	// List lists the versions, also those that were withdrawn.
+	List(ctx context.Context, ref herb.Ref) (herb.VersionList, error)
 	// OpenSource returns the source that is kept with a version; empty means the live one.
 	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
 }

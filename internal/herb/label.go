@@ -1,0 +1,54 @@
+package herb
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of what publishers say about versions.
+const (
+	MaxLabel   = 64  // characters of a label
+	MaxLabels  = 200 // of a dataset
+	MaxMessage = 500 // characters of the message of a version
+)
+
+// LabelPattern returns the regular expression of a label, which Go and the pattern of an HTML input
+// read alike.
+func LabelPattern() string { return fmt.Sprintf(`[A-Za-z0-9._\-]{1,%d}`, MaxLabel) }
+
+var (
+	validLabel  = regexp.MustCompile("^" + LabelPattern() + "$")
+	versionLike = regexp.MustCompile(`^\d{8}T\d{6}Z`)
+)
+
+// IsLabel reports whether a text can be the label of a version: it never looks like the name of
+// one.
+func IsLabel(s string) bool { return validLabel.MatchString(s) && !versionLike.MatchString(s) }
+
+// ParseLabel returns a label, or an error that says what is valid.
+func ParseLabel(s string) (string, error) {
+	if !IsLabel(s) {
+		return "", Invalidf("%q is not a label; write 1 to %d letters (A-Z, a-z), digits, '.', '_' and '-' that do not look like the name "+
+			"of a version, such as 2026-Q1", Clip(s, MaxLabel), MaxLabel)
+	}
+	return s, nil
+}
+
+// ParseMessage returns the message of a version without surrounding blanks. It fails for a message
+// that is too long or has control characters.
+func ParseMessage(s string) (string, error) {
+	s = strings.TrimSpace(s)
+	n := utf8.RuneCountInString(s)
+	switch {
+	case !utf8.ValidString(s):
+		return "", Invalidf("the message is not valid UTF-8")
+	case n > MaxMessage:
+		return "", Invalidf("the message has %d characters; write at most %d", n, MaxMessage)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return "", Invalidf("the message has control characters, such as line breaks; write one line of text")
+	}
+	return s, nil
+}

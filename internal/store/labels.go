@@ -1,0 +1,230 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"herbarium/internal/herb"
+)
+
+// ListVersions returns what lists show of the versions of a dataset. It reads neither fields nor
+// reports.
+func (s Tables) ListVersions(ctx context.Context, ref herb.Ref) (list herb.VersionList, err error) {
+	err = s.read(ctx, "listing the versions of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
+		list = herb.VersionList{}
+		if list.Live, err = liveVersion(ctx, tx, ref); err != nil {
+			return err
+		}
+		list.Versions, err = collect(ctx, tx, func(rows *sql.Rows) (herb.ListedVersion, error) { return scanListed(ref, rows) },
+			"SELECT version, access, published, records, summary, CASE WHEN summary = '' THEN details ELSE '' END "+
+				"FROM versions WHERE namespace = ? AND name = ? ORDER BY added", ref.Namespace, ref.Name)
+		if err != nil {
+			return err
+		}
+		labels, err := selectLabels(ctx, tx, ofRef, ref.Namespace, ref.Name)
+		if err != nil {
+			return err
+		}
+		for i := range list.Versions {
+			list.Versions[i].Labels = labels[versionKey{ref, list.Versions[i].Version}]
+		}
+		withdrawn, err := selectWithdrawn(ctx, tx, ofRef, ref.Namespace, ref.Name)
+		list.Withdrawn = withdrawn[ref]
+		return err
+	})
+	return list, err
+}
+
+const ofRef = "WHERE namespace = ? AND name = ?"
+
+func scanListed(ref herb.Ref, rows *sql.Rows) (herb.ListedVersion, error) {
+	v := herb.ListedVersion{Ref: ref}
+	var summary, details []byte
+	err := rows.Scan(&v.Version, &v.Access, (*stamp)(&v.Published), &v.Records, &summary, &details)
+	if err != nil {
+		return v, err
+	}
+	if len(summary) > 0 {
+		err = json.Unmarshal(summary, &v.VersionSummary)
+	} else { // an earlier release has added it
+		var complete herb.Details
+		err = json.Unmarshal(details, &complete)
+		v.VersionSummary = complete.Summary()
+	}
+	if err != nil {
+		err = fmt.Errorf("decode version %s of dataset %s: %w", v.Version, ref, err)
+	}
+	return v, err
+}
+
+// versionKey identifies a version.
+type versionKey struct {
+	ref     herb.Ref
+	version string
+}
+
+// selectLabels returns the labels of versions, sorted.
+func selectLabels(ctx context.Context, tx Tx, where string, args ...any) (map[versionKey][]string, error) {
+	labels := map[versionKey][]string{}
+	_, err := collect(ctx, tx, func(rows *sql.Rows) (label string, err error) {
+		var of versionKey
+		if err = rows.Scan(&of.ref.Namespace, &of.ref.Name, &of.version, &label); err == nil {
+			labels[of] = append(labels[of], label)
+		}
+		return label, err
+	}, "SELECT namespace, name, version, label FROM labels "+where+" ORDER BY namespace, name, label", args...)
+	return labels, err
+}
+
+// selectWithdrawn returns the withdrawn versions of datasets, oldest first.
+func selectWithdrawn(ctx context.Context, tx Tx, where string, args ...any) (map[herb.Ref][]herb.Withdrawn, error) {
+	withdrawn := map[herb.Ref][]herb.Withdrawn{}
+	_, err := collect(ctx, tx, func(rows *sql.Rows) (w herb.Withdrawn, err error) {
+		var ref herb.Ref
+		if err = rows.Scan(&ref.Namespace, &ref.Name, &w.Version, &w.Access, (*stamp)(&w.Published), (*stamp)(&w.Since)); err == nil {
+			withdrawn[ref] = append(withdrawn[ref], w)
+		}
+		return w, err
+	}, "SELECT namespace, name, version, access, published, since FROM withdrawn "+where+" ORDER BY namespace, name, published, version", args...)
+	return withdrawn, err
+}
+
+// LabeledVersion returns the version of a dataset with a label. The error has herb.CodeGone if there
+// is none, and herb.CodeNotFound if there is no such dataset.
+func (s Tables) LabeledVersion(ctx context.Context, ref herb.Ref, label string) (version string, err error) {
+	err = s.read(ctx, "reading a label of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
+		err := tx.QueryRowContext(ctx, "SELECT version FROM labels WHERE namespace = ? AND name = ? AND label = ?", ref.Namespace, ref.Name, label).Scan(&version)
+		if errors.Is(err, sql.ErrNoRows) {
+			return noVersion(ctx, tx, ref, label)
+		}
+		return err
+	})
+	return version, err
+}
+
+// AddLabel gives a label to a version, if it has not got it yet. A label that another version has is
+// rejected.
+func (s Tables) AddLabel(ctx context.Context, ref herb.Ref, version, label string) error {
+	return s.write(ctx, "labeling a version of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
+		_, names, err := versionNames(ctx, tx, ref)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(names, version) {
+			return noVersion(ctx, tx, ref, version)
+		}
+		labels, err := collect(ctx, tx, func(rows *sql.Rows) (l [2]string, err error) {
+			err = rows.Scan(&l[0], &l[1])
+			return l, err
+		}, "SELECT label, version FROM labels "+ofRef, ref.Namespace, ref.Name)
+		if err != nil {
+			return err
+		}
+		for _, l := range labels {
+			switch {
+			case l[0] == label && l[1] == version:
+				return nil
+			case l[0] == label:
+				return herb.Errorf(herb.CodeRejected, "version %s of %s has the label %q; remove it there first, or choose another label", l[1], ref, label)
+			}
+		}
+		if len(labels) >= herb.MaxLabels {
+			return herb.Errorf(herb.CodeRejected, "%s has %d labels, and may not have more; remove one first", ref, len(labels))
+		}
+		return errors.Join(
+			nextGeneration(ctx, tx),
+			exec(ctx, tx, "INSERT INTO labels (namespace, name, label, version) VALUES (?, ?, ?, ?)", ref.Namespace, ref.Name, label, version),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditLabeled, Subject: ref.String(), Detail: "version " + version + ", label " + label}),
+		)
+	})
+}
+
+// RemoveLabel removes a label from a version. It does nothing if the version has no such label.
+func (s Tables) RemoveLabel(ctx context.Context, ref herb.Ref, version, label string) error {
+	return s.write(ctx, "removing a label of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
+		_, names, err := versionNames(ctx, tx, ref)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(names, version) {
+			return noVersion(ctx, tx, ref, version)
+		}
+		labels, err := selectLabels(ctx, tx, ofRef+" AND version = ?", ref.Namespace, ref.Name, version)
+		if err != nil || !slices.Contains(labels[versionKey{ref, version}], label) {
+			return err
+		}
+		return errors.Join(
+			nextGeneration(ctx, tx),
+			exec(ctx, tx, "DELETE FROM labels WHERE namespace = ? AND name = ? AND label = ?", ref.Namespace, ref.Name, label),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditUnlabeled, Subject: ref.String(), Detail: "version " + version + ", label " + label}),
+		)
+	})
+}
+
+// Withdraw removes a version from the catalogue for good. Only what tells clients that it was
+// withdrawn remains. The live version is rejected. A version that was withdrawn before is not an
+// error. since is the time from which it counts as retired.
+func (s Tables) Withdraw(ctx context.Context, ref herb.Ref, version string, at, since time.Time) error {
+	return s.write(ctx, "withdrawing a version of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
+		live, names, err := versionNames(ctx, tx, ref)
+		switch {
+		case err != nil:
+			return err
+		case version == live:
+			return herb.Errorf(herb.CodeRejected, "version %s of %s is live; publish another version or roll back first", version, ref)
+		case !slices.Contains(names, version):
+			withdrawn, err := selectWithdrawn(ctx, tx, ofRef+" AND version = ?", ref.Namespace, ref.Name, version)
+			if err != nil || len(withdrawn) > 0 {
+				return err
+			}
+			return noVersion(ctx, tx, ref, version)
+		}
+		if err := errors.Join(
+			nextGeneration(ctx, tx),
+			exec(ctx, tx, "INSERT INTO withdrawn (namespace, name, version, access, published, since, generation) "+
+				"SELECT namespace, name, version, access, published, ?, (SELECT generation FROM catalogue) FROM versions "+ofRef+" AND version = ?",
+				at.UnixMicro(), ref.Namespace, ref.Name, version),
+			deleteVersions(ctx, tx, ref, version),
+			retire(ctx, tx, since, version),
+		); err != nil {
+			return err
+		}
+		return addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditWithdrawn, Subject: ref.String(), Detail: "version " + version})
+	})
+}
+
+// addWithdrawn records versions that were withdrawn in another database.
+func addWithdrawn(ctx context.Context, tx Tx, ref herb.Ref, withdrawn []herb.Withdrawn) error {
+	for _, w := range withdrawn {
+		if err := exec(ctx, tx, "INSERT INTO withdrawn (namespace, name, version, access, published, since, generation) "+
+			"VALUES (?, ?, ?, ?, ?, ?, (SELECT generation FROM catalogue)) ON CONFLICT (namespace, name, version) DO NOTHING",
+			ref.Namespace, ref.Name, w.Version, string(w.Access), w.Published.UnixMicro(), w.Since.UnixMicro()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rejectWithdrawn fails for a withdrawn version.
+func rejectWithdrawn(ctx context.Context, tx Tx, version string) error {
+	var n int
+	err := tx.QueryRowContext(ctx, "SELECT count(*) FROM withdrawn WHERE version = ?", version).Scan(&n)
+	if err == nil && n > 0 {
+		err = herb.Errorf(herb.CodeRejected, "version %q was withdrawn and cannot be published again", version)
+	}
+	return err
+}
+
+// WithdrawnVersions returns the withdrawn versions of all datasets.
+func (s Tables) WithdrawnVersions(ctx context.Context) (withdrawn map[herb.Ref][]herb.Withdrawn, err error) {
+	err = s.read(ctx, "reading withdrawn versions", func(ctx context.Context, tx Tx) error {
+		withdrawn, err = selectWithdrawn(ctx, tx, "")
+		return err
+	})
+	return withdrawn, err
+}
