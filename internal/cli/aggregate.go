@@ -100,7 +100,14 @@ func (r *runner) aggregate(ctx context.Context, d *app.Data, ref herb.Ref, rawQu
 	case format == "table":
 		return writeBars(r.Out, header, rows, len(req.By))
 	default:
-		return export.WriteTable(r.Out, header, slices.Values(rows))
+		_, err := export.WriteTable(r.Out, header, len(rows), func(yield func([]string, error) bool) {
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+		})
+		return err
 	}
 }
 

@@ -198,17 +198,29 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 	return Summary{Rows: rows, Bytes: sent.bytes, Digest: Digest(sent.hash)}, nil
 }
 
-// WriteTable writes a table of texts as CSV, in the same notation as an export of records.
-func WriteTable(w io.Writer, header []string, rows iter.Seq[[]string]) error {
-	out := bufio.NewWriter(w)
-	c := csvWriter{out: out, fields: len(header)}
+// WriteTable writes a table of texts as CSV, in the same notation as an export of records. It fails
+// if the number of rows differs from total.
+func WriteTable(w io.Writer, header []string, total int, rows iter.Seq2[[]string, error]) (Summary, error) {
+	sent := &summingWriter{w: w, hash: sha256.New()}
+	c := csvWriter{out: bufio.NewWriterSize(sent, 64<<10), fields: len(header)}
 	c.names(header)
-	for row := range rows {
-		if err := c.row(row); err != nil {
-			return err
+	written := 0
+	for row, err := range rows {
+		if err == nil {
+			err = c.row(row)
 		}
+		if err != nil {
+			return Summary{}, err
+		}
+		written++
 	}
-	return out.Flush()
+	if written != total {
+		return Summary{}, fmt.Errorf("export: table has %d of the announced %d rows", written, total)
+	}
+	if err := c.out.Flush(); err != nil {
+		return Summary{}, err
+	}
+	return Summary{Rows: written, Bytes: sent.bytes, Digest: Digest(sent.hash)}, nil
 }
 
 // AppendHeader appends the line of a CSV table that names its columns, in the notation of

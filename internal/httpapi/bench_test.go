@@ -69,6 +69,10 @@ func (l *preparedLibrary) ListVersions(context.Context, herb.Ref) (herb.VersionL
 	return herb.VersionList{}, nil
 }
 
+func (l *preparedLibrary) StreamGroups(context.Context, *query.AggregateRequest) (query.GroupStream, error) {
+	return query.Aggregate{}.Stream(), nil
+}
+
 func (l *preparedLibrary) OpenParquet(context.Context, library.View, bool) (*os.File, error) {
 	return nil, nil
 }

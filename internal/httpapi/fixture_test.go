@@ -94,6 +94,7 @@ type fakeLibrary struct {
 	listing                          func()                             // called when a listing starts
 	query                            func(context.Context) error        // replaces the listing unless nil
 	stream                           func(context.Context) query.Stream // replaces the records
+	groups                           *query.GroupStream                 // replaces the groups
 
 	plants    *fakePlants
 	puts      atomic.Int64
@@ -207,6 +208,16 @@ func (s *fakeSource) Aggregate(ctx context.Context, r *query.AggregateRequest) (
 		return query.Aggregate{}, err
 	}
 	return s.Source.Aggregate(ctx, r)
+}
+
+func (s *fakeSource) StreamGroups(ctx context.Context, r *query.AggregateRequest) (query.GroupStream, error) {
+	if err := s.begin(); err != nil {
+		return query.GroupStream{}, err
+	}
+	if s.l.groups != nil {
+		return *s.l.groups, nil
+	}
+	return s.Source.StreamGroups(ctx, r)
 }
 
 // service is an API over fakes, with its log.

@@ -115,6 +115,12 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 	return a, nil
 }
 
+// StreamGroups implements query.Source.
+func (o *Oracle) StreamGroups(ctx context.Context, r *query.AggregateRequest) (query.GroupStream, error) {
+	a, err := o.Aggregate(ctx, r)
+	return a.Stream(), err
+}
+
 // fill adds empty intervals, and the combinations of two fields that do not occur.
 func (o *Oracle) fill(groups []*group, r *query.AggregateRequest) []*group {
 	var parts [query.MaxBy][]*group // of each field, with one label

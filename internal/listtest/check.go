@@ -36,6 +36,34 @@ func stream(ctx context.Context, l query.Source, r *query.Request, most int) (re
 	return records, nil
 }
 
+// checkGroupStream compares the stream of the groups of an engine with all its groups.
+func checkGroupStream(ctx context.Context, l query.Source, raw string, fields []herb.Field) error {
+	r, err := query.ParseAggregate(raw, fields)
+	if err != nil {
+		return err
+	}
+	want, err := l.Aggregate(ctx, r)
+	if err != nil {
+		return nil //nolint:nilerr // rejected, as by the oracle
+	}
+	groups, err := l.StreamGroups(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer groups.Release()
+	got := query.Aggregate{Total: want.Total, Groups: groups.Groups}
+	for row, err := range groups.Rows {
+		if err != nil {
+			return err
+		}
+		got.Rows = append(got.Rows, row)
+	}
+	if groups.Len != len(got.Rows) {
+		return fmt.Errorf("the stream has %d groups and announces %d", len(got.Rows), groups.Len)
+	}
+	return compare(want, got)
+}
+
 // agree compares the requested page, the first ones, the one in the middle, the last one and the
 // stream of an engine with those of the oracle.
 func agree(ctx context.Context, l query.Source, o *Oracle, raw string) error {

@@ -134,6 +134,9 @@ func checkRandom(t testing.TB, e Engine, seed uint64, of datasetSize) error {
 				if err == nil {
 					err = checkTypedAggregate(t.Context(), l, raw, fields)
 				}
+				if err == nil {
+					err = checkGroupStream(t.Context(), l, raw, fields)
+				}
 			}
 		}
 		if err != nil {

@@ -207,6 +207,12 @@ func (s *Snapshot) Aggregate(ctx context.Context, r *query.AggregateRequest) (qu
 	return a, s.check(err)
 }
 
+// StreamGroups computes the groups of the matching plants, and their rows while they are read.
+func (s *Snapshot) StreamGroups(ctx context.Context, r *query.AggregateRequest) (query.GroupStream, error) {
+	groups, err := s.union.StreamGroups(ctx, r)
+	return groups, s.check(err)
+}
+
 // Types returns how other programs read the fields of plants.
 func (s *Snapshot) Types() ([]typed.Column, error) {
 	types, err := s.union.Types()

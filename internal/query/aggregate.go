@@ -1,6 +1,8 @@
 package query
 
 import (
+	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -15,8 +17,11 @@ const (
 	MaxGroupsReturned = 100_000
 	MaxLabels         = 100 // that a request selects
 	MaxGroups         = 1_000_000
-	MaxAggregateBytes = 16 << 20 // of all labels and values of a result
+	MaxAggregateBytes = 16 << 20 // of all labels and values of a result that is not streamed
 )
+
+// allGroups is the AggregateRequest.Top of a request for all groups.
+const allGroups = math.MaxInt32
 
 // Parameters of aggregate requests in addition to those of a listing and ParamOffset.
 const (
@@ -126,6 +131,27 @@ type GroupRow struct {
 	Values []string `json:"values"` // of the measures; empty if a measure has none
 }
 
+// GroupStream is the result of an aggregate request, whose rows are computed while they are read.
+type GroupStream struct {
+	Groups int // groups that meet AggregateRequest.Having
+	Len    int // rows
+	// Rows yields the rows in the order of the request. An error ends the sequence.
+	Rows iter.Seq2[GroupRow, error]
+	// Release releases the memory of the groups. The caller must call it after reading the rows.
+	Release func()
+}
+
+// Stream returns the result as a stream.
+func (a Aggregate) Stream() GroupStream {
+	return GroupStream{Groups: a.Groups, Len: len(a.Rows), Release: func() {}, Rows: func(yield func(GroupRow, error) bool) {
+		for _, row := range a.Rows {
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}}
+}
+
 // AggregateResponse is the result of an aggregate request as JSON.
 type AggregateResponse struct {
 	Data []GroupRow    `json:"data"`
@@ -149,17 +175,25 @@ func NewAggregateResponse(r *AggregateRequest, a Aggregate) AggregateResponse {
 	return AggregateResponse{rows, AggregateMeta{a.Total, a.Groups, r.ByElements(), r.Units()}}
 }
 
-// Table returns the result of the request as a table: a column for each label and each measure,
-// named as in the request.
-func (r *AggregateRequest) Table(a Aggregate) (header []string, rows [][]string) {
+// Header returns the names of the columns of a table of groups: one for each label and each
+// measure, named as in the request.
+func (r *AggregateRequest) Header() (header []string) {
 	for _, b := range r.By {
 		header = append(header, b.Name)
 	}
 	for _, m := range r.Measures[:r.Returned] {
 		header = append(header, m.Name)
 	}
+	return header
+}
+
+// Cells returns the group as a row of a table.
+func (r GroupRow) Cells() []string { return slices.Concat(r.By, r.Values) }
+
+// Table returns the result of the request as a table.
+func (r *AggregateRequest) Table(a Aggregate) (header []string, rows [][]string) {
 	for _, row := range a.Rows {
-		rows = append(rows, slices.Concat(row.By, row.Values))
+		rows = append(rows, row.Cells())
 	}
-	return header, rows
+	return r.Header(), rows
 }

@@ -28,7 +28,19 @@ func ParseAggregate(raw string, fields []herb.Field) (*AggregateRequest, error) 
 
 // Aggregate parses an aggregate request.
 func (s String) Aggregate(fields []herb.Field) (*AggregateRequest, error) {
-	a := &AggregateRequest{Request: newRequest(fields), Top: DefaultGroups}
+	return s.aggregate(fields, DefaultGroups, MaxGroupsReturned)
+}
+
+// AggregateExport parses an aggregate request whose result is streamed: all groups, unless it says
+// how many.
+func (s String) AggregateExport(fields []herb.Field) (*AggregateRequest, error) {
+	return s.aggregate(fields, allGroups, MaxGroups)
+}
+
+// aggregate parses an aggregate request that returns a number of groups unless it says how many, up
+// to most.
+func (s String) aggregate(fields []herb.Field, usual, most int) (*AggregateRequest, error) {
+	a := &AggregateRequest{Request: newRequest(fields), Top: usual}
 	var measures, having []string
 	var sort string
 	scope := "aggregates" + countScope
@@ -43,7 +55,7 @@ func (s String) Aggregate(fields []herb.Field) (*AggregateRequest, error) {
 		case ParamGroupSort:
 			sort = p.Value
 		case ParamTopGroups:
-			a.Top, err = parseWhole(p, 1, MaxGroupsReturned, "a whole number from 1 to %d")
+			a.Top, err = parseWhole(p, 1, most, "a whole number from 1 to %d")
 		case ParamOffset:
 			a.Offset, err = parseWhole(p, 0, MaxGroups, "a whole number from 0 to %d")
 		case ParamFill:

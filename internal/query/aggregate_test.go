@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -45,6 +46,17 @@ func TestParseAggregate(t *testing.T) {
 	}
 	if a.Top != 7 || a.Offset != 2 || a.Zone != nil || len(a.Request.Conditions) != 1 || a.Request.Search == nil {
 		t.Errorf("request is %+v", a)
+	}
+}
+
+// TestAggregateExport checks that a request for a file has all groups unless it says how many.
+func TestAggregateExport(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]int{"_by=category": math.MaxInt32, "_by=category&_top=1000000": 1_000_000, "_by=category&_top=1000001": 0} {
+		a, err := query.Split(raw).AggregateExport(aggregateFields())
+		if want == 0 && !strings.Contains(herb.MessageOf(err), "a whole number from 1 to 1000000") || want > 0 && (err != nil || a.Top != want) {
+			t.Errorf("%s: %+v, %v", raw, a, err)
+		}
 	}
 }
 

@@ -149,6 +149,8 @@ type Source interface {
 	Grid(ctx context.Context, r *GridRequest) (Grid, error)
 	// Aggregate computes measures of groups of the matching records.
 	Aggregate(ctx context.Context, r *AggregateRequest) (Aggregate, error)
+	// StreamGroups computes the same groups. Their labels and values may be of any size.
+	StreamGroups(ctx context.Context, r *AggregateRequest) (GroupStream, error)
 	// Types returns how other programs read the values of each field.
 	Types() ([]typed.Column, error)
 }

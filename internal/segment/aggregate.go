@@ -5,6 +5,7 @@ import (
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/aggregate"
+	"herbarium/internal/segment/internal/guard"
 )
 
 // recordBytesPerStep is the number of bytes of a record that are read in a step to find a value.
@@ -12,7 +13,39 @@ const recordBytesPerStep = 64
 
 // Aggregate computes measures of groups of the records that match a request.
 func (u *Union) Aggregate(ctx context.Context, q *query.AggregateRequest) (result query.Aggregate, err error) {
-	err = u.evaluate(ctx, q.Request, forCounting, nil, func(m *matches) (err error) {
+	err = u.aggregate(ctx, q, func(_ *guard.Steps, found *aggregate.Result) (err error) {
+		result, err = found.Collect()
+		return err
+	})
+	return result, err
+}
+
+// StreamGroups computes the groups of the records that match a request. Their labels and values are
+// computed while they are read, some groups at a time, under guard, which is possible until the
+// segments are released.
+func (u *Union) StreamGroups(ctx context.Context, q *query.AggregateRequest) (s query.GroupStream, err error) {
+	err = u.aggregate(ctx, q, func(st *guard.Steps, found *aggregate.Result) error {
+		s = query.GroupStream{Groups: found.Groups, Len: found.Len(), Release: st.Detach()}
+		s.Rows = yieldChunks(st, u.guard, func() func() []query.GroupRow {
+			next := 0
+			return func() (rows []query.GroupRow) {
+				for size := 0; next < found.Len() && size < streamBytes; next++ {
+					row, n := found.Row(next)
+					rows, size = append(rows, row), size+n+rowOverhead
+				}
+				return rows
+			}
+		})
+		return nil
+	})
+	return s, err
+}
+
+// rowOverhead is the memory of a group of a stream beside its texts.
+const rowOverhead = 160
+
+func (u *Union) aggregate(ctx context.Context, q *query.AggregateRequest, read func(*guard.Steps, *aggregate.Result) error) error {
+	return u.evaluate(ctx, q.Request, forCounting, nil, func(m *matches) error {
 		in := aggregate.Input{Fields: u.fields()}
 		for _, s := range m.segments {
 			in.Parts = append(in.Parts, aggregate.Part{Columns: s.r.columns, Records: s.r.Len(), Set: s.selection()})
@@ -22,8 +55,10 @@ func (u *Union) Aggregate(ctx context.Context, q *query.AggregateRequest) (resul
 			m.steps.Add(len(records.JSON(record)) / recordBytesPerStep)
 			return records.Value(record, field)
 		}
-		result, err = aggregate.Run(m.steps, q, in)
-		return err
+		found, err := aggregate.Run(m.steps, q, in)
+		if err != nil {
+			return err
+		}
+		return read(m.steps, found)
 	})
-	return result, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/text"
@@ -268,5 +269,51 @@ func BenchmarkAggregate(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestStreamGroups checks that a stream has all groups, more and longer ones than a result in
+// memory, and that it holds their memory until it is released.
+func TestStreamGroups(t *testing.T) {
+	t.Parallel()
+	const records, elements = 260, 20
+	list := func(prefix string, record int) string {
+		all := make([]string, elements)
+		for i := range all {
+			all[i] = fmt.Sprint(prefix, record, "-", i)
+		}
+		return strings.Join(all, ",")
+	}
+	fields := []herb.Field{
+		{Name: "a", Type: herb.TypeList, Filterable: true}, {Name: "b", Type: herb.TypeList, Filterable: true}, {Name: "long", Type: herb.TypeText, Filterable: true},
+	}
+	var all []herb.Record
+	for i := range records {
+		all = append(all, herb.Record{list("a", i), list("b", i), fmt.Sprint(i) + strings.Repeat("x", 80<<10)})
+	}
+	r := openBuilt(t, fields, all, segment.Options{FS: unsynced{}})
+	for raw, rows := range map[string]int{"_by=a&_by=b": records * elements * elements, "_by=long&_measure=min:long&_measure=max:long": records} {
+		q, err := query.Split(raw).AggregateExport(fields)
+		must.NoError(t, err)
+		p := &listtest.Pacer{}
+		groups, err := r.StreamGroups(query.WithPacer(t.Context(), p), q)
+		must.NoError(t, err)
+		n, size := 0, 0
+		for row, err := range groups.Rows {
+			must.NoError(t, err)
+			for _, cell := range row.Cells() {
+				size += len(cell)
+			}
+			n++
+		}
+		if n != rows || groups.Len != rows || groups.Groups != rows {
+			t.Errorf("%s: %d of %d rows, %d groups; want %d", raw, n, groups.Len, groups.Groups, rows)
+		}
+		if rows > query.MaxGroupsReturned && p.Held == 0 || rows == records && size <= query.MaxAggregateBytes {
+			t.Errorf("%s: %d bytes reserved, %d bytes of texts", raw, p.Held, size)
+		}
+		if groups.Release(); p.Held != 0 {
+			t.Errorf("%s: %d bytes reserved after the release", raw, p.Held)
+		}
 	}
 }

@@ -89,7 +89,8 @@ func (r *Reader) open() (err error) {
 // union returns the segment as a union, which answers all kinds of requests.
 func (r *Reader) union() *Union { return &Union{Segments: []*Reader{r}} }
 
-// List, Stream, Facets, Grid, Aggregate and Types implement query.Source, as those of Union do.
+// List, Stream, Facets, Grid, Aggregate, StreamGroups and Types implement query.Source, as those of
+// Union do.
 func (r *Reader) List(ctx context.Context, q *query.Request) (query.Page, error) {
 	return r.union().List(ctx, q)
 }
@@ -104,6 +105,9 @@ func (r *Reader) Grid(ctx context.Context, q *query.GridRequest) (query.Grid, er
 }
 func (r *Reader) Aggregate(ctx context.Context, q *query.AggregateRequest) (query.Aggregate, error) {
 	return r.union().Aggregate(ctx, q)
+}
+func (r *Reader) StreamGroups(ctx context.Context, q *query.AggregateRequest) (query.GroupStream, error) {
+	return r.union().StreamGroups(ctx, q)
 }
 
 func (r *Reader) Types() ([]typed.Column, error) { return r.union().Types() }

@@ -52,6 +52,7 @@ func TestLimits(t *testing.T) {
 		{"values of a facet", []string{"schemas", "Facet", "properties", "values", "maxItems"}, query.MaxTop},
 		{"cells of a grid", []string{"schemas", "Grid", "properties", "data", "maxItems"}, query.MaxGridCells},
 		{"groups", []string{"parameters", "groupTop", "schema", "maximum"}, query.MaxGroupsReturned},
+		{"groups of a file", []string{"parameters", "exportedGroups", "schema", "maximum"}, query.MaxGroups},
 		{"default groups", []string{"parameters", "groupTop", "schema", "default"}, query.DefaultGroups},
 		{"offset of groups", []string{"parameters", "groupOffset", "schema", "maximum"}, query.MaxGroups},
 		{"returned groups", []string{"schemas", "Aggregate", "properties", "data", "maxItems"}, query.MaxGroupsReturned},

@@ -1,19 +1,23 @@
 package reading
 
 import (
+	"context"
+	"io"
+	"iter"
 	"net/http"
-	"slices"
+	"strconv"
 
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/export"
+	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
 // Aggregate sends the measures of groups of records as JSON.
 func (h *Handlers) Aggregate(w *response.Writer, r *http.Request) error {
-	view, req, err := h.openAggregate(w, r, response.ContentJSON)
+	view, req, err := h.openAggregate(w, r, response.ContentJSON, query.String.Aggregate)
 	if req == nil {
 		return err
 	}
@@ -32,46 +36,78 @@ func (h *Handlers) Aggregate(w *response.Writer, r *http.Request) error {
 	return w.SendJSON(r, query.NewAggregateResponse(req, found))
 }
 
-// AggregateCSV sends the same table as CSV.
+// AggregateCSV sends all groups of the same request as a CSV file, like Export.
 func (h *Handlers) AggregateCSV(w *response.Writer, r *http.Request) error {
-	contentType := export.CSV.ContentType()
-	view, req, err := h.openAggregate(w, r, contentType)
+	view, req, err := h.openAggregate(w, r, export.CSV.MediaType(), query.String.AggregateExport)
 	if req == nil {
 		return err
 	}
 	defer view.Release()
-	found, err := view.Aggregate(r.Context(), req)
+	releaseRow, err := w.Reserve(r.Context(), groupMemory(view.Dataset, req))
 	if err != nil {
 		return err
 	}
-	header, rows := req.Table(found)
-	buf := w.NewBuffer(r.Context())
-	defer buf.Free()
-	err = export.WriteTable(buf, header, slices.Values(rows))
-	if err != nil {
-		return err
+	defer releaseRow()
+	releaseGroups := func() {}
+	defer func() { releaseGroups() }()
+	name := view.Ref.Name + "-aggregate.csv"
+	if w.Route.Page {
+		name = "" // but the title of its chart
 	}
-	disposition := "attachment" // a page names the file by the title of its chart
-	if !w.Route.Page {
-		disposition += `; filename="` + view.Ref.Name + `-aggregate.csv"`
+	return h.sendFile(w, r, export.CSV, name, func(ctx context.Context) (writeFile, error) {
+		groups, err := view.StreamGroups(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		releaseGroups = groups.Release
+		w.Set("X-Total-Count", strconv.Itoa(groups.Groups))
+		return func(out io.Writer) (export.Summary, error) {
+			return export.WriteTable(out, req.Header(), groups.Len, cells(groups.Rows))
+		}, nil
+	})
+}
+
+// cells yields groups as rows of a table.
+func cells(rows iter.Seq2[query.GroupRow, error]) iter.Seq2[[]string, error] {
+	return func(yield func([]string, error) bool) {
+		for row, err := range rows {
+			if !yield(row.Cells(), err) {
+				return
+			}
+		}
 	}
-	w.Set("Content-Disposition", disposition)
-	w.Send(r, http.StatusOK, contentType, buf.Bytes())
-	return nil
+}
+
+// groupMemory returns about how many bytes an export of groups needs for the longest row, like
+// RecordMemory. Computed values are short.
+func groupMemory(d herb.Dataset, req *query.AggregateRequest) int {
+	const copies, inLane = 3, 256 << 10
+	longest := 0
+	for _, by := range req.By {
+		longest += longestValue(d, by.Field)
+	}
+	for _, m := range req.Measures[:req.Returned] {
+		if !m.Kind.IsComputed() {
+			longest += longestValue(d, m.Field)
+		}
+	}
+	return max(0, copies*longest-inLane)
 }
 
 // openAggregate opens the dataset and parses the request. Without an error, the request is nil if
 // the client has the response already; otherwise the caller must release the view.
-func (h *Handlers) openAggregate(w *response.Writer, r *http.Request, contentType string) (gate.DatasetView, *query.AggregateRequest, error) {
+func (h *Handlers) openAggregate(
+	w *response.Writer, r *http.Request, mediaType string, parse func(query.String, []herb.Field) (*query.AggregateRequest, error),
+) (gate.DatasetView, *query.AggregateRequest, error) {
 	view, err := h.gate.OpenDataset(w, r)
 	if err != nil {
 		return view, nil, err
 	}
-	req, err := view.Query.Aggregate(view.Fields)
-	if err == nil && req.Request.Typed && contentType != response.ContentJSON {
+	req, err := parse(view.Query, view.Fields)
+	if err == nil && req.Request.Typed && mediaType != response.ContentJSON {
 		err = query.ErrTyped("CSV")
 	}
-	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Request.Canonical(), view.Version, contentType)) {
+	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Request.Canonical(), view.Version, mediaType)) {
 		view.Release()
 		return view, nil, err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"herbarium/internal/changes"
 	"herbarium/internal/export"
-	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
 
@@ -45,19 +44,19 @@ func (h *Handlers) ExportChanges(w *response.Writer, r *http.Request, format exp
 		name := gate.RefOf(r).Name + "-changes." + string(format)
 		release := func() {}
 		defer func() { release() }()
-		return h.sendFile(w, r, format, name, func(ctx context.Context) (fields []herb.Field, s query.Stream, err error) {
+		return h.sendFile(w, r, format, name, func(ctx context.Context) (_ writeFile, err error) {
 			var selected *changes.Changes
 			if selected, release, err = selectChanges(ctx); err != nil {
 				release = func() {}
-				return nil, s, err
+				return nil, err
 			}
 			w.Set("X-Total-Count", strconv.Itoa(selected.Total()))
 			if format == export.CSV {
 				fields, err := selected.UpdateFields()
-				return fields, query.Stream{Total: selected.Total(), Records: selected.Updates(ctx)}, err
+				return recordsFile(format, fields, query.Stream{Total: selected.Total(), Records: selected.Updates(ctx)}), err
 			}
 			lines, err := withSummary(ctx, selected)
-			return nil, query.Stream{Total: selected.Total() + 1, Records: lines}, err
+			return recordsFile(format, nil, query.Stream{Total: selected.Total() + 1, Records: lines}), err
 		})
 	})
 }

@@ -56,20 +56,29 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 		return err
 	}
 	defer release()
-	return h.sendFile(w, r, format, format.FileName(view.Ref), func(ctx context.Context) (fields []herb.Field, s query.Stream, err error) {
-		if s, err = view.Stream(ctx, req); err != nil {
-			return nil, s, err
+	return h.sendFile(w, r, format, format.FileName(view.Ref), func(ctx context.Context) (writeFile, error) {
+		s, err := view.Stream(ctx, req)
+		if err != nil {
+			return nil, err
 		}
 		w.Set("X-Total-Count", strconv.Itoa(s.Total))
 		s = req.SelectStream(s, types)
-		return req.Fields(), s, format.Check(req.Fields(), s)
+		return recordsFile(format, req.Fields(), s), format.Check(req.Fields(), s)
 	})
 }
 
-// sendFile sends the records that open returns as a file, with its digests and the number of its
-// rows as trailers.
+// writeFile writes a file and returns its summary.
+type writeFile func(io.Writer) (export.Summary, error)
+
+// recordsFile returns a file of records.
+func recordsFile(format export.Format, fields []herb.Field, s query.Stream) writeFile {
+	return func(out io.Writer) (export.Summary, error) { return export.Write(out, format, fields, s) }
+}
+
+// sendFile sends the file that open returns, with its digests and the number of its rows as
+// trailers. A file without a name is named by the page that links to it.
 func (h *Handlers) sendFile(
-	w *response.Writer, r *http.Request, format export.Format, name string, open func(context.Context) ([]herb.Field, query.Stream, error),
+	w *response.Writer, r *http.Request, format export.Format, name string, open func(context.Context) (writeFile, error),
 ) (err error) {
 	ctx, firstByte, cancel, err := w.AdmitExport(r)
 	if err != nil {
@@ -81,13 +90,17 @@ func (h *Handlers) sendFile(
 			err = context.DeadlineExceeded
 		}
 	}()
-	fields, records, err := open(ctx)
+	write, err := open(ctx)
 	if err != nil {
 		return err
 	}
 	trailers := r.ProtoAtLeast(1, 1)
 	w.Set("Content-Type", format.ContentType())
-	w.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	disposition := "attachment"
+	if name != "" {
+		disposition += `; filename="` + name + `"`
+	}
+	w.Set("Content-Disposition", disposition)
 	if trailers {
 		w.Set("Trailer", exportTrailers)
 	}
@@ -101,7 +114,7 @@ func (h *Handlers) sendFile(
 	}
 	var sum export.Summary
 	err = body.Send(r, func(out io.Writer) (err error) {
-		sum, err = export.Write(out, format, fields, records)
+		sum, err = write(out)
 		return err
 	})
 	if err != nil || r.Method == http.MethodHead {
@@ -132,11 +145,17 @@ func RecordMemory(d herb.Dataset, req *query.Request) int {
 		}
 	}
 	for _, i := range req.Selected {
-		if i < len(d.Report.Columns) {
-			longest += d.Report.Columns[i].Longest
-		}
+		longest += longestValue(d, i)
 	}
 	return max(0, copies*longest-inLane)
+}
+
+// longestValue returns the length of the longest value of a field; 0 if it is not known.
+func longestValue(d herb.Dataset, field int) int {
+	if d.Report == nil || field < 0 || field >= len(d.Report.Columns) {
+		return 0
+	}
+	return d.Report.Columns[field].Longest
 }
 
 // typedMemory returns about how many bytes a response in typed JSON needs for its longest list: the

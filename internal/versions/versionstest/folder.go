@@ -113,3 +113,7 @@ func (StaticMutable) Grid(context.Context, *query.GridRequest) (query.Grid, erro
 func (StaticMutable) Aggregate(context.Context, *query.AggregateRequest) (query.Aggregate, error) {
 	return query.Aggregate{Total: 1}, nil
 }
+
+func (StaticMutable) StreamGroups(context.Context, *query.AggregateRequest) (query.GroupStream, error) {
+	return query.Aggregate{Total: 1}.Stream(), nil
+}

@@ -73,7 +73,7 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	defer release()
 	page.Head.SetListing(page.State, found.All.Total)
 	page.Pager = tables.NewPager(page.State, req.Meta(found.All.Total), 0)
-	page.setChart(p, r, v, answer, q.Call(page.State, *found))
+	page.setChart(p, r, v, answer, q, q.Call(page.State, *found))
 	page.Head.Preview = p.previewHref(v, page.State)
 	l := p.Shell(r, cmp.Or(page.State.Picture.Title, answer.Title)+": "+state.NewWords(page.State, found.All.Total).Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setPreview(&l, page.State, &page.Head, answer.Title)
@@ -132,12 +132,12 @@ func answerQuestion(ctx context.Context, v datasetView, s *state.State, q *chart
 	return charts.NewAnswer(s, q, all, paths), &all, release, nil
 }
 
-// setChart sets the chart and the API call for its values.
-func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, answer *charts.Answer, call query.Params) {
+// setChart sets the chart, and the API call and the file of its values.
+func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, answer *charts.Answer, q *charts.Question, call query.Params) {
 	base := p.DatasetPath(v.Ref)
 	page.Chart = &chartView{
 		Answer: answer, Heading: page.State.Picture.Title, FileName: herb.Clip(cmp.Or(page.State.Picture.Title, answer.Title), 120), Suggestions: charts.NewSuggestions(page.State, base+"/chart.svg", v.Version),
-		CSV: state.Join(base+"/aggregate.csv", call.Encode()), SVG: page.State.ImageHref(base + "/chart.svg"),
+		CSV: state.Join(base+"/aggregate.csv", q.FileCall(call).Encode()), SVG: page.State.ImageHref(base + "/chart.svg"),
 	}
 	if v.Access != herb.AccessKey {
 		page.Chart.Embed = embedHTML(strings.TrimSuffix(p.Origin(r), p.Base)+page.Chart.SVG, cmp.Or(page.Chart.Heading, answer.Title), page.State.Picture.WidthOr())

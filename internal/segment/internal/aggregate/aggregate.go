@@ -63,20 +63,28 @@ type Input struct {
 	Value func(part int, record uint32, field int) string
 }
 
-// Run computes the result of a request. It fails with herb.CodeInvalid if there are too many
-// groups.
-func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate, error) {
+// Result is the groups that a request returns, in its order. Their labels and values are computed
+// when they are read.
+type Result struct {
+	Total  int // records that match the filters and the search
+	Groups int // groups that meet query.AggregateRequest.Having
+	*aggregation
+	rows []group
+}
+
+// Run computes the groups of a request. It fails with herb.CodeInvalid if there are too many.
+func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (*Result, error) {
 	a := &aggregation{steps: st, request: q, input: in, dictionaries: map[int]*column.Dictionary{}, fields: map[int]*accumulator{}}
 	for _, p := range in.Parts {
 		a.total += p.matching()
 	}
 	if err := a.checkZone(); err != nil {
-		return query.Aggregate{}, err
+		return nil, err
 	}
 	for i, b := range q.By {
 		g, err := a.newGrouper(b)
 		if err != nil {
-			return query.Aggregate{}, err
+			return nil, err
 		}
 		a.groupers[i], a.selections[i] = g, newSelection(st, g, q.Labels[i])
 	}
@@ -88,29 +96,49 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (query.Aggregate,
 	}
 	groups, err := a.groups()
 	if err != nil {
-		return query.Aggregate{}, err
+		return nil, err
 	}
-	result := query.Aggregate{Total: a.total, Groups: len(groups)}
 	from := min(q.Offset, len(groups))
-	st.Reserve(bytesPerRow * max(0, min(q.Top, len(groups)-from)))
+	rows := a.page(groups, from, from+min(q.Top, len(groups)-from))
+	// The caller may read the rows slowly: what only finds groups is not held meanwhile.
+	a.table.dense, a.table.sparse, a.input.Parts = nil, nil, nil
+	a.positions, a.selections = [query.MaxBy][]uint32{}, [query.MaxBy]*selection{}
+	return &Result{a.total, len(groups), a, rows}, nil
+}
+
+// Len returns the number of rows.
+func (r *Result) Len() int { return len(r.rows) }
+
+// Row computes a row, and the length of its texts.
+func (r *Result) Row(i int) (row query.GroupRow, size int) {
+	g := r.rows[i]
+	row = query.GroupRow{By: make([]string, len(r.request.By)), Values: make([]string, r.request.Returned)}
+	for k := range row.By {
+		row.By[k] = r.label(g, k)
+		size += len(row.By[k])
+	}
+	for k := range row.Values {
+		row.Values[k] = r.value(k, g.id)
+		size += len(row.Values[k])
+	}
+	r.steps.Add(1)
+	return row, size
+}
+
+// Collect returns all rows. It fails with herb.CodeInvalid if their texts are too long.
+func (r *Result) Collect() (query.Aggregate, error) {
+	r.steps.Reserve(bytesPerRow * len(r.rows))
+	all := query.Aggregate{Total: r.Total, Groups: r.Groups}
 	size := 0
-	for _, g := range a.page(groups, from, min(from+q.Top, len(groups))) {
-		row := query.GroupRow{By: make([]string, len(q.By)), Values: make([]string, q.Returned)}
-		for i := range q.By {
-			row.By[i] = a.label(g, i)
-			size += len(row.By[i])
-		}
-		for i := range row.Values {
-			row.Values[i] = a.value(i, g.id)
-			size += len(row.Values[i])
-		}
-		if size > query.MaxAggregateBytes {
+	for i := range r.rows {
+		row, n := r.Row(i)
+		if size += n; size > query.MaxAggregateBytes {
 			return query.Aggregate{}, herb.Invalidf("the values of the result are larger than %s; return fewer groups with %s, or measures of shorter values",
 				herb.FormatBytes(query.MaxAggregateBytes), query.ParamTopGroups)
 		}
-		result.Rows = append(result.Rows, row)
+		all.Rows = append(all.Rows, row)
 	}
-	return result, nil
+	return all, nil
 }
 
 // bytesPerRow is the memory of a group of the result, without its texts.

@@ -97,6 +97,17 @@ func (s *Steps) Release() {
 	s.needed, s.reserved, s.release = 0, 0, nil
 }
 
+// Detach leaves the reserved memory to the caller, who must call release when it is no longer
+// needed. Release does not release it any more.
+func (s *Steps) Detach() (release func()) {
+	release = s.release
+	s.needed, s.reserved, s.release = 0, 0, nil
+	if release == nil {
+		return func() {}
+	}
+	return release
+}
+
 // Restart begins to measure the time of the next steps, after a pause in which the query did not
 // run.
 func (s *Steps) Restart() {

@@ -39,6 +39,9 @@ func (b *answerBuilder) note() (notes []string) {
 	if len(b.By) == 2 && b.Aggregates.Series.Groups > 1 && b.Question.Kind != kindTable {
 		notes = append(notes, b.seriesNote())
 	}
+	if b.Question.Kind == kindTable && b.Groups.Groups*max(1, b.Aggregates.Series.Groups) > query.MaxGroupsReturned {
+		notes = append(notes, "The API call returns up to "+herb.Count(query.MaxGroupsReturned)+" groups; the CSV file has all.")
+	}
 	return notes
 }
 

@@ -324,6 +324,15 @@ func (q *Question) Call(s *state.State, found Aggregates) query.Params {
 	return ps.With(rest...)
 }
 
+// FileCall returns the parameters of the CSV file with the values of an API call. The file of a
+// table has all groups, also if they are more than a response in JSON can have.
+func (q *Question) FileCall(call query.Params) query.Params {
+	if q.Kind == kindTable {
+		return call.Without(query.ParamTopGroups)
+	}
+	return call
+}
+
 // withLabels adds a parameter for each label of groups to return.
 func withLabels(ps query.Params, name string, labels []string) query.Params {
 	for _, label := range labels {

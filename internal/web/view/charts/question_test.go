@@ -439,6 +439,9 @@ func TestAnswer_allValues(t *testing.T) {
 	if len(a.Pivot.Rows) != 0 || a.Pivot.Prev == "" || a.Pivot.Next != "" {
 		t.Errorf("a page after the last is %+v", a.Pivot)
 	}
+	if got := readable(q.FileCall(q.Call(&state.State{}, Aggregates{}))); got != "_by=a&_by=b&_measure=count&_fill=zero" {
+		t.Errorf("file of all values is %s", got)
+	}
 	if got := readable(q.Call(&state.State{}, Aggregates{})); got != "_by=a&_by=b&_measure=count&_fill=zero&_top=100000" {
 		t.Errorf("the call for all values is %s", got)
 	}
