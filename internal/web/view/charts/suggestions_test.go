@@ -324,3 +324,63 @@ func TestByOf_log(t *testing.T) {
 		t.Errorf("a group leads to %s", got)
 	}
 }
+
+// TestNewSuggestions_scatter checks that the scatter plot of two numbers that correlate clearly is
+// suggested, and none of columns that number, locate or repeat.
+func TestNewSuggestions_scatter(t *testing.T) {
+	t.Parallel()
+	whole := func(x float64) string { return strconv.Itoa(int(x)) }
+	size := func(i int) float64 { return 10 + 30*noise(i) }
+	for name, tt := range map[string]struct {
+		columns []string
+		record  func(i int) herb.Record
+		want    string
+	}{
+		"correlated": {[]string{"weight number", "species text", "length number", "age number"}, func(i int) herb.Record {
+			return herb.Record{number(20*size(i) + 200*noise(i+1)), string(rune('a' + i%7)), number(size(i)), whole(90 * noise(i+7))}
+		}, "_by=weight&_by=length&_kind=scatter"},
+		"inverse, with gaps, and the result above": {[]string{"total number", "share number"}, func(i int) herb.Record {
+			if i%9 == 0 {
+				return herb.Record{"", number(size(i))}
+			}
+			return herb.Record{number(1e6/size(i) + 9e3*noise(i+1)), number(size(i))}
+		}, "_by=share&_by=total&_kind=scatter"},
+		"independent": {[]string{"a number", "b number"}, func(i int) herb.Record { return herb.Record{number(noise(i)), number(noise(i + 3))} }, ""},
+		"copies":      {[]string{"celsius number", "fahrenheit number"}, func(i int) herb.Record { return herb.Record{number(size(i)), number(32 + 1.8*size(i))} }, ""},
+		"row numbers and identifiers": {[]string{"n number", "station number", "employee_id number", "level number"}, func(i int) herb.Record {
+			return herb.Record{whole(float64(i + 1)), whole(1e6 + float64(17*i)), whole(float64(7 * i)), number(float64(i) + 90*noise(i))}
+		}, ""},
+		"coordinates": {[]string{"lat number", "lon number", "height number"}, func(i int) herb.Record {
+			return herb.Record{number(40 + .1*size(i)), number(10 + .1*size(i) + noise(i+1)), number(9*size(i) + 50*noise(i+2))}
+		}, ""},
+		"few values": {[]string{"stars number", "price number"}, func(i int) herb.Record { return herb.Record{whole(size(i) / 10), number(size(i) + noise(i+1))} }, ""},
+	} {
+		d := newTable(tt.columns, nil)
+		for i := range 300 {
+			d.records = append(d.records, tt.record(i))
+		}
+		d = newTable(tt.columns, d.records)
+		all, reads := columns.Read(&d.Dataset), 0
+		for range 2 {
+			err := all.ReadCorrelation(func() ([]herb.Record, error) { reads++; return d.records, nil })
+			if err != nil || reads > 1 {
+				t.Fatalf("%s: %d reads, %v", name, reads, err)
+			}
+		}
+		got := ""
+		if x, y, ok := all.Correlated(); ok {
+			got = readable(scatterQuestion(all, x, y))
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q is suggested, want %q", name, got, tt.want)
+		}
+		if tt.want == "" {
+			continue
+		}
+		s := &state.State{Dataset: all, Fields: d.Fields}
+		if suggested := NewSuggestions(s, "/p/chart.svg", "v1"); len(suggested) < 2 || !strings.HasSuffix(suggested[1].Href, tt.want) ||
+			!strings.Contains(suggested[1].Image, tt.want) {
+			t.Errorf("%s: the suggestions are %+v", name, suggested)
+		}
+	}
+}

@@ -27,7 +27,8 @@ type Columns struct {
 
 	Pinned []query.Params // questions of charts in the descriptor
 
-	scales scales
+	scales      scales
+	correlation correlation
 }
 
 // Dataset is a version with what its columns mean.
