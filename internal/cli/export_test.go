@@ -231,7 +231,7 @@ func TestExport_invalid(t *testing.T) {
 		{"no dataset", nil, 2, "expected one namespace/dataset"},
 		{"no name of a dataset", []string{"Catalog"}, 2, "namespace/dataset"},
 		{"unknown dataset", []string{"garden/catalogue"}, 1, `did you mean "garden/catalog"?`},
-		{"unknown format", []string{"garden/catalog", "--format", "xml"}, 2, "choose csv, ndjson or xlsx"},
+		{"unknown format", []string{"garden/catalog", "--format", "xml"}, 2, "choose csv, ndjson, xlsx or geojson"},
 		{"a name of another format", []string{"garden/catalog", "-o", filepath.Join(dir, "x.parquet")}, 2, "x.parquet: unsupported export format"},
 		{"page", []string{"garden/catalog", "--query", "page=2"}, 2, `"page" is given, but an export has no pages`},
 		{"unknown field", []string{"garden/catalog", "--query", "categori=tree"}, 2, `did you mean "category"?`},
@@ -358,5 +358,31 @@ func TestExplain_version(t *testing.T) {
 		if code, _, errOut := e.run(t, "export", "a/b", "--query", asked); code != want.code || !strings.Contains(errOut, want.message) {
 			t.Errorf("%s: exit code %d, %s", asked, code, errOut)
 		}
+	}
+}
+
+// TestExport_geoJSON publishes records with positions, exports them as GeoJSON, and publishes the
+// file: every field has the same values.
+func TestExport_geoJSON(t *testing.T) {
+	t.Parallel()
+	e, dir := newEnvironment(t), t.TempDir()
+	const source = "n,name,latitude,longitude\n1,Rose,52.5200,13.405\n2,\"a \"\"b\"\",\nc\",-90,180\n03,,90.0,-180\n4,nowhere,,\n"
+	file, again := filepath.Join(dir, "places.csv"), filepath.Join(dir, "places.geojson")
+	must.NoError(t, os.WriteFile(file, []byte(source), 0o600))
+	e.must(t, "publish", file, "--as", "geo/first")
+	e.must(t, "export", "geo/first", "-o", again)
+	e.must(t, "publish", again, "--as", "geo/second")
+	fields := "_fields=n,name,latitude,longitude"
+	if want, got := e.must(t, "export", "geo/first"), e.must(t, "export", "geo/second", "--query", fields); got != want {
+		t.Errorf("the records of the file (-source +file):\n%s", cmp.Diff(want, got))
+	}
+	features := e.must(t, "export", "geo/second", "--format", "geojson", "--query", fields)
+	if content, err := os.ReadFile(again); err != nil || features != string(content) {
+		t.Errorf("the file of the file (-first +second), %v:\n%s", err, cmp.Diff(string(content), features))
+	}
+	e.must(t, "publish", garden)
+	code, out, errOut := e.run(t, "export", "garden/catalog", "--format", "geojson")
+	if code != 2 || out != "" || !strings.Contains(errOut, "garden/catalog has no coordinates") {
+		t.Errorf("without coordinates: exit code %d, %s%s", code, out, errOut)
 	}
 }

@@ -106,10 +106,11 @@ func newExport(r *runner) *cobra.Command {
 	}
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "export NAMESPACE/DATASET",
-		Short: "Export all records of a dataset, or of a query, as CSV, NDJSON or XLSX",
+		Short: "Export all records of a dataset, or of a query, as CSV, NDJSON, XLSX or GeoJSON",
 		Long: `Write the whole result of a query, in its order. A query has the syntax of a listing URL, without page and per_page;
 _version=VERSION selects a stored version. Values are written byte for byte as published. The command reads the data folder
 directly, whether a server is running or not. All records come from one version, even if another one is published meanwhile.
+GeoJSON needs coordinates: fields that say where a record is.
 
 With --output, the file is created only when it is complete, and not at all if the export fails.`,
 		Example: `  herbarium export garden/catalog > catalog.csv
@@ -149,7 +150,7 @@ func exportFormat(format, file string) (export.Format, error) {
 
 func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery string, f export.Format, w io.Writer) error {
 	return withListing(ctx, d, ref, rawQuery, query.String.Export, func(view library.View, req *query.Request) error {
-		if err := f.CheckRequest(req); err != nil {
+		if err := f.CheckRequest(&view.Dataset, req); err != nil {
 			return usage(err)
 		}
 		types, err := req.Types(view)
@@ -160,15 +161,19 @@ func (r *runner) export(ctx context.Context, d *app.Data, ref herb.Ref, rawQuery
 		if err != nil {
 			return err
 		}
-		if err := f.Check(req.Fields(), req.SelectStream(stream, types)); err != nil {
+		selected, err := f.Select(&view.Dataset, req, types, stream)
+		if err != nil {
+			return err
+		}
+		if err := f.Check(req.Fields(), selected); err != nil {
 			return err
 		}
 		if !telemetry.IsTerminal(w) { // on a terminal the records show the progress
 			display := r.newProgress(ref.String())
 			defer display.end()
-			stream = display.records("exporting", stream)
+			selected = display.records("exporting", selected)
 		}
-		sum, err := export.Write(w, f, req.Fields(), req.SelectStream(stream, types))
+		sum, err := export.Write(w, f, req.Fields(), selected)
 		if err != nil {
 			return fmt.Errorf("exporting %s: %w", ref, err)
 		}

@@ -93,7 +93,7 @@ func startServer(t *testing.T) (server *programtest.Server, key string) {
 	must.NoError(t, os.Mkdir(folder, 0o755))
 	writeFile(t, filepath.Join(folder, "fields.csv"), hostileFields())
 	writeFile(t, filepath.Join(folder, "a-b.csv"), "x-y\n1\n2\n")
-	writeFile(t, filepath.Join(folder, "a_b.csv"), "x_y\n1\n2\n")
+	writeFile(t, filepath.Join(folder, "a_b.csv"), "x_y,latitude,longitude\n1,52.5,13.40\n2,,\n")
 	settings := []string{"HERBARIUM_DATA=" + filepath.Join(t.TempDir(), "data")}
 	server, err := programtest.Start(t.Context(), programtest.Options{Program: program, Args: []string{folder, "../../examples/garden"}, Settings: settings})
 	must.NoError(t, err)

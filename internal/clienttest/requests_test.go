@@ -111,6 +111,7 @@ func plainRequests(plant int) map[string]plainRequest {
 		"exportCSV":                  {target: catalog + "/data.csv" + file, format: asText},
 		"exportNDJSON":               {target: catalog + "/data.ndjson" + file, format: asText},
 		"exportXLSX":                 {target: catalog + "/data.xlsx" + file, format: asBase64},
+		"exportGeoJSON":              {target: hostile + "/a_b/data.geojson?sort=-x_y"},
 		"getParquet":                 {target: catalog + "/data.parquet", format: asBase64},
 		"getRecord":                  {literal: map[string]any{"id": id, "name": "Dog rose", "tag": "shrub"}},
 		"countValues":                {target: catalog + "/facets" + counts},

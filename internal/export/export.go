@@ -1,5 +1,6 @@
 // Package export writes complete results as files: CSV and XLSX for spreadsheets, NDJSON for
-// programs. It streams the records of an engine; memory use does not depend on their number.
+// programs, GeoJSON for maps. It streams the records of an engine; memory use does not depend on
+// their number.
 //
 // # CSV
 //
@@ -20,6 +21,12 @@
 // A workbook with one sheet, whose first row contains the field names. Values of number fields in
 // plain notation with at most 15 digits are numbers, and dates that a cell can hold exactly are
 // dates. All other values are text, so that leading zeros and long numbers remain as published.
+//
+// # GeoJSON
+//
+// A FeatureCollection as specified by RFC 7946, with one feature per line. Its properties are the
+// same object as a line of NDJSON, its geometry is where the record is, and its id is the value of
+// the primary key.
 package export
 
 import (
@@ -39,6 +46,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/typed"
 )
 
 // Format is a file format, named as the extension of its files.
@@ -46,13 +54,19 @@ type Format string
 
 // Supported formats.
 const (
-	CSV    Format = "csv"
-	NDJSON Format = "ndjson"
-	XLSX   Format = "xlsx"
+	CSV     Format = "csv"
+	NDJSON  Format = "ndjson"
+	XLSX    Format = "xlsx"
+	GeoJSON Format = "geojson"
 )
 
 // Formats returns all formats.
-func Formats() []Format { return []Format{CSV, NDJSON, XLSX} }
+func Formats() []Format { return []Format{CSV, NDJSON, XLSX, GeoJSON} }
+
+// FormatsOf returns the formats of the files of a dataset.
+func FormatsOf(d *herb.Dataset) []Format {
+	return slices.DeleteFunc(Formats(), func(f Format) bool { return f == GeoJSON && !d.HasCoordinates() })
+}
 
 // List joins the names of all formats, each after a prefix, with an "or".
 func List(prefix string) string {
@@ -65,11 +79,18 @@ func List(prefix string) string {
 }
 
 // Label returns the name of the format on pages.
-func (f Format) Label() string { return strings.ToUpper(string(f)) }
+func (f Format) Label() string {
+	if f == GeoJSON {
+		return "GeoJSON"
+	}
+	return strings.ToUpper(string(f))
+}
 
 // Purpose says what files of the format are good for, on pages.
 func (f Format) Purpose() string {
-	return map[Format]string{CSV: "for spreadsheets and scripts", NDJSON: "one JSON object per line", XLSX: "for Excel"}[f]
+	return map[Format]string{
+		CSV: "for spreadsheets and scripts", NDJSON: "one JSON object per line", XLSX: "for Excel", GeoJSON: "for maps, such as QGIS",
+	}[f]
 }
 
 // FormatOf returns the format of a file by its extension; ok is false if it has another one.
@@ -101,6 +122,8 @@ func (f Format) MediaType() string {
 		return "application/x-ndjson"
 	case XLSX:
 		return "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	case GeoJSON:
+		return "application/geo+json"
 	}
 	return ""
 }
@@ -126,12 +149,25 @@ func (f Format) Check(fields []herb.Field, s query.Stream) error {
 }
 
 // CheckRequest returns an error with herb.CodeInvalid if a file of the format cannot contain what a
-// request asks for.
-func (f Format) CheckRequest(r *query.Request) error {
-	if r.Typed && f != NDJSON {
+// request for records of a dataset asks for.
+func (f Format) CheckRequest(d *herb.Dataset, r *query.Request) error {
+	if r.Typed && f != NDJSON && f != GeoJSON {
 		return query.ErrTyped(f.Label())
 	}
-	return nil
+	if f != GeoJSON {
+		return nil
+	}
+	_, err := geometryReader(d, r)
+	return err
+}
+
+// Select returns what a file of the format contains for each record of a stream: its selected
+// fields, or a feature with them. types is the result of Request.Types.
+func (f Format) Select(d *herb.Dataset, r *query.Request, types []typed.Column, s query.Stream) (query.Stream, error) {
+	if f != GeoJSON {
+		return r.SelectStream(s, types), nil
+	}
+	return selectFeatures(d, r, types, s)
 }
 
 // FileName returns the suggested file name for a dataset.
@@ -149,8 +185,9 @@ func Digest(h hash.Hash) string {
 	return "sha-256=:" + base64.StdEncoding.EncodeToString(h.Sum(nil)) + ":"
 }
 
-// Write writes all records of a stream. It fails if their number differs from the total of the
-// stream, so that a truncated result is never taken for a complete one.
+// Write writes all records of a stream, which is the result of Format.Select. It fails if their
+// number differs from the total of the stream, so that a truncated result is never taken for a
+// complete one.
 func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary, error) {
 	sent := &summingWriter{w: w, hash: sha256.New()}
 	out := bufio.NewWriterSize(sent, 64<<10)
@@ -166,6 +203,9 @@ func Write(w io.Writer, f Format, fields []herb.Field, s query.Stream) (Summary,
 			_, _ = out.Write(rec)
 			return out.WriteByte('\n')
 		}
+	case GeoJSON:
+		c := collectionWriter{out: out}
+		record, finish = c.feature, c.close
 	case XLSX:
 		sheet, err := newSheetWriter(out, fields)
 		if err != nil {

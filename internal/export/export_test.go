@@ -306,7 +306,7 @@ func TestParseFormat(t *testing.T) {
 			t.Errorf("%s: %q, %v", f, got, err)
 		}
 	}
-	if _, err := export.ParseFormat("xml"); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "csv, ndjson or xlsx") {
+	if _, err := export.ParseFormat("xml"); herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), "csv, ndjson, xlsx or geojson") {
 		t.Errorf("got %v", err)
 	}
 }

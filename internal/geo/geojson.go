@@ -9,15 +9,16 @@ import (
 
 // jsonReader reads a geometry as GeoJSON. The text is valid JSON.
 type jsonReader struct {
-	text   string
-	at     int
-	extent extent
-	first  string // type of the outermost geometry
+	shape
+
+	text string
+	at   int
 }
 
-// readGeoJSON reads a geometry. ok is false if the text is not one.
-func readGeoJSON(s string) (r jsonReader, ok bool) {
-	r = jsonReader{text: s, extent: newExtent()}
+// readGeoJSON reads a geometry. ok is false if the text is not one. The geometry is written without
+// other members.
+func readGeoJSON(s string, to shape) (r jsonReader, ok bool) {
+	r = jsonReader{shape: to, text: s}
 	r.blanks()
 	if r.at == len(s) || s[r.at] != '{' || !strings.Contains(s, `"type"`) || !json.Valid([]byte(s)) {
 		return r, false
@@ -89,6 +90,9 @@ func (r *jsonReader) geometry(nesting int) bool {
 		return false
 	}
 	kind, depth, ok := "", -2, true
+	start := len(r.out)
+	r.put("{")
+	r.beginGeometry()
 	for first := true; !r.has('}'); first = false {
 		if !first {
 			r.has(',')
@@ -100,36 +104,36 @@ func (r *jsonReader) geometry(nesting int) bool {
 		case name == "type" && r.text[r.at] == '"':
 			kind = r.string()
 		case name == "coordinates" && r.text[r.at] == '[' && depth == -2:
+			r.put(`"coordinates":`)
 			if depth, ok = r.coordinates(0); !ok {
 				return false
 			}
 		case name == "geometries" && r.text[r.at] == '[' && depth == -2:
 			depth = -1
 			r.at++
+			r.put(`"geometries":[`)
 			for first := true; !r.has(']'); first = false {
 				if !first {
 					r.has(',')
+					r.put(",")
 				}
 				if r.blanks(); !r.geometry(nesting + 1) {
 					return false
 				}
 			}
+			r.put("]")
 		default:
 			r.skip()
 		}
 	}
-	i := slices.IndexFunc(geometryTypes, func(t struct {
-		word, name string
-		depth      int
-	}) bool {
-		return t.name == kind
-	})
+	i := slices.IndexFunc(geometryTypes, func(t geometryType) bool { return t.name == kind })
 	if i < 0 || depth == -2 {
 		return false
 	}
-	if nesting == 0 {
-		r.first = geometryTypes[i].word
+	if r.put("}"); r.write {
+		r.out = slices.Insert(r.out, start+1, []byte(`"type":"`+kind+`",`)...)
 	}
+	r.endGeometry(geometryTypes[i])
 	return depth == geometryTypes[i].depth || depth == emptyDepth
 }
 
@@ -145,10 +149,13 @@ func (r *jsonReader) coordinates(nesting int) (depth int, ok bool) {
 	if r.blanks(); r.text[r.at] != '[' && r.text[r.at] != ']' {
 		return 0, r.position()
 	}
+	r.put("[")
+	r.beginList()
 	depth = emptyDepth
 	for first := true; !r.has(']'); first = false {
 		if !first {
 			r.has(',')
+			r.put(",")
 		}
 		inner, ok := r.coordinates(nesting + 1)
 		if !ok || depth != emptyDepth && inner != emptyDepth && depth != inner+1 {
@@ -158,12 +165,21 @@ func (r *jsonReader) coordinates(nesting int) (depth int, ok bool) {
 			depth = inner + 1
 		}
 	}
+	r.put("]")
+	switch depth {
+	case 1:
+		r.endList()
+	case emptyDepth:
+		r.invalid = true // RFC 7946 has no empty points, lines and areas
+	}
 	return depth, true
 }
 
-// position reads the numbers of a position and the end of its array.
+// position reads the numbers of a position and the end of its array. What follows the height is not
+// written.
 func (r *jsonReader) position() bool {
-	var xy [2]float64
+	var p [3]float64
+	r.put("[")
 	n := 0
 	for ; !r.has(']'); n++ {
 		if n > 0 {
@@ -177,17 +193,21 @@ func (r *jsonReader) position() bool {
 		if from == r.at {
 			return false
 		}
-		if n < len(xy) {
-			v, err := strconv.ParseFloat(r.text[from:r.at], 64)
-			if err != nil {
+		if n < len(p) {
+			digits := r.text[from:r.at]
+			v, err := strconv.ParseFloat(digits, 64)
+			if err != nil && n < 2 {
 				return false
 			}
-			xy[n] = v
+			r.invalid = r.invalid || err != nil
+			p[n] = v
+			r.putNumber(n, digits, v)
 		}
 	}
-	if n < len(xy) {
+	r.put("]")
+	if n < 2 {
 		return false
 	}
-	r.extent.add(xy[0], xy[1])
+	r.addPosition(p)
 	return true
 }

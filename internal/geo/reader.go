@@ -59,13 +59,9 @@ func PointOf(notation herb.CoordinatesNotation, value string) Point {
 		return None
 	}
 	switch notation {
-	case herb.NotationWKT:
-		if r, ok := readWKT(value, false); ok {
-			return r.extent.center()
-		}
-	case herb.NotationGeoJSON:
-		if r, ok := readGeoJSON(value); ok {
-			return r.extent.center()
+	case herb.NotationWKT, herb.NotationGeoJSON:
+		if s, ok := readShape(notation, value, newShape()); ok {
+			return s.extent.center()
 		}
 	default:
 		if first, second, ok := cutPair(value); ok {

@@ -6,12 +6,14 @@ import (
 	"strings"
 )
 
-// geometryTypes has the types of geometries: the words of well-known text, and the names of GeoJSON
-// with the depth of their arrays of coordinates.
-var geometryTypes = []struct {
+// geometryType is a type of geometries: its word in well-known text, and its name in GeoJSON with
+// the depth of its arrays of coordinates.
+type geometryType struct {
 	word, name string
 	depth      int // of the arrays around a position; -1: a collection
-}{
+}
+
+var geometryTypes = []geometryType{
 	{"POINT", "Point", 0}, {"LINESTRING", "LineString", 1}, {"POLYGON", "Polygon", 2}, {"MULTIPOINT", "MultiPoint", 1},
 	{"MULTILINESTRING", "MultiLineString", 2}, {"MULTIPOLYGON", "MultiPolygon", 3}, {"GEOMETRYCOLLECTION", "GeometryCollection", -1},
 }
@@ -19,20 +21,17 @@ var geometryTypes = []struct {
 // maxNesting is the number of geometry collections within each other.
 const maxNesting = 8
 
-// wktReader reads a geometry as well-known text. It is the only reader of that notation: it finds
-// the extent of a geometry and, on request, writes it as GeoJSON.
+// wktReader reads a geometry as well-known text. It is the only reader of that notation.
 type wktReader struct {
-	text   string
-	at     int
-	extent extent
-	first  string // word of the outermost type
-	out    []byte
-	write  bool
+	shape
+
+	text string
+	at   int
 }
 
 // readWKT reads a geometry. ok is false if the text is not one.
-func readWKT(s string, write bool) (r wktReader, ok bool) {
-	r = wktReader{text: s, extent: newExtent(), write: write}
+func readWKT(s string, to shape) (r wktReader, ok bool) {
+	r = wktReader{shape: to, text: s}
 	if srid, rest, found := strings.Cut(s, ";"); found && len(srid) < 16 && hasPrefixFold(srid, "SRID=") {
 		r.at = len(s) - len(rest)
 	}
@@ -43,12 +42,6 @@ func readWKT(s string, write bool) (r wktReader, ok bool) {
 
 func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
-}
-
-func (r *wktReader) put(s string) {
-	if r.write {
-		r.out = append(r.out, s...)
-	}
 }
 
 func (r *wktReader) blanks() {
@@ -97,9 +90,6 @@ func (r *wktReader) geometry(nesting int) bool {
 		return false
 	}
 	t := geometryTypes[i]
-	if r.first == "" {
-		r.first = t.word
-	}
 	isEmpty := false
 	for next := strings.ToUpper(r.word()); next != ""; next = strings.ToUpper(r.word()) {
 		switch {
@@ -119,6 +109,7 @@ func (r *wktReader) geometry(nesting int) bool {
 	r.put(`"` + list + `":`)
 	switch {
 	case isEmpty:
+		r.invalid = true // RFC 7946 has no empty points, lines and areas
 		r.put("[]}")
 		return true
 	case t.depth < 0:
@@ -130,9 +121,11 @@ func (r *wktReader) geometry(nesting int) bool {
 			return false
 		}
 	default:
-		if !r.positions(t.depth, t.word == "MULTIPOINT", dimensions) {
+		r.beginGeometry()
+		if !r.lists(t.depth, t.word == "MULTIPOINT", dimensions) {
 			return false
 		}
+		r.endGeometry(t)
 	}
 	r.put("}")
 	return true
@@ -168,71 +161,61 @@ func (r *wktReader) list(item func() bool) bool {
 	}
 }
 
-// positions reads nested lists of positions. Those of a MULTIPOINT may be in parentheses.
-func (r *wktReader) positions(depth int, enclosed bool, dimensions string) bool {
+// lists reads nested lists of positions. Those of a MULTIPOINT may be in parentheses.
+func (r *wktReader) lists(depth int, enclosed bool, dimensions string) bool {
+	if depth > 1 {
+		return r.list(func() bool { return r.lists(depth-1, enclosed, dimensions) })
+	}
+	r.beginList()
+	defer r.endList()
 	return r.list(func() bool {
-		switch {
-		case depth > 1:
-			return r.positions(depth-1, enclosed, dimensions)
-		case enclosed && r.has('('):
+		if enclosed && r.has('(') {
 			return r.position(dimensions) && r.has(')')
 		}
 		return r.position(dimensions)
 	})
 }
 
-// position reads two to four numbers.
+// position reads two to four numbers. The third one is the height unless it is a measure, which
+// GeoJSON does not have.
 func (r *wktReader) position(dimensions string) bool {
-	var xy [2]float64
+	var p [3]float64
 	r.put("[")
 	n := 0
 	for ; n < 4; n++ {
-		v, ok := r.number(n > 0, n < 2 || n == 2 && dimensions != "M") // GeoJSON has no measures
+		digits, v, ok := r.number()
 		if !ok {
 			break
 		}
-		if n < 2 {
-			xy[n] = v
+		if n < 2 || n == 2 && dimensions != "M" {
+			p[n] = v
+			r.putNumber(n, digits, v)
 		}
 	}
 	r.put("]")
 	if n < 2 {
 		return false
 	}
-	r.extent.add(xy[0], xy[1])
+	r.addPosition(p)
 	return true
 }
 
-func (r *wktReader) number(separate, written bool) (v float64, ok bool) {
+func (r *wktReader) number() (digits string, v float64, ok bool) {
 	r.blanks()
 	from := r.at
 	for r.at < len(r.text) && strings.IndexByte("+-.0123456789eE", r.text[r.at]) >= 0 {
 		r.at++
 	}
 	if from == r.at {
-		return 0, false
+		return "", 0, false
 	}
-	digits := r.text[from:r.at]
+	digits = r.text[from:r.at]
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		r.at = len(r.text) + 1 // no geometry
-		return 0, false
+		return "", 0, false
 	}
-	if r.write && written {
-		if separate {
-			r.out = append(r.out, ',')
-		}
-		r.out = appendJSONNumber(r.out, digits, v)
-	}
-	return v, true
-}
-
-// appendJSONNumber appends a number as it was written, if JSON permits that.
-func appendJSONNumber(dst []byte, digits string, v float64) []byte {
-	if isJSONNumber(digits) {
-		return append(dst, digits...)
-	}
-	return strconv.AppendFloat(dst, v, 'f', -1, 64)
+	return digits, v, true
 }
 
 // isJSONNumber reports whether a text is a number of JSON without an exponent.

@@ -46,6 +46,11 @@ func (c Coordinates) Names() []string {
 	return []string{c.Latitude, c.Longitude}
 }
 
+// HasCoordinates reports whether some fields say where the records are.
+func (d *Dataset) HasCoordinates() bool {
+	return len(d.Coordinates) > 0 || d.Report != nil && len(d.Report.Coordinates) > 0
+}
+
 // HasGeometries reports whether values may be lines and areas, not only points.
 func (c Coordinates) HasGeometries() bool {
 	return c.Notation == NotationWKT || c.Notation == NotationGeoJSON

@@ -84,7 +84,7 @@ func TestTyped_invalid(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	s.library.put(measurements())
-	const path, formats = "/api/v1/lab/measures", `"_typed" applies to JSON and NDJSON, whose values have types; leave it out for `
+	const path, formats = "/api/v1/lab/measures", `"_typed" applies to JSON, NDJSON and GeoJSON, whose values have types; leave it out for `
 	s.checkRejections(t, []rejection{
 		{"", path + "/data?_typed=1", 400, `_typed is "1"; it must be true or false`},
 		{"", path + "/data/1?_typed=yes", 400, `_typed is "yes"; it must be true or false`},

@@ -21,7 +21,7 @@ func ParseTyped(ps Params) (bool, error) {
 
 // ErrTyped returns the error of a request with ParamTyped for a format without types.
 func ErrTyped(format string) error {
-	return herb.Invalidf("%q applies to JSON and NDJSON, whose values have types; leave it out for %s", ParamTyped, format)
+	return herb.Invalidf("%q applies to JSON, NDJSON and GeoJSON, whose values have types; leave it out for %s", ParamTyped, format)
 }
 
 // Types returns the types of the values that the request returns; nil if they are texts as written.
@@ -144,15 +144,25 @@ func (s *Selector) typedValue(position int, encoded []byte) ([]byte, error) {
 	if column.Kind == typed.Text && !field.Type.IsScalar() && len(encoded) > len(`""`) {
 		return encoded, nil // may be large
 	}
-	value := string(encoded[1 : len(encoded)-1])
-	if bytes.IndexByte(encoded, '\\') >= 0 {
-		if err := json.Unmarshal(encoded, &value); err != nil {
-			return nil, err
-		}
+	value, err := unquote(encoded)
+	if err != nil {
+		return nil, err
 	}
 	s.literal = column.AppendJSON(s.literal[:0], field, value)
 	return s.literal, nil
 }
+
+// unquote returns what a JSON string contains.
+func unquote(encoded []byte) (text string, err error) {
+	if len(encoded) < len(`""`) || bytes.IndexByte(encoded, '\\') >= 0 {
+		err = json.Unmarshal(encoded, &text)
+		return text, err
+	}
+	return string(encoded[1 : len(encoded)-1]), nil
+}
+
+// MemberText returns the value of a member of a record.
+func MemberText(member []byte) (string, error) { return unquote(memberValue(member)) }
 
 // AppendMembers appends the members of a record with a number of fields, each as "name":"value".
 func AppendMembers(dst [][]byte, record []byte, fields int) ([][]byte, error) {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
@@ -51,6 +52,20 @@ func TestMap(t *testing.T) {
 		if len(all(m, tag("path", "l1"))) != 1 {
 			t.Errorf("%s: no cells", tt.query)
 		}
+	}
+	for q, want := range map[string]string{"": "", "?_map=end_lat&sort=name": "?sort=name&_coordinates=end_lat", "?_map=end_lat&_bbox=0,0,20,90": "?_bbox=0%2C0%2C20%2C90", "?_map=name": ""} {
+		menu := one(t, s.page(t, path+q, 200), tag("details", "download"))
+		i := slices.IndexFunc(all(menu, tag("a", "")), func(a *html.Node) bool { return words(a) == "GeoJSON" })
+		if i < 0 {
+			t.Fatalf("the menu of %s has no GeoJSON", q)
+		}
+		href := attr(all(menu, tag("a", ""))[i], "href")
+		if r := s.get(t, href); href != "/datasets/geo/trips/data.geojson"+want || r.status != 200 || r.header.Get("Content-Type") != "application/geo+json" {
+			t.Errorf("%s: the link %s gives %d", q, href, r.status)
+		}
+	}
+	if doc := words(s.page(t, "/datasets/geo/trips/api", 200)); !strings.Contains(doc, "application/geo+json (GeoJSON)") {
+		t.Error("the page about the API does not list GeoJSON")
 	}
 	record := s.page(t, path+"?_record=2&start_lat%5Bgte%5D=48", 200)
 	if got := words(one(t, record, has("id", "record-title"))); got != "b" {

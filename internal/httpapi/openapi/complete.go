@@ -19,11 +19,14 @@ import (
 // times as large with them.
 func (doc *document) addOwnOperations(d *herb.Dataset, name string) error {
 	url, title := "/api/v1/"+d.Ref.String(), cmp.Or(d.Title, d.Ref.String())
-	for _, f := range export.Formats() {
+	for _, f := range export.FormatsOf(d) {
 		format := string(f)
 		op := doc.Paths[listPath+"."+format]["get"].forDataset(d, format+"_"+name, "Export "+title+" as "+f.Label())
-		if f == export.NDJSON {
+		switch f {
+		case export.NDJSON:
 			op.Description = "Each line is an object of the schema `Record_" + name + "`. " + op.Description
+		case export.GeoJSON:
+			op.Description = "The properties are objects of the schema `Record_" + name + "`. " + op.Description
 		}
 		doc.restrictFields(&op, d)
 		if len(d.Fields) <= maxListed {

@@ -63,7 +63,7 @@ func sortKeys(d *herb.Dataset) (keys []string) {
 	for _, name := range fieldNames(d, func(f herb.Field) bool { return f.Sortable }) {
 		keys = append(keys, name, "-"+name)
 	}
-	if d.Report != nil && len(d.Report.Coordinates) > 0 || len(d.Coordinates) > 0 {
+	if d.HasCoordinates() {
 		keys = append(keys, query.SortDistance, "-"+query.SortDistance)
 	}
 	return keys

@@ -42,7 +42,7 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 	}
 	req, err := view.Query.Export(view.Fields, view.Order)
 	if err == nil {
-		err = format.CheckRequest(req)
+		err = format.CheckRequest(&view.Dataset, req)
 	}
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), view.Version, format.MediaType())) {
 		return err
@@ -51,7 +51,7 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 	if err != nil {
 		return err
 	}
-	release, err := w.Reserve(r.Context(), RecordMemory(view.Dataset, req)+typedMemory(view.Dataset, req))
+	release, err := w.Reserve(r.Context(), RecordMemory(view.Dataset, req)+typedMemory(view.Dataset, req)+geometryMemory(view.Dataset, format))
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,9 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 			return nil, err
 		}
 		w.Set("X-Total-Count", strconv.Itoa(s.Total))
-		s = req.SelectStream(s, types)
+		if s, err = format.Select(&view.Dataset, req, types, s); err != nil {
+			return nil, err
+		}
 		return recordsFile(format, req.Fields(), s), format.Check(req.Fields(), s)
 	})
 }
@@ -169,6 +171,22 @@ func typedMemory(d herb.Dataset, req *query.Request) int {
 	for _, f := range req.Fields() {
 		i := herb.FieldIndex(d.Fields, f.Name)
 		if f.Type == herb.TypeList && i >= 0 && i < len(d.Report.Columns) {
+			longest = max(longest, d.Report.Columns[i].Longest)
+		}
+	}
+	return max(0, copies*longest-inLane)
+}
+
+// geometryMemory returns about how many bytes a file with geometries needs for its longest one: the
+// value, and the geometry that is written. The lane accounts for short ones.
+func geometryMemory(d herb.Dataset, format export.Format) int {
+	const copies, inLane = 12, 256 << 10
+	if d.Report == nil || format != export.GeoJSON {
+		return 0
+	}
+	longest := 0
+	for _, c := range d.Coordinates {
+		if i := herb.FieldIndex(d.Fields, c.Field); i >= 0 && i < len(d.Report.Columns) {
 			longest = max(longest, d.Report.Columns[i].Longest)
 		}
 	}

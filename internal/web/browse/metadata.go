@@ -111,6 +111,9 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 			distribution("csv", "CSV, all rows", page+"/data.csv", "text/csv"),
 		},
 	}
+	if d.HasCoordinates() && d.Access != herb.AccessKey {
+		n["dcat:distribution"] = append(n["dcat:distribution"].([]node), distribution("geojson", "GeoJSON, all rows", page+"/data.geojson", "application/geo+json"))
+	}
 	if d.Version != "" {
 		n["dcat:version"] = d.Version
 	}

@@ -183,16 +183,22 @@ func podDataset(origin string, d *herb.Dataset) node {
 	if len(keywords) == 0 {
 		keywords = []string{d.Namespace} // one is required
 	}
+	files := []node{
+		{"@type": "dcat:Distribution", "title": "CSV, all rows", "downloadURL": data + ".csv", "mediaType": "text/csv", "format": "CSV"},
+		{"@type": "dcat:Distribution", "title": "JSON, in pages", "accessURL": data, "format": "API"},
+	}
+	if d.HasCoordinates() {
+		files = append(files, node{
+			"@type": "dcat:Distribution", "title": "GeoJSON, all rows", "downloadURL": data + ".geojson", "mediaType": "application/geo+json", "format": "GeoJSON",
+		})
+	}
 	n := node{
 		"@type": "dcat:Dataset", "identifier": page, "accessLevel": "public", "landingPage": page,
 		"title": format.PlainText(datasets.Title(d)), "description": format.PlainText(datasets.Describe(d)), "keyword": keywords,
 		"modified":     d.Published.UTC().Format(time.RFC3339),
 		"publisher":    node{"@type": "org:Organization", "name": publisher.Name},
 		"contactPoint": node{"@type": "vcard:Contact", "fn": contact.Name, "hasEmail": "mailto:" + contact.Email},
-		"distribution": []node{
-			{"@type": "dcat:Distribution", "title": "CSV, all rows", "downloadURL": data + ".csv", "mediaType": "text/csv", "format": "CSV"},
-			{"@type": "dcat:Distribution", "title": "JSON, in pages", "accessURL": data, "format": "API"},
-		},
+		"distribution": files,
 	}
 	if l := about.License(); l != nil {
 		if address := datasets.LicenseAddress(l); address != "" {
@@ -212,6 +218,9 @@ func (p *Pages) describedBy(w *httpapi.Page, v datasetView) {
 	links := []string{w.Header().Get("Link"),
 		"<" + page + croissantFile + `>; rel="describedby"; type="application/ld+json"; profile="` + croissantVersion + `"`,
 		"<" + p.Base + site.PathAPI + v.Ref.String() + `/data.csv>; rel="item"; type="text/csv"`,
+	}
+	if v.HasCoordinates() {
+		links = append(links, "<"+p.Base+site.PathAPI+v.Ref.String()+`/data.geojson>; rel="item"; type="application/geo+json"`)
 	}
 	if l := datasets.ReadDescriptor(&v.Dataset).License(); l != nil {
 		if address := datasets.LicenseAddress(l); address != "" && !strings.ContainsAny(address, "<>\" ,;") {

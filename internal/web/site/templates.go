@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/format"
@@ -22,7 +21,7 @@ func (p *Site) parseTemplates() map[string]*template.Template {
 	constant := func(s string) func() string { return func() string { return s } }
 	funcs := template.FuncMap{
 		"asset": p.assets().path, "cataloguehref": p.CatalogueHref, "base": constant(p.Base), "sitename": constant(Name), "version": constant(p.Opts.Version),
-		"age": func(t time.Time) string { return format.Age(time.Now(), t) }, "picturefont": p.pictureFont(), "chartcolors": func() template.CSS { return template.CSS(plot.FileStyle()) }, "clip": herb.Clip, "darkchartcolors": func() template.CSS { return template.CSS(plot.DarkFileStyle()) }, "count": herb.Count, "exact": format.EscapeExact, "exports": export.Formats, "bytes": herb.FormatBytes, "minus": func(a, b int) int { return a - b }, "percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
+		"age": func(t time.Time) string { return format.Age(time.Now(), t) }, "picturefont": p.pictureFont(), "chartcolors": func() template.CSS { return template.CSS(plot.FileStyle()) }, "clip": herb.Clip, "darkchartcolors": func() template.CSS { return template.CSS(plot.DarkFileStyle()) }, "count": herb.Count, "exact": format.EscapeExact, "bytes": herb.FormatBytes, "minus": func(a, b int) int { return a - b }, "percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
 		"columns": datasets.FirstColumns, "describe": datasets.Describe, "descriptor": datasets.ReadDescriptor, "title": func(d *herb.Dataset) string { return format.PlainText(datasets.Title(d)) },
 	}
 	partials := template.Must(template.New("partials").Funcs(funcs).ParseFS(p.Files, "templates/partials/*.html"))

@@ -88,6 +88,8 @@ func (c caller) catalog() {
 	c.report("exportNDJSON", string(ndjson.Body), ndjson.Body, err)
 	xlsx, err := c.client.ExportXLSXWithResponse(c.ctx, namespace, name, &generated.ExportXLSXParams{Sort: &generated.Sort{"price"}, UnderscoreFilter: filters()})
 	c.report("exportXLSX", xlsx.Body, xlsx.Body, err)
+	features, err := c.client.ExportGeoJSONWithResponse(c.ctx, "hostile", "a_b", &generated.ExportGeoJSONParams{Sort: &generated.Sort{"-x_y"}})
+	c.report("exportGeoJSON", features.ApplicationgeoJSON200, features.Body, err)
 	parquet, err := c.client.GetParquetWithResponse(c.ctx, namespace, name, nil)
 	c.report("getParquet", parquet.Body, parquet.Body, err)
 	counts, err := c.client.CountValuesWithResponse(c.ctx, namespace, name, &generated.CountValuesParams{

@@ -17,6 +17,7 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
     exportCSV: () => body(api.exportCsv({ path, query: file })),
     exportNDJSON: async () => (await api.exportNdjson({ path, query: file, throwOnError: true })).data.text(),
     exportXLSX: async () => base64((await api.exportXlsx({ path, query: file, throwOnError: true })).data),
+    exportGeoJSON: () => body(api.exportGeoJson({ path: { namespace: "hostile", dataset: "a_b" }, query: { sort: ["-x_y"] } })),
     getParquet: async () => base64((await api.getParquet({ path, throwOnError: true })).data),
     getRecord: () => body(api.getRecord({ path: { namespace: "store", dataset: "plants", key: String(id) } })),
     countValues: () => body(api.countValues({ path, query: { ...counted, field: ["category", "price"], _filter: filters } })),

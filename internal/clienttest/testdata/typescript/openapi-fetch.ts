@@ -30,6 +30,8 @@ export function calls(baseUrl: string, key: string, id: number): Calls {
       const { data } = await client.GET("/api/v1/{namespace}/{dataset}/data.xlsx", query);
       return base64(data!);
     },
+    exportGeoJSON: () =>
+      body(client.GET("/api/v1/{namespace}/{dataset}/data.geojson", { params: { path: { namespace: "hostile", dataset: "a_b" }, query: { sort: ["-x_y"] } } })),
     getParquet: async () => {
       const { data } = await client.GET("/api/v1/{namespace}/{dataset}/data.parquet", { params: { path }, parseAs: "blob" });
       return base64(data!);

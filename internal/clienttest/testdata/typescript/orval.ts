@@ -24,6 +24,7 @@ export function calls(key: string, id: number): Calls {
       return "stream" in response ? response.stream.text() : undefined;
     },
     exportXLSX: async () => base64((await body(api.exportXLSX("garden", "catalog", file))) as Blob),
+    exportGeoJSON: () => body(api.exportGeoJSON("hostile", "a_b", { sort: ["-x_y"] })),
     getParquet: async () => base64((await body(api.getParquet("garden", "catalog"))) as Blob),
     getRecord: () => body(api.getRecord("store", "plants", String(id))),
     countValues: () => body(api.countValues("garden", "catalog", { ...counted, field: ["category", "price"], _filter: filters })),

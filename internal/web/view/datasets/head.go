@@ -47,13 +47,20 @@ type Done struct {
 // Download is the menu of files with the rows and columns of a view.
 type Download struct {
 	Rows, Columns int
+	Formats       []export.Format
 	Parquet       string // link to the file of the whole version; empty: there is none
-	path, query   string
+	path          string
+	query         query.Params
+	coordinates   string // those of the map; empty: those of the query, or the first ones
 }
 
 // Href returns the link to the file in a format.
 func (d *Download) Href(f export.Format) string {
-	return state.Join(d.path+"/data."+string(f), d.query)
+	ps := d.query
+	if f == export.GeoJSON && d.coordinates != "" {
+		ps = ps.WithValue(query.ParamCoordinates, d.coordinates)
+	}
+	return state.Join(d.path+"/data."+string(f), ps.Encode())
 }
 
 // NewHead returns the head of a page of a dataset. path is that of its table; version is the one
@@ -64,12 +71,16 @@ func NewHead(d *columns.Dataset, path, version, tab string) Head {
 		License: ReadDescriptor(d.Dataset).License(), HasMap: len(d.Pairs) > 0, Tab: tab,
 	}
 	h.Newest = h.Href(tab)
-	h.query = query.Params{}.WithValue(query.ParamVersion, version).Encode()
+	ps := query.Params{}.WithValue(query.ParamVersion, version)
+	h.query = ps.Encode()
 	if !h.Locked {
-		h.Download = &Download{Rows: d.Records, Columns: len(d.Fields), Parquet: h.parquet(version), path: path, query: h.query}
+		h.Download = &Download{Rows: d.Records, Columns: len(d.Fields), Formats: h.Formats(), Parquet: h.parquet(version), path: path, query: ps}
 	}
 	return h
 }
+
+// Formats returns the formats of the files of the dataset.
+func (h Head) Formats() []export.Format { return export.FormatsOf(h.Dataset) }
 
 // Href returns the link to a view.
 func (h Head) Href(tab string) string { return state.Join(h.path(tab), h.query) }
@@ -105,8 +116,11 @@ func (h *Head) SetListing(s *state.State, rows int) {
 		columns = len(s.Columns)
 	}
 	h.SetState(s)
-	h.Download = &Download{Rows: rows, Columns: columns, Parquet: h.parquet(s.Version), path: h.Path,
-		query: s.Call().Without(query.ParamPage, query.ParamPerPage).Encode()}
+	h.Download = &Download{Rows: rows, Columns: columns, Formats: h.Formats(), Parquet: h.parquet(s.Version), path: h.Path,
+		query: s.Call().Without(query.ParamPage, query.ParamPerPage)}
+	if !s.HasArea() && herb.CoordinatesIndex(h.Coordinates, s.Map) >= 0 {
+		h.Download.coordinates = s.Map
+	}
 }
 
 // parquet returns the link to the Parquet file of a version; that of the live one if version is
