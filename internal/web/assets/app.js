@@ -14,6 +14,7 @@ import { showTip } from "./popup.js";
 import "./forms.js";
 import "./counts.js";
 import "./menu.js";
+import "./share.js";
 import "./theme.js";
 import "./images.js";
 import "./record.js";

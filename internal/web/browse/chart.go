@@ -76,9 +76,14 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	defer release()
 	page.Head.SetListing(page.State, found.All.Total)
 	page.Pager = tables.NewPager(page.State, req.Meta(found.All.Total), 0)
+	page.Words = state.NewWords(page.State, found.All.Total)
 	page.setChart(p, r, v, answer, q, q.Call(page.State, *found))
-	page.Head.Preview = p.previewHref(v, page.State)
-	l := p.Shell(r, cmp.Or(page.State.Picture.Title, answer.Title)+": "+state.NewWords(page.State, found.All.Total).Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
+	title := cmp.Or(page.State.Picture.Title, answer.Title) + ": "
+	if s.Embed {
+		return cmp.Or(p.renderEmbed(w, r, v, &page, title), rejected)
+	}
+	l := p.Shell(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
+	p.setSharing(&l, r, v, &page)
 	p.setPreview(&l, page.State, &page.Head, answer.Title)
 	l.Framed = true
 	return cmp.Or(p.Render(w, "chart", l, &page), rejected)

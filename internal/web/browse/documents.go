@@ -14,6 +14,7 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/charts"
+	"herbarium/internal/web/view/citation"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/snippets"
@@ -36,6 +37,7 @@ type documentPage struct {
 	Quality     *datasets.Quality // nil: there is no report
 	Charts      []pinnedChart     // that the publisher has chosen
 	Programs    []snippets.Snippet
+	Citations   []citation.Citation
 	Problem     string // address to report a problem to; empty: the descriptor names no contact
 }
 
@@ -59,6 +61,7 @@ func (p *Pages) about(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if page.Description, err = format.Markdown(v.Description); err != nil {
 		return err
 	}
+	page.Citations = p.cite(r, v)
 	if !page.Hidden {
 		page.Descriptor, page.Report, page.Quality = datasets.ParseDescriptor(v.Descriptor), v.Report, datasets.NewQuality(v.columns)
 		page.Problem = page.Descriptor.Contact.ProblemAddress(datasets.Title(&v.Dataset), p.permalink(r, v, page.State))

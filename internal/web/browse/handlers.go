@@ -40,19 +40,28 @@ func New(s *site.Site, p *publishing.Pages, opts Options) *Pages {
 	}
 }
 
-// Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included.
-// The caller buffers what they write: after an error, it may be incomplete.
+// dataset is the path of the pages of a dataset.
+const dataset = "/datasets/{namespace}/{dataset}"
+
+// Views returns the handlers of the table, the map and the chart by their pattern for
+// http.ServeMux, as Handlers does the others. Other sites can show them in a frame.
+func (p *Pages) Views() map[string]httpapi.PageHandler {
+	return map[string]httpapi.PageHandler{
+		"GET " + dataset:            p.view(p.browse),
+		"GET " + dataset + "/map":   p.view(p.browseMap),
+		"GET " + dataset + "/chart": p.view(p.chart),
+	}
+}
+
+// Handlers returns the handlers of the other pages by their pattern for http.ServeMux, method
+// included. The caller buffers what they write: after an error, it may be incomplete.
 func (p *Pages) Handlers() map[string]httpapi.PageHandler {
-	const dataset = "/datasets/{namespace}/{dataset}"
 	page := func(serve func(*httpapi.Page, *http.Request) error) httpapi.PageHandler {
 		return httpapi.PageHandler{Serve: serve}
 	}
 	handlers := map[string]httpapi.PageHandler{
 		"GET /{$}":                                page(p.catalogue),
-		"GET " + dataset:                          p.dataset(p.browse),
 		"GET " + dataset + "/files/{path...}":     p.dataset(p.file),
-		"GET " + dataset + "/map":                 p.dataset(p.browseMap),
-		"GET " + dataset + "/chart":               p.dataset(p.chart),
 		"GET " + dataset + previewFile:            p.dataset(p.preview("table")),
 		"GET " + dataset + "/map" + previewFile:   p.dataset(p.preview("map")),
 		"GET " + dataset + "/chart" + previewFile: p.dataset(p.preview("chart")),

@@ -3,6 +3,7 @@
 package browse
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -39,6 +40,7 @@ type rowsPage struct {
 	Record  *tables.Record
 	Meant   *filters.Meant // if there are no rows; nil: nothing is misspelled
 
+	Full        string // of an embedded view: link to its page
 	Address     string // of the view, for print
 	URL         string // of the API call
 	Readable    string // its path and query, without escapes where that is unambiguous
@@ -100,12 +102,15 @@ func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs
 	if err != nil {
 		return err
 	}
+	if s.Embed {
+		return cmp.Or(p.renderEmbed(w, r, v, &page, title), rejected)
+	}
 	if page.Table != nil && page.Invalid == nil && page.Pager.Scrolls() {
 		page.setMore(v)
 	}
 	page.setCall(p, r, v)
-	page.Head.Preview = p.previewHref(v, page.State)
 	l := p.Shell(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
+	p.setSharing(&l, r, v, &page)
 	p.setPreview(&l, page.State, &page.Head, page.Words.String())
 	page.Address = l.Address
 	l.Images, l.Framed = len(v.columns.Images) > 0, true

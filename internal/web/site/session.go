@@ -20,8 +20,12 @@ import (
 const keyCookie = "herbarium_key"
 
 // Key returns the key that the browser sends for a page; empty: none. Browsers send the cookie with
-// the longest path first: the key of a dataset takes precedence over that of the site.
+// the longest path first: the key of a dataset takes precedence over that of the site. Pages in
+// frames of other sites ignore it.
 func (p *Site) Key(r *http.Request) string {
+	if isEmbed(r) {
+		return ""
+	}
 	c, err := r.Cookie(keyCookie)
 	if err != nil {
 		return ""

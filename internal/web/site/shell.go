@@ -21,6 +21,8 @@ type Shell struct {
 	Current     string // navigation entry: "catalogue", "docs" or empty
 	Images      bool   // the page shows images of other hosts
 	Framed      bool   // the page fills the window and has bars of its own, without the header and footer of the site
+	Embeds      bool   // the page shows one of this site in a frame: what it looks like on other sites
+	Embedded    bool   // other sites may show the page in a frame
 	Page        any    // what its own template shows
 }
 
@@ -31,8 +33,11 @@ func (p *Site) Shell(r *http.Request, title, description string) Shell {
 }
 
 // ThemeOf returns the theme that the user has selected, which the script stores in a cookie; empty:
-// none.
+// none, or the page is in a frame of another site.
 func ThemeOf(r *http.Request) string {
+	if isEmbed(r) {
+		return ""
+	}
 	if c, err := r.Cookie("herbarium_theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
 		return c.Value
 	}
@@ -42,7 +47,7 @@ func ThemeOf(r *http.Request) string {
 // Render writes a page with all headers except those for caching, which httpapi sets.
 func (p *Site) Render(w http.ResponseWriter, name string, s Shell, data any) error {
 	s.Page = data
-	p.setHeaders(w.Header(), s.Images)
+	p.setHeaders(w.Header(), s)
 	return p.Execute(w, name, "shell", s)
 }
 
@@ -52,14 +57,12 @@ func (p *Site) Execute(w io.Writer, page, name string, data any) error {
 }
 
 // setHeaders sets the headers that restrict what a browser may do with a page.
-func (p *Site) setHeaders(h http.Header, images bool) {
+func (p *Site) setHeaders(h http.Header, s Shell) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	policy := contentPolicy
-	if images {
-		policy += " https:" // of other hosts; browsers block http images as mixed content
+	h.Set("Content-Security-Policy", s.contentPolicy())
+	if !s.Embedded {
+		h.Set("X-Frame-Options", "DENY")
 	}
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "same-origin") // without a referrer, browsers submit forms with the origin "null"
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -68,6 +71,21 @@ func (p *Site) setHeaders(h http.Header, images bool) {
 		p.Base+PathDocs+`>; rel="service-doc", <`+p.Base+PathDCAT+`>; rel="describedby"; type="application/ld+json"`)
 }
 
-// contentPolicy is the content security policy of a page without images of datasets.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
-	"base-uri 'none'; frame-ancestors 'none'; font-src 'self'; img-src 'self'"
+// contentPolicy returns the content security policy of a page. Only embedded pages can be framed by
+// other sites; they have no forms and request no data.
+func (s Shell) contentPolicy() string {
+	policy := "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; base-uri 'none'; "
+	if s.Embedded {
+		policy += "form-action 'none'; frame-ancestors *; "
+	} else {
+		policy += "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+	}
+	if s.Embeds {
+		policy += "frame-src 'self'; "
+	}
+	policy += "img-src 'self'"
+	if s.Images {
+		policy += " https:" // of other hosts; browsers block http images as mixed content
+	}
+	return policy
+}

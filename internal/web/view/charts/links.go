@@ -25,7 +25,7 @@ func (b *answerBuilder) groupsHref(from, to string, series int) string {
 		ps = filterGroups(b.State, ps, b.Question, b.By[1], b.series[series].label, b.series[series].label)
 	}
 	if from == "" && b.By[0].HasIntervals() {
-		return state.Join(b.paths.Table, ps.WithValue(query.ParamVersion, b.State.Version).Encode())
+		return b.TableHref(b.paths.Table, ps)
 	}
 	q := b.Question
 	if from == to {

@@ -240,7 +240,7 @@ func (b *answerBuilder) scatterHref(bins []query.By, rows []query.GroupRow) stri
 			With(query.Param{Name: query.FilterParam(name, query.OpGte), Value: least}, query.Param{Name: query.FilterParam(name, query.OpLte), Value: greatest})
 	}
 	if len(rows) == 1 && bins[0].Width == "" {
-		return state.Join(b.paths.Table, ps.WithValue(query.ParamVersion, b.State.Version).Encode())
+		return b.TableHref(b.paths.Table, ps)
 	}
 	other := *b.State
 	other.Question = b.Question.params()

@@ -18,7 +18,8 @@ type Descriptor struct {
 	Homepage string // a web address, or empty
 	// The details of links are roles and organizations.
 	Licenses, Sources, Contributors []state.Link
-	Publisher, Contact              *Agent // nil: not known
+	Authors                         []string // names of the contributors to cite
+	Publisher, Contact              *Agent   // nil: not known
 }
 
 // Agent is a person or an organization.
@@ -88,6 +89,23 @@ func findAgent(contributors []descriptorEntry, roles ...string) *Agent {
 	return nil
 }
 
+// authorsOf returns the names of the contributors who are authors, or else of those with no other
+// role.
+func authorsOf(contributors []descriptorEntry) (names []string) {
+	add := func(isAuthor func(descriptorEntry) bool) {
+		for _, c := range contributors {
+			if a := c.agent(); a != nil && a.Name != a.Email && isAuthor(c) {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	add(func(c descriptorEntry) bool { return c.hasRole("author") || c.hasRole("creator") })
+	if names == nil {
+		add(func(c descriptorEntry) bool { return c.Role == "" && len(c.Roles) == 0 || c.hasRole("contributor") })
+	}
+	return names
+}
+
 // ReadDescriptor reads the descriptor of a dataset, which has none if the visitor may not see it.
 func ReadDescriptor(d *herb.Dataset) Descriptor { return ParseDescriptor(d.Descriptor) }
 
@@ -112,6 +130,7 @@ func ParseDescriptor(descriptor []byte) Descriptor {
 	}
 	out.Publisher = cmp.Or(out.Publisher, findAgent(contributors, "publisher"))
 	out.Contact = cmp.Or(out.Contact, findAgent(contributors, "contact", "contactPoint", "maintainer"))
+	out.Authors = authorsOf(contributors)
 	out.Keywords = slices.DeleteFunc(out.Keywords, func(s string) bool { return strings.TrimSpace(s) == "" })
 	out.Homepage = format.WebAddress(out.Homepage)
 	out.Licenses, out.Sources, out.Contributors = links(licenses), links(sources), links(contributors)

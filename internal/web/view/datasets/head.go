@@ -4,6 +4,7 @@ import (
 	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/web/view/citation"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/state"
@@ -20,15 +21,24 @@ type Head struct {
 	License  *state.Link
 	Tab      string // the current view: "table", "map", "chart", "about", "api" or "versions"
 	HasMap   bool
-	Download *Download         // nil: not offered
-	Rejected *herb.SourceError // of the newest source; nil: it was not rejected, or the visitor may not see it
-	Older    string            // position of the version among those that are kept, in words; empty: it is the live one
-	Newest   string            // link to the same view of the live version
-	Preview  string            // address of the image that other sites show beside a link to the view; empty: none
-	Publish  string            // link to the page that publishes the next version; empty: the visitor may not
-	Done     *Done             // what the visitor has just done; nil: nothing
+	Download *Download           // nil: not offered
+	Rejected *herb.SourceError   // of the newest source; nil: it was not rejected, or the visitor may not see it
+	Older    string              // position of the version among those that are kept, in words; empty: it is the live one
+	Newest   string              // link to the same view of the live version
+	Preview  string              // address of the image that other sites show beside a link to the view; empty: none
+	Embed    *Embed              // HTML that shows the view on other sites; nil: they cannot show it
+	Cited    []citation.Citation // of the version, for the menu that shares the view; nil: no menu
+	Publish  string              // link to the page that publishes the next version; empty: the visitor may not
+	Done     *Done               // what the visitor has just done; nil: nothing
 
 	query string // query string of all views
+}
+
+// Embed is the HTML that shows a view on other sites.
+type Embed struct {
+	Path   string // of the page in the frame, with its query
+	HTML   string // the frame
+	Script string // gives frames the height of their pages
 }
 
 // Done is what a publisher has just done with a dataset.

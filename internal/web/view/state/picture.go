@@ -26,7 +26,7 @@ const (
 
 // The themes of pictures. The default one has light colors.
 const (
-	themeLight = "light"
+	ThemeLight = "light"
 	ThemeDark  = "dark"
 	ThemeAuto  = "auto"
 )
@@ -54,7 +54,7 @@ func (p *Picture) set(param query.Param) bool {
 	case ParamTitle:
 		p.Title = cutTitle(param.Value)
 	case ParamTheme:
-		if p.Theme = ""; param.Value == ThemeDark || param.Value == ThemeAuto {
+		if p.Theme = ""; param.Value == ThemeLight || param.Value == ThemeDark || param.Value == ThemeAuto {
 			p.Theme = param.Value
 		}
 	case ParamImageWidth:
@@ -83,8 +83,8 @@ func (p Picture) params(ps query.Params) query.Params {
 // CheckPicture returns an error if a parameter of a picture in a query string is invalid: pages
 // ignore it, addresses of pictures do not.
 func CheckPicture(q query.String) error {
-	if theme := q.Get(ParamTheme); theme != "" && theme != themeLight && theme != ThemeDark && theme != ThemeAuto {
-		return herb.Invalidf("%s is %q; it must be %s, %s or %s", ParamTheme, herb.Clip(theme, MaxChipText), themeLight, ThemeDark, ThemeAuto)
+	if theme := q.Get(ParamTheme); theme != "" && theme != ThemeLight && theme != ThemeDark && theme != ThemeAuto {
+		return herb.Invalidf("%s is %q; it must be %s, %s or %s", ParamTheme, herb.Clip(theme, MaxChipText), ThemeLight, ThemeDark, ThemeAuto)
 	}
 	if width := q.Get(ParamImageWidth); width != "" && ParseUpTo(width, maxPictureWidth) < minPictureWidth {
 		return herb.Invalidf("%s is %q; it must be a whole number of pixels from %d to %d", ParamImageWidth, herb.Clip(width, MaxChipText), minPictureWidth, maxPictureWidth)

@@ -66,6 +66,7 @@ type State struct {
 	Widths        []ColumnWidth
 	Distributions bool
 	NoCards       bool   // phones show a table
+	Embed         bool   // the page is shown in a frame of another site
 	Map           string // latitude field of the map; empty: the first one
 	Bounds        string // part of the map that is shown, as query.ParamBounds has it; empty: all rows
 	Color, Size   string // fields of the points of the map; empty: all points look the same
@@ -113,6 +114,9 @@ func ParseState(path string, q query.String, d *columns.Dataset) (s State, canon
 	}
 	if !s.More {
 		s.Offset = 0
+	}
+	if s.Embed {
+		s.dropControls()
 	}
 	s.showRow()
 	for _, p := range ps {
@@ -189,6 +193,8 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Question = s.Question.WithValue(p.Name, p.Value)
 	case ParamSmall:
 		s.Small = p.Value
+	case ParamEmbed:
+		s.Embed = p.Value == embedded
 	case ParamNot:
 	default:
 		return s.Picture.set(p)
@@ -377,7 +383,7 @@ func (s *State) WithOwn(listing query.Params) query.Params {
 	if s.NoCards {
 		listing = listing.WithValue(ParamView, "table")
 	}
-	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor, s.Color).WithValue(ParamSize, s.Size).With(s.Picture.params(s.Question)...).WithValue(query.ParamVersion, s.Version)
+	return s.embedParams(listing).WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor, s.Color).WithValue(ParamSize, s.Size).With(s.Picture.params(s.Question)...).WithValue(query.ParamVersion, s.Version)
 }
 
 // Hidden returns the parameters that a form carries along: all but those with the given names,

@@ -1,0 +1,67 @@
+package browse
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
+	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/state"
+)
+
+// view returns the handler of a page of rows, which other sites can show in a frame if the dataset
+// is open.
+func (p *Pages) view(handle func(*httpapi.Page, *http.Request, datasetView) error) httpapi.PageHandler {
+	return p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
+		embeds, err := state.IsEmbed(v.Query)
+		if err != nil {
+			return err
+		}
+		if embeds && v.Access == herb.AccessKey {
+			return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; such datasets cannot be embedded", v.Ref)
+		}
+		if embeds {
+			if err := state.CheckPicture(v.Query); err != nil {
+				return err
+			}
+		}
+		return handle(w, r, v)
+	})
+}
+
+// renderEmbed writes the view of a page for a frame of another site.
+func (p *Pages) renderEmbed(w *httpapi.Page, r *http.Request, v datasetView, page *rowsPage, title string) error {
+	l := p.Shell(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
+	l.Embedded, l.Images = true, len(v.columns.Images) > 0 && page.Map == nil && page.Chart == nil
+	if theme := page.State.Picture.Theme; theme == state.ThemeLight || theme == state.ThemeDark {
+		l.Theme = theme
+	}
+	page.Full = page.State.FullURL()
+	return p.Render(w, "embed", l, page)
+}
+
+// setSharing adds to a page of rows what its menu offers to share it.
+func (p *Pages) setSharing(l *site.Shell, r *http.Request, v datasetView, page *rowsPage) {
+	page.Head.Preview, page.Head.Cited = p.previewHref(v, page.State), p.cite(r, v)
+	if v.Access != herb.AccessKey {
+		l.Embeds = true
+		page.Head.Embed = newEmbed(strings.TrimSuffix(l.Origin, p.Base), page.State.EmbedURL(page.Map == nil && page.Chart == nil), l.Title)
+	}
+}
+
+// newEmbed returns the HTML that shows a view on other pages. origin is that of the server.
+func newEmbed(origin, path, title string) *datasets.Embed {
+	const height, maxTitle = 480, 200
+	quoted, _ := json.Marshal(origin) // a string; characters that end a script are escaped
+	return &datasets.Embed{
+		Path: path,
+		HTML: fmt.Sprintf(`<iframe src="%s" title="%s" loading="lazy" width="100%%" height="%d" style="border:0"></iframe>`,
+			html.EscapeString(origin+path), html.EscapeString(herb.Clip(title, maxTitle)), height),
+		Script: `<script>addEventListener("message",e=>{if(e.origin===` + string(quoted) + `&&e.data?.type==="herbarium-height")for(const f of document.querySelectorAll("iframe"))if(f.contentWindow===e.source)f.height=e.data.height})</script>`,
+	}
+}
