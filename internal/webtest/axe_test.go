@@ -50,7 +50,8 @@ func TestAccessibility(t *testing.T) {
 		{"column menu", catalog + "?per_page=5", `document.querySelector("#grid .col-menu").open = true`},
 		{"filter", catalog + "?per_page=5&_facet=category", ""},
 		{"cell menu", catalog + "?per_page=5", `(document.querySelector("#grid td").dispatchEvent(new MouseEvent("contextmenu", { bubbles: true })), true)`},
-		{"share", catalog + "?per_page=5", `document.querySelector("#share").open = true`},
+		{"share", catalog + "?per_page=5", `(document.querySelectorAll("#share, #share details:not([data-embed])").forEach((d) => (d.open = true)), true)`},
+		{"embedded rows", catalog + "?per_page=5&category=herb&search=a*&sort=price&_embed=1", ""},
 		{"downloads", catalog + "?per_page=5", `document.querySelector("#download").open = true`},
 		{"scrolled", catalog + "?page=11&_fields=title,price", ""},
 		{"record", catalog + "?per_page=5&_record=3", `document.querySelector("#record details").open = true`},
@@ -133,6 +134,7 @@ func TestAccessibility_more(t *testing.T) {
 		{"number", catalog + "/chart?_measure=mean:price", ""},
 		{"invalid chart", catalog + "/chart?_by=nothing", ""},
 		{"pinned charts", wide + "/about", ""},
+		{"embedded chart", catalog + "/chart?_by=date:year&_by=category&_embed=1", ""},
 	} {
 		b.Visit(view.path)
 		b.settled()

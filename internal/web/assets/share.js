@@ -9,6 +9,6 @@ document.addEventListener("toggle", ({ target }) => {
     const frame = shown ?? document.createElement("iframe");
     frame.title = "Preview of the embedded page";
     frame.src = embed;
-    part.append(frame);
+    $("summary", part).after(frame);
   }
 }, true);
