@@ -234,6 +234,17 @@ func (s *Changes) Lines(ctx context.Context, offset, limit int) iter.Seq2[[]byte
 	return s.render(ctx, offset, limit, s.appendLine)
 }
 
+// Stream yields the summary and then all selected changes: the lines of changes.ndjson. A line is
+// valid until the next one.
+func (s *Changes) Stream(ctx context.Context) (iter.Seq2[[]byte, error], error) {
+	summary, err := s.AppendSummary(nil)
+	return func(yield func([]byte, error) bool) {
+		if yield(summary, nil) {
+			s.Lines(ctx, 0, s.Total())(yield)
+		}
+	}, err
+}
+
 // Updates yields the selected changes as records with the fields of UpdateFields: the record as it
 // is now, or the key of a removed one. A record is valid until the next one.
 func (s *Changes) Updates(ctx context.Context) iter.Seq2[[]byte, error] {

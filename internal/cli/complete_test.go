@@ -21,6 +21,7 @@ func TestCompletion(t *testing.T) {
 		{"datasets remove", "sh", []string{"shop/prices\n"}},
 		{"datasets report shop/prices --version", "", []string{version + "\t1 record\n"}},
 		{"datasets rollback shop/prices --version", "", []string{version + "\t"}},
+		{"datasets diff shop/prices", "", []string{version + "\t"}},
 		{"export", "", []string{"shop/prices\n"}},
 		{"export shop/prices --query", "", []string{"id=\tnumber\n", "price=\tnumber\n", "search=\t", "sort=\t"}},
 		{"export shop/prices --format", "", []string{"csv\n", "ndjson\n", "xlsx\n"}},

@@ -34,7 +34,7 @@ not published has the members source and error or skipped; a source without a da
   herbarium datasets list --json | jq -r .name`,
 		Args: noArgs,
 	})
-	cmd.AddCommand(list, newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsRollback(r), newDatasetsRemove(r))
+	cmd.AddCommand(list, newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsDiff(r), newDatasetsRollback(r), newDatasetsRemove(r))
 	return cmd
 }
 

@@ -15,6 +15,7 @@ func TestJSON(t *testing.T) {
 	e := newEnvironment(t)
 	e.must(t, "publish", write(t, "prices.csv", "x\n1\n"), "--as", "shop/prices")
 	e.must(t, "publish", write(t, "prices.csv", "x\n2\n"), "--as", "shop/prices")
+	version := strings.Fields(strings.Split(e.must(t, "datasets", "history", "shop/prices"), "\n")[2])[0]
 	for _, c := range []struct {
 		line  string
 		lines int
@@ -26,6 +27,7 @@ func TestJSON(t *testing.T) {
 		{"datasets list", 2, []string{"namespace", "name", "records", "version", "fields"}},
 		{"datasets show shop/prices", 1, []string{"namespace", "name", "records", "version", "fields"}},
 		{"datasets history shop/prices", 2, []string{"version", "published_at", "records", "live"}},
+		{"datasets diff shop/prices " + version, 3, []string{"from", "to", "added", "removed", "changed", "fields"}},
 		{"explain shop/prices x=2", 1, []string{"total", "steps"}},
 		{"datasets rollback shop/prices", 1, []string{"namespace", "name", "version"}},
 		{"keys create --name ci --scope data:read --expires 30d", 1, []string{"key", "id", "name", "scopes", "expires"}},

@@ -156,13 +156,28 @@ var errLocal = errors.New("cannot read the file to send")
 
 // send sends a request once.
 func (c *Client) send(ctx context.Context, r request) (got reply, err error) {
+	resp, err := c.open(ctx, r)
+	if err != nil {
+		return got, err
+	}
+	defer resp.Body.Close()
+	got = reply{status: resp.StatusCode, header: resp.Header}
+	got.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	if err != nil {
+		return got, c.connectionError(ctx, err)
+	}
+	return got, nil
+}
+
+// open sends a request once and returns the response, whose body the caller must close.
+func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	address := c.base + r.path
 	if len(r.params) > 0 {
 		address += "?" + r.params.Encode()
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, address, nil)
 	if err != nil {
-		return got, herb.Wrap(herb.CodeInvalid, err, "cannot send a request to %s", c.base)
+		return nil, herb.Wrap(herb.CodeInvalid, err, "cannot send a request to %s", c.base)
 	}
 	if r.body != nil {
 		req.Body, req.ContentLength = io.NopCloser(r.body()), r.size
@@ -178,15 +193,9 @@ func (c *Client) send(ctx context.Context, r request) (got reply, err error) {
 	req.Header.Set("User-Agent", cmp.Or(c.opts.UserAgent, "herbarium"))
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return got, c.connectionError(ctx, err)
+		return nil, c.connectionError(ctx, err)
 	}
-	defer resp.Body.Close()
-	got = reply{status: resp.StatusCode, header: resp.Header}
-	got.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	if err != nil {
-		return got, c.connectionError(ctx, err)
-	}
-	return got, nil
+	return resp, nil
 }
 
 func (c *Client) connectionError(ctx context.Context, err error) error {

@@ -3,7 +3,6 @@ package reading
 import (
 	"context"
 	"io"
-	"iter"
 	"net/http"
 	"strconv"
 
@@ -55,7 +54,7 @@ func (h *Handlers) ExportChanges(w *response.Writer, r *http.Request, format exp
 				fields, err := selected.UpdateFields()
 				return recordsFile(format, fields, query.Stream{Total: selected.Total(), Records: selected.Updates(ctx)}), err
 			}
-			lines, err := withSummary(ctx, selected)
+			lines, err := selected.Stream(ctx)
 			return recordsFile(format, nil, query.Stream{Total: selected.Total() + 1, Records: lines}), err
 		})
 	})
@@ -98,17 +97,6 @@ func (h *Handlers) withChanges(w *response.Writer, r *http.Request, contentType 
 		}
 		return selected, release, nil
 	})
-}
-
-// withSummary yields the summary of changes, and then their lines.
-func withSummary(ctx context.Context, c *changes.Changes) (iter.Seq2[[]byte, error], error) {
-	summary, err := c.AppendSummary(nil)
-	return func(yield func([]byte, error) bool) {
-		if !yield(summary, nil) {
-			return
-		}
-		c.Lines(ctx, 0, c.Total())(yield)
-	}, err
 }
 
 // changesPage is the body of a page of changes.
