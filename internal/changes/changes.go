@@ -341,10 +341,15 @@ func appendMembers(b []byte, members iter.Seq[[]byte]) []byte {
 const DeletedField = "_deleted"
 
 // UpdateFields returns the columns of a table of changes: the fields of the later version and
-// DeletedField. It fails with herb.CodeInvalid if a field has that name.
+// DeletedField. It fails with herb.CodeInvalid if such a table cannot be applied: a field has that
+// name, or no key identifies the records.
 func (s *Changes) UpdateFields() ([]herb.Field, error) {
 	if herb.FieldIndex(s.to.Fields, DeletedField) >= 0 {
 		return nil, herb.Invalidf("%s has a field called %s, so a table cannot say which records are removed; use changes.ndjson", s.to.Ref, DeletedField)
+	}
+	if s.Key == nil {
+		return nil, herb.Invalidf("no primary key identifies the records of %s in both versions, so a table of changes could not be applied; "+
+			"use changes.ndjson, or fetch all records", s.to.Ref)
 	}
 	return append(slices.Clone(s.to.Fields), herb.Field{Name: DeletedField}), nil
 }
@@ -357,7 +362,7 @@ func (s *Changes) appendUpdate(b []byte, op query.ChangeOp) []byte {
 		switch was := s.earlier[i]; {
 		case op != query.OpRemoved:
 			b = append(b, s.to.members[i]...)
-		case was >= 0 && (s.Key == nil || slices.Contains(s.Key, f.Name)): // without a key, the values identify it
+		case was >= 0 && slices.Contains(s.Key, f.Name):
 			b = append(b, s.from.members[was]...)
 		default:
 			b = append(herb.AppendJSONString(b, f.Name), `:""`...)

@@ -118,6 +118,20 @@ func TestChanges_deletedField(t *testing.T) {
 	}
 }
 
+// TestChanges_withoutKey compares versions in which no key identifies the records.
+func TestChanges_withoutKey(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	first := p.publish(t, "id,name\n1,Rose\n", withKey)
+	p.publish(t, "id,name\n1,Rose\n1,Fern\n", withKey)
+	if a := p.send(t, http.MethodGet, "/changes.csv?_from="+first, ""); a.status != 400 || !strings.Contains(a.message(t), "no primary key identifies") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := p.send(t, http.MethodGet, "/changes.ndjson?_from="+first, ""); !strings.HasSuffix(a.body, "\n{\"op\":\"added\",\"record\":{\"id\":\"1\",\"name\":\"Fern\"}}\n") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
 // TestChanges_access checks that changes are read with a key if one of the versions requires it.
 func TestChanges_access(t *testing.T) {
 	t.Parallel()
