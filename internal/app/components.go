@@ -69,6 +69,7 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 		Plants:         p.addPlants(),
 		Keys:           verifier,
 		Pages:          pages,
+		History:        history,
 		TrustedProxies: c.TrustedProxies,
 		Health:         p.health.Health,
 		Starting:       starting.await,

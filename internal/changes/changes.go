@@ -33,6 +33,30 @@ type Fields struct {
 	Retyped []string `json:"retyped"`
 }
 
+// FieldsOf returns the fields that differ between two versions.
+func FieldsOf(from, to []herb.Field) Fields {
+	f := Fields{Added: []string{}, Removed: []string{}, Retyped: []string{}}
+	types := make(map[string]herb.Type, len(from))
+	for _, field := range from {
+		types[field.Name] = field.Type
+	}
+	for _, field := range to {
+		was, known := types[field.Name]
+		delete(types, field.Name)
+		if !known {
+			f.Added = append(f.Added, field.Name)
+		} else if was != field.Type {
+			f.Retyped = append(f.Retyped, field.Name)
+		}
+	}
+	for _, field := range from {
+		if _, isRemoved := types[field.Name]; isRemoved {
+			f.Removed = append(f.Removed, field.Name)
+		}
+	}
+	return f
+}
+
 // Total returns the number of selected changes.
 func (s Summary) Total() int { return s.Added + s.Removed + s.Changed }
 

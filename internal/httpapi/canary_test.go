@@ -48,6 +48,7 @@ func canaryRequests() map[string][]canaryRequest {
 		"GET " + api + "/facets": values("_field=name"), "GET " + api + "/grid": values("_x=longitude&_y=latitude"),
 		"GET " + api + "/aggregate": values("_by=name"), "GET " + api + "/aggregate.csv": values("_by=name"),
 		"GET " + api + "/changes": values("_from=20200101T000000Z-aaaaaaaaaa"), "GET " + api + "/changes.ndjson": values("_from=20200101T000000Z-aaaaaaaaaa"), "GET " + api + "/changes.csv": values("_from=20200101T000000Z-aaaaaaaaaa"),
+		"GET /feed.atom": plain, "GET " + page + "/feed.atom": values("search=Fern", "nosuch=1"),
 		"GET /":    {{}, {query: "search=Fern"}, {query: "search=cell"}, {query: "search=vault&sort=rows"}, {query: "keyword=keyword"}},
 		"GET /key": plain, "POST /key": post, "POST /key/forget": post, "GET /docs": plain, "GET /catalog.jsonld": plain, "GET /assets/{fingerprint}/{file}": plain,
 		"GET /sitemap.xml": plain, "GET /robots.txt": plain, "GET /data.json": plain, "GET " + page + "/croissant.json": values(),
@@ -90,7 +91,7 @@ func TestCanaries(t *testing.T) {
 			t.Parallel()
 			s := newCanarySite(t, private)
 			examples := canaryRequests()
-			for _, op := range slices.Concat(s.api.Operations(), s.api.PagePatterns(), []string{"POST /mcp"}) {
+			for _, op := range slices.Concat(s.api.Operations(), s.api.PagePatterns(), []string{"POST /mcp", "GET /feed.atom", "GET /datasets/{namespace}/{dataset}/feed.atom"}) {
 				requests, ok := examples[op]
 				if !ok {
 					t.Errorf("%s has no example; add a request for it to canaryRequests", op)

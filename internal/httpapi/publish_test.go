@@ -96,7 +96,9 @@ func newPublishing(t *testing.T, change func(*publishingOptions)) *publishSite {
 			t.Error(err)
 		}
 	})
-	p.service = newService(t, func(o *httpapi.Options) { o.Library, o.Publishing, o.Changes = l, changes, l.Comparisons() })
+	p.service = newService(t, func(o *httpapi.Options) {
+		o.Library, o.Publishing, o.Changes, o.History = l, changes, l.Comparisons(), l.History
+	})
 	return p
 }
 

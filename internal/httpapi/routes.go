@@ -42,6 +42,11 @@ func (a *API) routeTable() []response.Route {
 		routes = append(routes, a.publishRoutes()...)
 	}
 	routes = append(routes, a.changesRoutes()...)
+	if a.opts.History != nil {
+		routes = append(routes,
+			response.Route{Method: http.MethodGet, Pattern: "/feed.atom", Protocol: true, Handle: a.reading.CatalogueFeed},
+			response.Route{Method: http.MethodGet, Pattern: "/datasets/{namespace}/{dataset}/feed.atom", Protocol: true, Handle: a.reading.Feed})
+	}
 	routes = append(routes, a.exportRoutes("/api/v1/{namespace}/{dataset}/data", false)...)
 	return append(routes, a.pageRoutes()...)
 }

@@ -2,6 +2,7 @@ package reading
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,8 +17,10 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"herbarium/internal/changes"
+	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/openapi"
 	"herbarium/internal/query"
+	"herbarium/internal/versions"
 )
 
 // Handlers handles requests for records, descriptions and documents. It is safe for concurrent
@@ -34,9 +37,11 @@ type Handlers struct {
 type Options struct {
 	Gate         *gate.Gate
 	Library      gate.Library
-	Base         string               // path of the public URL, without a trailing slash
-	PublicURL    string               // see Site
-	Changes      *changes.Comparisons // nil: changes between versions are not served
+	Base         string // path of the public URL, without a trailing slash
+	PublicURL    string // see Site
+	Origin       func(*http.Request) string
+	Changes      *changes.Comparisons                                        // nil: changes between versions are not served
+	History      func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions, newest first
 	SearchBudget time.Duration
 	Features     openapi.Features
 }

@@ -68,7 +68,7 @@ type Route struct {
 	Pattern  string // http.ServeMux pattern
 	Path     string // the pattern in OpenAPI syntax
 	Page     bool   // HTML page
-	Protocol bool   // messages of another protocol, which describes itself
+	Protocol bool   // messages or documents of another protocol, which describes itself
 	Probe    bool   // health probe: served under overload, too, and logged at debug level
 	// BearerOnly: the key is a bearer token, and sent in no other way.
 	BearerOnly bool

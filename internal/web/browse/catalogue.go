@@ -115,6 +115,7 @@ func (p *Pages) catalogue(w *httpapi.Page, r *http.Request) error {
 		c.Datasets = append(c.Datasets, listedDataset{h, sparkLabel(d)})
 	}
 	l := p.Shell(r, site.Name, fmt.Sprintf("%s to browse, search and filter, each with an API.", herb.Plural(c.Total, "dataset", "datasets")))
+	l.Feeds = []state.Link{{Label: "New data", Href: p.Base + datasets.FeedFile}}
 	l.Current, l.Canonical = "catalogue", l.Origin+site.PathCatalogue
 	return p.Render(w, "catalogue", l, &c)
 }

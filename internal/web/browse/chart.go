@@ -84,6 +84,7 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	}
 	l := p.Shell(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setSharing(&l, r, v, &page)
+	l.Feeds = page.Head.Feeds()
 	p.setPreview(&l, page.State, &page.Head, answer.Title)
 	l.Framed = true
 	return cmp.Or(p.Render(w, "chart", l, &page), rejected)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/query"
@@ -76,7 +77,7 @@ func (p *Pages) head(w *httpapi.Page, r *http.Request, v datasetView, tab string
 // have the name of its tab.
 func (p *Pages) renderDocument(w *httpapi.Page, r *http.Request, v datasetView, tab, label string, data any) error {
 	l := p.Shell(r, datasets.Title(&v.Dataset)+": "+label, datasets.Describe(&v.Dataset))
-	l.Framed = true
+	l.Framed, l.Feeds = true, datasets.Head{Path: p.DatasetPath(v.Ref), Mutable: v.Ref == herb.PlantsRef}.Feeds()
 	if v.Pinned == "" {
 		l.Canonical = p.Origin(r) + site.PathDatasets + v.Ref.String() + "/" + tab
 	}

@@ -111,6 +111,7 @@ func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs
 	page.setCall(p, r, v)
 	l := p.Shell(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setSharing(&l, r, v, &page)
+	l.Feeds = page.Head.Feeds()
 	p.setPreview(&l, page.State, &page.Head, page.Words.String())
 	page.Address = l.Address
 	l.Images, l.Framed = len(v.columns.Images) > 0, true

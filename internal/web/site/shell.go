@@ -6,6 +6,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/state"
 )
 
 // Shell contains what every page has in common.
@@ -17,6 +18,7 @@ type Shell struct {
 	Address     string // URL of the view, which may be one of a filtered canonical page; empty: the canonical one
 	Preview     string // URL of the image that other sites show; empty: none
 	PreviewAlt  string // what it shows, in words
+	Feeds       []state.Link // that follow what the page shows
 	Theme       string // "light", "dark" or empty: that of the system
 	Current     string // navigation entry: "catalogue", "docs" or empty
 	Images      bool   // the page shows images of other hosts

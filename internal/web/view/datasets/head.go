@@ -31,7 +31,8 @@ type Head struct {
 	Publish  string              // link to the page that publishes the next version; empty: the visitor may not
 	Done     *Done               // what the visitor has just done; nil: nothing
 
-	query string // query string of all views
+	query     string // query string of all views
+	selection string // query string of the filters and the search; empty: all rows
 }
 
 // Embed is the HTML that shows a view on other sites.
@@ -40,6 +41,20 @@ type Embed struct {
 	HTML   string // the frame
 	Script string // gives frames the height of their pages
 }
+
+// Feeds returns the links to the feed of the view, if it has filters, and of the dataset.
+func (h Head) Feeds() (links []state.Link) {
+	if h.Mutable {
+		return nil
+	}
+	if h.selection != "" {
+		links = append(links, state.Link{Label: "Changes of these rows", Href: h.Path + FeedFile + "?" + h.selection})
+	}
+	return append(links, state.Link{Label: "Changes of the dataset", Href: h.Path + FeedFile})
+}
+
+// FeedFile is the name of the feed of a dataset, below the path of its page.
+const FeedFile = "/feed.atom"
 
 // Done is what a publisher has just done with a dataset.
 type Done struct {
@@ -114,6 +129,9 @@ func (h Head) VersionHref(version string) string {
 // SetState makes all views those of a state.
 func (h *Head) SetState(s *state.State) {
 	h.query = s.WithOwn(s.AnyPage()).Encode()
+	if !s.HasArea() { // changes cannot be selected by it
+		h.selection = s.Selection().Encode()
+	}
 	newest := *s
 	newest.Version = ""
 	h.Newest = state.Join(h.path(h.Tab), newest.WithOwn(s.AnyPage()).Encode())
