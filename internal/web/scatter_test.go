@@ -274,7 +274,9 @@ func TestScatter_suggested(t *testing.T) {
 		l.Put(d, records)
 	})
 	images := all(one(t, s.page(t, "/datasets/lab/reported/chart", 200), tag("ul", "suggestions")), tag("img", ""))
-	at := slices.IndexFunc(images, func(i *html.Node) bool { return strings.Contains(attr(i, "src"), "?_by=length&_by=weight&_kind=scatter") })
+	at := slices.IndexFunc(images, func(i *html.Node) bool {
+		return strings.Contains(attr(i, "src"), "?_by=length&_by=weight&_kind=scatter")
+	})
 	if at != 1 {
 		t.Fatalf("suggestion %d of %d is the scatter plot", at, len(images))
 	}

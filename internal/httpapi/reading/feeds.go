@@ -134,7 +134,8 @@ func (f datasetFeed) feed(ctx context.Context) (atom.Feed, error) {
 			continue
 		}
 		feed.Entries = append(feed.Entries, atom.Entry{
-			ID: atom.ID(f.Ref.String(), f.params, to.Version), Title: title + ": " + countsOf(*s), Updated: to.Published, Summary: describeChanges(*s),
+			ID: atom.ID(f.Ref.String(), f.params, to.Version), Title: title + ": " + cmp.Or(strings.TrimSpace(to.Message), countsOf(*s)),
+			Updated: to.Published, Summary: strings.TrimSpace(to.Message + "\n" + describeChanges(*s)),
 			Alternate: address(f.origin+path+"/changes", query.ParamFrom+"="+s.From+"&"+query.ParamTo+"="+s.To, f.params),
 		})
 	}

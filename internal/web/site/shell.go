@@ -13,19 +13,19 @@ import (
 type Shell struct {
 	Title       string
 	Description string
-	Origin      string // prefix of absolute links
-	Canonical   string // URL; empty: not indexed by search engines
-	Address     string // URL of the view, which may be one of a filtered canonical page; empty: the canonical one
-	Preview     string // URL of the image that other sites show; empty: none
-	PreviewAlt  string // what it shows, in words
+	Origin      string       // prefix of absolute links
+	Canonical   string       // URL; empty: not indexed by search engines
+	Address     string       // URL of the view, which may be one of a filtered canonical page; empty: the canonical one
+	Preview     string       // URL of the image that other sites show; empty: none
+	PreviewAlt  string       // what it shows, in words
 	Feeds       []state.Link // that follow what the page shows
-	Theme       string // "light", "dark" or empty: that of the system
-	Current     string // navigation entry: "catalogue", "docs" or empty
-	Images      bool   // the page shows images of other hosts
-	Framed      bool   // the page fills the window and has bars of its own, without the header and footer of the site
-	Embeds      bool   // the page shows one of this site in a frame: what it looks like on other sites
-	Embedded    bool   // other sites may show the page in a frame
-	Page        any    // what its own template shows
+	Theme       string       // "light", "dark" or empty: that of the system
+	Current     string       // navigation entry: "catalogue", "docs" or empty
+	Images      bool         // the page shows images of other hosts
+	Framed      bool         // the page fills the window and has bars of its own, without the header and footer of the site
+	Embeds      bool         // the page shows one of this site in a frame: what it looks like on other sites
+	Embedded    bool         // other sites may show the page in a frame
+	Page        any          // what its own template shows
 }
 
 const Name = "Herbarium"
