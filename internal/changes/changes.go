@@ -279,6 +279,21 @@ func (s *Changes) Updates(ctx context.Context) iter.Seq2[[]byte, error] {
 func (s *Changes) render(ctx context.Context, offset, limit int, form func([]byte, query.ChangeOp) []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		var buf []byte
+		for op, err := range s.loaded(ctx, offset, limit) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if buf = form(buf[:0], op); !yield(buf, nil) {
+				return
+			}
+		}
+	}
+}
+
+// loaded loads the selected changes from an offset on, at most limit, one after the other.
+func (s *Changes) loaded(ctx context.Context, offset, limit int) iter.Seq2[query.ChangeOp, error] {
+	return func(yield func(query.ChangeOp, error) bool) {
 		n := 0
 		if limit <= 0 {
 			return
@@ -290,11 +305,7 @@ func (s *Changes) render(ctx context.Context, offset, limit int, form func([]byt
 			if err == nil {
 				err = s.load(d)
 			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if buf = form(buf[:0], opOf(d)); !yield(buf, nil) || n == offset+limit {
+			if !yield(opOf(d), err) || err != nil || n == offset+limit {
 				return
 			}
 		}

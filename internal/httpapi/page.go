@@ -22,11 +22,12 @@ import (
 // pageData is the listing for pages: the same response as that of the API, at a path for which the
 // browser sends its stored key. Exports for pages are at the same path with an extension; they
 // ignore pagination parameters. pageGrid and pageAggregate are the same for grids and for the
-// values of charts.
+// values of charts; pageChanges with an extension is an export of changes.
 const (
 	pageData      = "/datasets/{namespace}/{dataset}/data"
 	pageGrid      = "/datasets/{namespace}/{dataset}/grid"
 	pageAggregate = "/datasets/{namespace}/{dataset}/aggregate.csv"
+	pageChanges   = "/datasets/{namespace}/{dataset}/changes"
 )
 
 // pageRoutes returns the routes of the pages, ordered by pattern.
@@ -38,6 +39,7 @@ func (a *API) pageRoutes() []response.Route {
 		response.Route{Method: http.MethodGet, Pattern: pageData, Page: true, Handle: a.reading.List},
 		response.Route{Method: http.MethodGet, Pattern: pageGrid, Page: true, Handle: a.reading.Grid},
 		response.Route{Method: http.MethodGet, Pattern: pageAggregate, Page: true, Handle: a.reading.AggregateCSV})
+	routes = append(routes, a.changesExports(pageChanges, true)...)
 	for pattern, handler := range a.opts.Pages.Handlers() {
 		method, path, _ := strings.Cut(pattern, " ")
 		routes = append(routes, a.pageRoute(method, path, handler))
@@ -210,6 +212,12 @@ func (p *Page) ReceiveFiles(receive func(fields url.Values, name string, content
 // an error, the caller must release the view.
 func (p *Page) OpenLive(ref herb.Ref) (gate.DatasetView, error) {
 	return p.gate.OpenLive(p.response, p.request, ref, gate.DenyVisitor)
+}
+
+// OpenOther opens another version of the dataset of an open view, which stays open. Its Denied says
+// why the visitor may not read it. Without an error, the caller must release both.
+func (p *Page) OpenOther(v gate.DatasetView, version string) (gate.DatasetView, error) {
+	return p.gate.OpenOther(p.response, p.request, v, version, gate.DenyVisitor)
 }
 
 func (p *Page) sendTo(w *response.Writer, r *http.Request) {

@@ -57,7 +57,8 @@ func TestPagesAreNotDocumented(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(o *httpapi.Options) { o.Pages = pagesOf(homePage) })
 	want := []string{
-		"GET /datasets/{namespace}/{dataset}/aggregate.csv", "GET /datasets/{namespace}/{dataset}/data", "GET /datasets/{namespace}/{dataset}/data.csv", "GET /datasets/{namespace}/{dataset}/data.geojson",
+		"GET /datasets/{namespace}/{dataset}/aggregate.csv", "GET /datasets/{namespace}/{dataset}/changes.csv", "GET /datasets/{namespace}/{dataset}/changes.ndjson",
+		"GET /datasets/{namespace}/{dataset}/data", "GET /datasets/{namespace}/{dataset}/data.csv", "GET /datasets/{namespace}/{dataset}/data.geojson",
 		"GET /datasets/{namespace}/{dataset}/data.ndjson",
 		"GET /datasets/{namespace}/{dataset}/data.parquet", "GET /datasets/{namespace}/{dataset}/data.xlsx",
 		"GET /datasets/{namespace}/{dataset}/grid",

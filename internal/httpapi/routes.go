@@ -74,10 +74,16 @@ func (a *API) publishRoutes() []response.Route {
 }
 
 func (a *API) changesRoutes() []response.Route {
-	routes := []response.Route{{Method: http.MethodGet, Pattern: datasetPattern + "/changes", Handle: a.reading.Changes}}
+	const pattern = datasetPattern + "/changes"
+	return append(a.changesExports(pattern, false), response.Route{Method: http.MethodGet, Pattern: pattern, Handle: a.reading.Changes})
+}
+
+// changesExports returns the routes of the exports of changes: their pattern with the extension of
+// each format.
+func (a *API) changesExports(changes string, page bool) (routes []response.Route) {
 	for _, format := range reading.ChangesFormats() {
 		routes = append(routes, response.Route{
-			Method: http.MethodGet, Pattern: datasetPattern + "/changes." + string(format),
+			Method: http.MethodGet, Pattern: changes + "." + string(format), Page: page,
 			Handle: func(w *response.Writer, r *http.Request) error { return a.reading.ExportChanges(w, r, format) },
 		})
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"herbarium/internal/httpapi/gate"
-	"herbarium/internal/httpapi/reading"
 	"herbarium/internal/httpapi/response"
 
+	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
@@ -71,7 +71,7 @@ func (c *toolCall) wholeDataset(b *block, v gate.DatasetView) {
 
 // addRecords calls add with the fields and values of each record of a page, until it returns false.
 func (c *toolCall) addRecords(v gate.DatasetView, req *query.Request, page query.Page, add func(names, row []string) bool) error {
-	release, err := c.w.Reserve(c.r.Context(), reading.RecordMemory(v.Dataset, req))
+	release, err := c.w.Reserve(c.r.Context(), export.RecordMemory(v.Dataset, req))
 	if err != nil {
 		return err
 	}

@@ -91,6 +91,15 @@ func (g *Gate) pinVersion(w *response.Writer, r *http.Request, v *DatasetView, w
 	return nil
 }
 
+// OpenOther opens another version of the dataset of an open view, which stays open. A key is
+// required if one of the two or the live version requires it. Without an error, the caller must
+// release both.
+func (g *Gate) OpenOther(w *response.Writer, r *http.Request, v DatasetView, version string, words denialWords) (DatasetView, error) {
+	v.Close, v.Pinned = nil, version // the other view is closed by its owner
+	err := g.pinVersion(w, r, &v, words)
+	return v, err
+}
+
 // denialWords returns what a client is told that may not read a dataset.
 type denialWords func(herb.Ref) denial
 

@@ -79,16 +79,16 @@ func cells(rows iter.Seq2[query.GroupRow, error]) iter.Seq2[[]string, error] {
 }
 
 // groupMemory returns about how many bytes an export of groups needs for the longest row, like
-// RecordMemory. Computed values are short.
+// export.RecordMemory. Computed values are short.
 func groupMemory(d herb.Dataset, req *query.AggregateRequest) int {
 	const copies, inLane = 3, 256 << 10
 	longest := 0
 	for _, by := range req.By {
-		longest += longestValue(d, by.Field)
+		longest += export.LongestValue(d, by.Field)
 	}
 	for _, m := range req.Measures[:req.Returned] {
 		if !m.Kind.IsComputed() {
-			longest += longestValue(d, m.Field)
+			longest += export.LongestValue(d, m.Field)
 		}
 	}
 	return max(0, copies*longest-inLane)

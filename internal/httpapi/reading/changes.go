@@ -80,7 +80,7 @@ func (h *Handlers) withChanges(w *response.Writer, r *http.Request, contentType 
 	if isExport {
 		w.SetVary(response.VaryAccept)
 	}
-	release, err := w.Reserve(r.Context(), RecordMemory(from.Dataset, &query.Request{})+RecordMemory(to.Dataset, &query.Request{}))
+	release, err := w.Reserve(r.Context(), export.RecordMemory(from.Dataset, &query.Request{})+export.RecordMemory(to.Dataset, &query.Request{}))
 	if err != nil {
 		return err
 	}
