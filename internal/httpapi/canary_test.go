@@ -24,6 +24,9 @@ type canaryRequest struct {
 	sends  bool // it changes something, so it is sent only with keys that may not
 }
 
+// keptVersion stands for the version of a dataset that is not live, in the query of an example.
+const keptVersion = "{kept}"
+
 // canaryRequests returns examples of requests for every route. A new route needs one: add it here.
 func canaryRequests() map[string][]canaryRequest {
 	values := func(queries ...string) (all []canaryRequest) {
@@ -35,6 +38,7 @@ func canaryRequests() map[string][]canaryRequest {
 	plain := []canaryRequest{{}}
 	post := []canaryRequest{{body: "key=x&back=", header: "Content-Type: application/x-www-form-urlencoded", sends: true}}
 	file := []canaryRequest{{body: "id\n1\n", sends: true}}
+	const fromKept = "_from=" + keptVersion
 	const api, page, draft = "/api/v1/{namespace}/{dataset}", "/datasets/{namespace}/{dataset}", "/publish/{id}"
 	all := map[string][]canaryRequest{
 		"GET /api/v1": {{}, {query: "search=vault"}, {query: "search=keyword"}}, "GET /api/v1/search": {{query: "search=Fern"}, {query: "search=cell*"}},
@@ -47,8 +51,10 @@ func canaryRequests() map[string][]canaryRequest {
 		"GET " + api + "/data": values("search=Fern", "nosuch=1", "sort=pric"), "GET " + api + "/data/{key}": values(),
 		"GET " + api + "/facets": values("_field=name"), "GET " + api + "/grid": values("_x=longitude&_y=latitude"),
 		"GET " + api + "/aggregate": values("_by=name"), "GET " + api + "/aggregate.csv": values("_by=name"),
-		"GET " + api + "/changes": values("_from=20200101T000000Z-aaaaaaaaaa"), "GET " + api + "/changes.ndjson": values("_from=20200101T000000Z-aaaaaaaaaa"), "GET " + api + "/changes.csv": values("_from=20200101T000000Z-aaaaaaaaaa"),
 		"GET /feed.atom": plain, "GET " + page + "/feed.atom": values("search=Fern", "nosuch=1"),
+		"GET " + api + "/changes": values("_from=20200101T000000Z-aaaaaaaaaa", fromKept), "GET " + api + "/changes.ndjson": values(fromKept), "GET " + api + "/changes.csv": values(fromKept),
+		"GET " + page + "/changes": values("_from=20200101T000000Z-aaaaaaaaaa", fromKept, fromKept+"&_op=removed&search=Fern", fromKept+"&nosuch=1"), "GET " + page + "/changes.ndjson": values(fromKept), "GET " + page + "/changes.csv": values(fromKept),
+		"GET " + page + "/changes/facets": values(fromKept + "&_facet=name"), "GET " + page + "/changes/fields": values(fromKept), "GET " + page + "/history": values("id=1", "id=2", "id=nosuch"),
 		"GET /":    {{}, {query: "search=Fern"}, {query: "search=cell"}, {query: "search=vault&sort=rows"}, {query: "keyword=keyword"}},
 		"GET /key": plain, "POST /key": post, "POST /key/forget": post, "GET /docs": plain, "GET /catalog.jsonld": plain, "GET /assets/{fingerprint}/{file}": plain,
 		"GET /sitemap.xml": plain, "GET /robots.txt": plain, "GET /data.json": plain, "GET " + page + "/croissant.json": values(),
@@ -130,8 +136,11 @@ func (s *canarySite) checkRoute(t *testing.T, op string, example canaryRequest) 
 		refs = slices.SortedFunc(maps.Keys(s.access), herb.Ref.Compare)
 	}
 	for _, ref := range refs {
-		target := strings.NewReplacer("{namespace}", "vault", "{dataset}", ref.Name).Replace(path) + "?" + example.query
+		target := strings.NewReplacer("{namespace}", "vault", "{dataset}", ref.Name).Replace(path) + "?" + strings.ReplaceAll(example.query, keptVersion, s.kept[ref])
 		access := s.access[ref]
+		if strings.Contains(example.query, keptVersion) && s.keptAccess[ref] == herb.AccessKey {
+			access = herb.AccessKey
+		}
 		s.checkTarget(t, method, target, example, ref, access)
 		if kept := s.kept[ref]; kept != "" && method == http.MethodGet {
 			if s.keptAccess[ref] == herb.AccessKey {
@@ -223,7 +232,7 @@ func (s *canarySite) checkHidden(t *testing.T, method, path string, example cana
 		for _, version := range []string{"", "&_version=" + s.kept[canaryRef(hidden)]} {
 			var responses []string
 			for _, name := range []string{hidden, missing} {
-				target := strings.NewReplacer("{namespace}", "vault", "{dataset}", name).Replace(path) + "?" + example.query + version
+				target := strings.NewReplacer("{namespace}", "vault", "{dataset}", name).Replace(path) + "?" + strings.ReplaceAll(example.query, keptVersion, s.kept[canaryRef(hidden)]) + version
 				a := s.do(t, key, request(method, target, example.body, example.header))
 				a.header.Del("X-Request-Id")
 				responses = append(responses, strings.ReplaceAll(fmt.Sprint(a.status, a.header, a.body), missing, hidden))

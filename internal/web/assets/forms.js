@@ -3,9 +3,12 @@
 import { $, on, onShow, swap } from "./dom.js";
 import { showTime, visit } from "./nav.js";
 
+// actionOf returns the address of a form. The property is an input if a column is called so.
+const actionOf = (form) => new URL(form.getAttribute("action"), location.href);
+
 // formAddress returns the URL that a form submits, without empty values.
 function formAddress(form, submitter = null) {
-  const url = new URL(form.action);
+  const url = actionOf(form);
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(form, submitter)) {
     if (value === "" || ["_find", "_values", "_offset"].includes(name)) continue;
@@ -54,6 +57,7 @@ document.addEventListener("change", ({ target }) => {
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method !== "get" || event.defaultPrevented || !(swap()?.contains(form) || form.dataset.swap !== undefined)) return;
+  if (actionOf(form).pathname !== location.pathname) return; // a page with other styles
   event.preventDefault();
   clearTimeout(typingTimer);
   visit(formAddress(form, event.submitter));

@@ -75,6 +75,10 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		"GET " + dataset + "/about":               p.dataset(p.about),
 		"GET " + dataset + "/api":                 p.dataset(p.api),
 		"GET " + dataset + "/versions":            p.dataset(p.versions),
+		"GET " + dataset + "/changes":             p.dataset(p.changes),
+		"GET " + dataset + "/changes/facets":      p.changesFragment("facets", buildFacets),
+		"GET " + dataset + "/changes/fields":      p.changesFragment("fieldlists", buildFields),
+		"GET " + dataset + "/history":             p.dataset(p.recordHistory),
 		"POST " + dataset + "/key": p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
 			return p.SaveKey(w, r, &v.DatasetView)
 		}),

@@ -36,6 +36,7 @@ type rowsPage struct {
 	Table   *tables.Table // nil: no columns
 	Map     *maps.Map     // nil: the view is not the map
 	Chart   *chartView    // nil: the view is not the chart
+	Changes *comparison   // nil: the view is not the comparison of versions
 	Pager   *tables.Pager
 	Record  *tables.Record
 	Meant   *filters.Meant // if there are no rows; nil: nothing is misspelled
@@ -185,6 +186,9 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 	if len(table.Headers) > 0 {
 		page.Table = table
 		page.Record = tables.NewRecord(s, req, rows, found.Records, found.Total)
+		if page.Record != nil && !page.Head.Mutable {
+			page.Record.History = s.HistoryHref(page.Head.Path, rows[s.Record-1])
+		}
 	}
 	if found.Total == 0 && page.Invalid == nil {
 		if page.Meant, err = findMeant(ctx, s, v); err != nil {

@@ -2,20 +2,35 @@ package browse
 
 import (
 	"net/http"
+	"slices"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/query"
 	"herbarium/internal/versions"
 	"herbarium/internal/web/publishing"
+	"herbarium/internal/web/view/comparisons"
 	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/state"
 )
 
 // versionsPage lists the versions of a dataset.
 type versionsPage struct {
 	Head     datasets.Head
-	Versions []versions.Version
-	Hidden   bool   // publish reports are not shown, because they quote values and the browser has no valid key
-	Live     string // the live version
+	Versions []keptVersion
+	Compare  string       // path of the page that compares two of them; empty: there is nothing to compare
+	Filters  query.Params // that this page keeps
+	Hidden   bool         // publish reports are not shown, because they quote values and the browser has no valid key
+	Live     string       // the live version
 	versions []versions.Version
+}
+
+// keptVersion is a version in the list.
+type keptVersion struct {
+	versions.Version
+	Counts       *comparisons.Counts // of the changes since the previous version; nil: unknown, or hidden
+	Changed      string              // link to these changes; empty: there is no previous version
+	IsFrom, IsTo bool                // it is chosen at first
 }
 
 // Exposes returns what becomes public if a version goes live.
@@ -24,12 +39,13 @@ func (page *versionsPage) Exposes(v versions.Version) []string {
 }
 
 func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error {
-	versions, err := p.history(r.Context(), v.Ref)
+	history, err := p.history(r.Context(), v.Ref)
 	if err != nil {
 		return err
 	}
-	h := versionsPage{Live: v.Live, versions: versions}
-	if h.Head, _, _, err = p.documentHead(w, r, v, "versions"); err != nil {
+	h := versionsPage{Live: v.Live, versions: history}
+	var s *state.State
+	if h.Head, s, _, err = p.documentHead(w, r, v, "versions"); err != nil {
 		return err
 	}
 	visitor := w.Visitor()
@@ -37,12 +53,69 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 		w.SetPrivate()
 	}
 	h.Hidden = !visitor.See(v.Dataset).Report
-	for _, info := range versions {
+	counts := countChanges(visitor, v.Dataset, history)
+	if len(history) > 1 {
+		h.Compare, h.Filters = h.Head.Path+"/changes", s.WithOwn(s.Selection()).Without(query.ParamVersion)
+	}
+	live := max(0, slices.IndexFunc(history, func(i versions.Version) bool { return i.Live }))
+	from := live + 1
+	if from >= len(history) { // the earliest version is live again
+		from, live = live, 0
+	}
+	for i, info := range history {
+		kept := keptVersion{Counts: counts[i], IsFrom: i == from, IsTo: i == live}
 		if !visitor.See(v.Dataset, info.Dataset).Report { // an open dataset may have been protected before
 			info = info.WithoutValues()
 		}
 		info.Dataset = info.WithoutExcluded()
-		h.Versions = append(h.Versions, info)
+		if kept.Version = info; h.Compare != "" && i+1 < len(history) {
+			kept.Changed = state.Join(h.Compare, query.Params{
+				{Name: query.ParamFrom, Value: history[i+1].Version}, {Name: query.ParamTo, Value: info.Version},
+			}.With(h.Filters...).Encode())
+		}
+		h.Versions = append(h.Versions, kept)
 	}
 	return p.renderDocument(w, r, v, "versions", "Versions", &h)
+}
+
+// countChanges returns how many records changed in each version of a history since the previous
+// one; nil where that is unknown, or where the visitor may not see the values of both.
+func countChanges(visitor herb.Principal, live herb.Dataset, history []versions.Version) []*comparisons.Counts {
+	seen := make([]*herb.RecordChanges, len(history))
+	for i, info := range history {
+		if i+1 == len(history) || info.Compared == nil || info.Compared.Since != history[i+1].Version {
+			continue
+		}
+		if visitor.See(live, info.Dataset, history[i+1].Dataset).Report {
+			seen[i] = info.Compared
+		}
+	}
+	return comparisons.NewCounts(seen)
+}
+
+// maxListed is the number of versions that a page of changes lists, and that a history reads.
+const maxListed = 100
+
+// keptVersions returns the newest versions, for a page that compares two of them, which are listed
+// in any case.
+func (p *Pages) keptVersions(w *httpapi.Page, live datasetView, c *comparedVersions) (kept []comparisons.Version, err error) {
+	visitor := w.Visitor()
+	if visitor.ID != "" {
+		w.SetPrivate()
+	}
+	counts := countChanges(visitor, live.Dataset, c.history)
+	for i, info := range c.history {
+		v := comparisons.NewVersion(&info.Dataset, info.Live)
+		v.IsFrom, v.IsTo, v.Counts = info.Version == c.from.Version, info.Version == c.to.Version, counts[i]
+		if i >= maxListed && !v.IsFrom && !v.IsTo {
+			continue
+		}
+		if i+1 < len(c.history) {
+			v.Href = state.Join(p.DatasetPath(live.Ref)+"/changes", query.Params{
+				{Name: query.ParamFrom, Value: c.history[i+1].Version}, {Name: query.ParamTo, Value: info.Version},
+			}.Encode())
+		}
+		kept = append(kept, v)
+	}
+	return kept, nil
 }

@@ -32,6 +32,9 @@ func (p *Site) Failure(w *httpapi.Page, r *http.Request, status int, message str
 	switch status {
 	case http.StatusGone: // the version
 		page.Dataset, page.Link = p.DatasetPath(RefOf(r)), "Show the live version"
+		if strings.HasSuffix(r.URL.Path, "/"+ViewChanges) {
+			page.Dataset, page.Link = page.Dataset+"/versions", "Show the versions"
+		}
 	case http.StatusConflict, http.StatusPreconditionFailed: // of a rollback
 		if ref := RefOf(r); herb.ValidName(ref.Namespace) && herb.ValidName(ref.Name) {
 			page.Dataset, page.Link = p.DatasetPath(ref)+"/versions", "Show the versions"

@@ -116,9 +116,15 @@ func (p *Site) Cookie(path, key string) *http.Cookie {
 	}
 }
 
-// redirectBack redirects to the page of a dataset that required the key, of which only the query
-// string comes from the form, or to a page for publishing, so that the form cannot redirect
-// elsewhere.
+// The views of a dataset besides the table that the form for a key leads back to.
+const (
+	ViewChanges = "changes"
+	ViewHistory = "history"
+)
+
+// redirectBack redirects to the page of a dataset that required the key, of which only the name of
+// a view and the query string come from the form, or to a page for publishing, so that the form
+// cannot redirect elsewhere.
 func (p *Site) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) error {
 	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
 		if PublishPath.MatchString(back) {
@@ -126,6 +132,10 @@ func (p *Site) redirectBack(w http.ResponseWriter, ref herb.Ref, back string) er
 		}
 		return Redirect(w, p.Base+PathCatalogue)
 	}
+	path := p.DatasetPath(ref)
+	if view, query, ok := strings.Cut(back, "?"); ok && (view == ViewChanges || view == ViewHistory) {
+		path, back = path+"/"+view, query
+	}
 	params, _ := query.ParseParams(back) // a malformed query is dropped
-	return Redirect(w, state.Join(p.DatasetPath(ref), params.Encode()))
+	return Redirect(w, state.Join(path, params.Encode()))
 }

@@ -25,6 +25,7 @@ const (
 	Records Rows = iota
 	Counts       // column, row and number of records of a grid
 	Groups       // of an aggregate
+	Changes      // between two versions
 )
 
 // Calls returns programs that make a call.
@@ -35,6 +36,8 @@ func Calls(c Call) []Snippet {
 		values["row"] = "[3]int // column, row, number of records"
 	case Groups:
 		values["row"] = "map[string][]string // by, values"
+	case Changes:
+		values["row"] = "map[string]any // op, record or key, old and new"
 	}
 	for _, name := range []string{"shellkey", "jskey", "goimport", "gokey", "pyimport"} {
 		values[name] = ""

@@ -57,16 +57,58 @@ func (s *State) OpenRow(position int) {
 // Permalink returns the link to a record by its primary key, or by its content. It is empty if no
 // field can be filtered by its whole value.
 func (s *State) Permalink(row herb.Record, record []byte) string {
-	var ps query.Params
 	if len(s.Dataset.PrimaryKey) == 0 {
 		return s.contentLink(row, record)
 	}
+	ps := s.keyParams(row)
+	if ps == nil {
+		return ""
+	}
+	return Join(s.Path, ps.WithValue(ParamRecord, "1").WithValue(query.ParamVersion, s.Version).Encode())
+}
+
+// HistoryHref returns the link to the history of a record, below the path of the table. It is empty
+// if the record has no primary key that can be filtered.
+func (s *State) HistoryHref(path string, row herb.Record) string {
+	const longest = 2 << 10 // bytes of a query string
+	ps := s.keyParams(row)
+	if ps == nil || len(ps.Encode()) > longest {
+		return ""
+	}
+	return Join(path+"/history", ps.WithValue(query.ParamVersion, s.Version).Encode())
+}
+
+// keyParams returns the filters that find a record by its primary key; nil: there are none.
+func (s *State) keyParams(row herb.Record) (ps query.Params) {
 	for _, name := range s.Dataset.PrimaryKey {
 		i := herb.FieldIndex(s.Fields, name)
 		if i < 0 || !s.Fields[i].Filterable || s.Fields[i].Type == herb.TypeList {
-			return ""
+			return nil
 		}
 		ps = append(ps, query.Param{Name: s.EqParam(i), Value: row[i]})
 	}
-	return Join(s.Path, ps.WithValue(ParamRecord, "1").WithValue(query.ParamVersion, s.Version).Encode())
+	return ps
+}
+
+// RecordKey returns the values of the primary key that the listing asks for, in its order; nil: it
+// asks for something else.
+func (s *State) RecordKey() (key []string) {
+	for _, name := range s.Dataset.PrimaryKey {
+		i := herb.FieldIndex(s.Fields, name)
+		if i < 0 {
+			return nil
+		}
+		at := slices.IndexFunc(s.Listing, func(p query.Param) bool {
+			field, op, ok := query.ResolveFilter(p.Name, s.Fields)
+			return ok && field == i && op == query.OpEq
+		})
+		if at < 0 {
+			return nil
+		}
+		key = append(key, s.Listing[at].Value)
+	}
+	if len(key) != len(s.Listing) {
+		return nil
+	}
+	return key
 }

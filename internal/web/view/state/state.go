@@ -76,7 +76,10 @@ type State struct {
 	// along.
 	Question query.Params
 	Picture  Picture // how the chart looks as a file
-	Small    string  // the image is a preview of the chart of this version; empty: it is the chart
+	// Versions is the parameters that name the versions of a comparison and its kinds of changes;
+	// none: the view is not a comparison.
+	Versions query.Params
+	Small    string // the image is a preview of the chart of this version; empty: it is the chart
 
 	Facets  []string // filters to edit, or to count
 	More    bool     // with more values
@@ -383,7 +386,7 @@ func (s *State) WithOwn(listing query.Params) query.Params {
 	if s.NoCards {
 		listing = listing.WithValue(ParamView, "table")
 	}
-	return s.embedParams(listing).WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor, s.Color).WithValue(ParamSize, s.Size).With(s.Picture.params(s.Question)...).WithValue(query.ParamVersion, s.Version)
+	return s.embedParams(listing).WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor, s.Color).WithValue(ParamSize, s.Size).With(s.Picture.params(s.Question)...).With(s.Versions...).WithValue(query.ParamVersion, s.Version)
 }
 
 // Hidden returns the parameters that a form carries along: all but those with the given names,

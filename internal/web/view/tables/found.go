@@ -19,7 +19,7 @@ type FoundRow struct {
 func NewFoundRow(d *columns.Dataset, search *query.Search, row herb.Record) FoundRow {
 	const visible, width = 90, 600 // characters, and about their width in pixels
 	h, naming := newHighlighter(search), d.Titles
-	r := FoundRow{Title: title(d, row)}
+	r := FoundRow{Title: Title(d, row)}
 	if pieces := h.pieces(r.Title); pieces != nil {
 		r.Pieces = pieces
 		return r

@@ -24,6 +24,7 @@ type Record struct {
 	Total             int
 	Values            []Value
 	JSON              string // empty: it is too long
+	History           string // link to what changed in it; empty: it has no primary key
 	Permalink         string // by primary key, or by content; empty: there is none
 	Prev, Next, Close string // Prev and Next are empty at the ends of the result
 }
@@ -52,7 +53,7 @@ func NewRecord(s *state.State, req *query.Request, rows []herb.Record, records [
 		_ = json.Indent(&indented, records[i], "", "  ") // rows are decoded from valid JSON
 	}
 	r := &Record{Number: req.Offset() + i + 1, Total: total, JSON: indented.String(), Close: s.Href(s.Listing), Permalink: s.Permalink(rows[i], records[i])}
-	r.Title = title(s.Dataset, rows[i])
+	r.Title = Title(s.Dataset, rows[i])
 	link := func(page, position int) string {
 		return s.PageHref(page, query.Param{Name: state.ParamRecord, Value: strconv.Itoa(position)})
 	}
@@ -81,9 +82,9 @@ const (
 	longValue = 90
 )
 
-// title returns the name of a record for a reader; empty if it has none. A value without letters,
+// Title returns the name of a record for a reader; empty if it has none. A value without letters,
 // such as a date or a code, follows the name of its column.
-func title(d *columns.Dataset, row herb.Record) string {
+func Title(d *columns.Dataset, row herb.Record) string {
 	f := &d.Fields[d.Titles]
 	name := herb.Clip(format.PlainText(row[d.Titles]), maxTitle)
 	switch _, status := text.Operand(f, row[d.Titles]); {

@@ -53,7 +53,7 @@ func TestRecord_title(t *testing.T) {
 		{herb.Field{Name: "plant", Type: herb.TypeText}, "Rose 1", "Rose 1"},
 		{herb.Field{Name: "plant", Type: herb.TypeText}, "", ""},
 	} {
-		if got := title(columns.Read(&herb.Dataset{Fields: []herb.Field{tt.field}}), herb.Record{tt.value}); got != tt.want {
+		if got := Title(columns.Read(&herb.Dataset{Fields: []herb.Field{tt.field}}), herb.Record{tt.value}); got != tt.want {
 			t.Errorf("the title of %s %q is %q, want %q", tt.field.Name, tt.value, got, tt.want)
 		}
 	}

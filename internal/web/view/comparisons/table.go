@@ -1,0 +1,130 @@
+// Package comparisons builds the view models of what changed: between two versions, in the versions
+// of a dataset, and in the history of a record.
+package comparisons
+
+import (
+	"slices"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/query"
+	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/state"
+)
+
+// Table is rows with their changed cells: the changes between two versions, or the history of a
+// record.
+type Table struct {
+	Headers []Header
+	Rows    []Row
+}
+
+// Header is the head of a column.
+type Header struct {
+	columns.Column
+	Changed int  // changed records in which the field differs
+	Share   int  // of these among all changed records, in percent; at least 1 if there are any
+	New     bool // the earlier version has no such field
+}
+
+// Row is a row of a table.
+type Row struct {
+	Op      query.ChangeOp // empty: the row is the same in both versions
+	Href    string         // link to the history of the record; empty: it has none
+	Version *Version       // of the history of a record; nil: the row is a change
+	Note    string         // why the row has no cells; empty: it has
+	Same    string         // what is to be said of a row without a change
+	Cells   []Cell
+}
+
+// Sign returns the sign of the change of a row.
+func (r Row) Sign() string { return Sign(r.Op) }
+
+// Sign returns the sign of a change, which tells it from the others without a color.
+func Sign(op query.ChangeOp) string {
+	switch op {
+	case query.OpAdded:
+		return "+"
+	case query.OpRemoved:
+		return "−"
+	case query.OpChanged:
+		return "~"
+	}
+	return ""
+}
+
+// Cell is a value of a row: the only one, or the old and the new one.
+type Cell struct {
+	Heading  string // of the column, for cards
+	Old, New Text
+	Changed  bool
+	Note     string // why values that differ look the same; empty: they do not
+}
+
+// The limits of a value in characters that are shown.
+const (
+	maxSame    = 80  // of one that did not change
+	maxChanged = 160 // of one that did
+	lead       = 40  // of these before the first difference
+)
+
+// MaxSame is how many bytes of a value that did not change a table needs. Of one that did it needs
+// all, because the difference may be anywhere.
+const MaxSame = 4 * (maxSame + 1)
+
+// maxColumns is the number of columns of a table: those that the grid shows, and further ones with
+// changes.
+const maxColumns = 40
+
+// NewTable returns a table without rows. earlier is the fields of the earlier version; changed is
+// the number of changed records in which each field differs, of all of them. Both are nil for the
+// history of a record.
+func NewTable(s *state.State, earlier []herb.Field, changed []int, all int) *Table {
+	shown := slices.Clone(s.ShownColumns())
+	if s.Columns == nil {
+		for i, n := range changed {
+			if n > 0 && len(shown) < maxColumns && !slices.Contains(shown, i) {
+				shown = append(shown, i)
+			}
+		}
+	}
+	t := &Table{}
+	for _, i := range shown {
+		h := Header{Column: columns.NewColumn(s.Dataset, i), New: earlier != nil && herb.FieldIndex(earlier, s.Fields[i].Name) < 0}
+		if changed != nil && changed[i] > 0 {
+			h.Changed, h.Share = changed[i], max(1, changed[i]*100/max(1, all))
+		}
+		t.Headers = append(t.Headers, h)
+	}
+	return t
+}
+
+// Pair is a change of a record, with its values by field of the later version. isChanged reports
+// whether a field differs; the values that a table shows may be only the start of others.
+type Pair struct {
+	Op        query.ChangeOp // empty: nothing differs
+	Old, New  herb.Record    // nil: that version has no such record
+	IsChanged func(field int) bool
+}
+
+// Add adds a row for a pair.
+func (t *Table) Add(row Row, p Pair) {
+	row.Op = p.Op
+	for i := range t.Headers {
+		row.Cells = append(row.Cells, newCell(&t.Headers[i], p))
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+func newCell(h *Header, p Pair) Cell {
+	c := Cell{Heading: h.Heading}
+	switch {
+	case p.Op == query.OpRemoved:
+		c.Old = plainText(p.Old[h.Index])
+	case p.Op == query.OpChanged && p.IsChanged(h.Index):
+		c.Changed = true
+		c.Old, c.New, c.Note = compareTexts(p.Old[h.Index], p.New[h.Index])
+	default:
+		c.New = plainText(p.New[h.Index])
+	}
+	return c
+}
