@@ -175,6 +175,28 @@ func TestChanges_long(t *testing.T) {
 	}
 }
 
+// TestChanges_hostile checks that values and names cannot break out of the pages.
+func TestChanges_hostile(t *testing.T) {
+	t.Parallel()
+	s := newVersionsSite(t)
+	const fields = `id|"><script>alert(1)</script>|tags`
+	var before, after []string
+	for i, value := range hostile() {
+		before = append(before, fmt.Sprintf("%d|%s|x", i, value))
+		after = append(after, fmt.Sprintf("%d|x|%s|%s", i, value, value))
+	}
+	from := s.publish(t, stockRef(), "", append([]string{fields}, before...)...)
+	s.publish(t, stockRef(), "", append([]string{fields + "|<b>"}, after[9:]...)...)
+	for _, path := range []string{"/changes", "/changes?_from=" + from + "&%22%3E%3Cscript%3E=x", "/changes?_op=%3Cscript%3E", "/history?id=9", "/versions"} {
+		a := s.get(t, stock+path)
+		if a.status != 200 && a.status != 400 {
+			t.Errorf("%s gives %d", path, a.status)
+		}
+		checkHeaders(t, path, a)
+		checkSafe(t, parse(t, a.body))
+	}
+}
+
 // TestRecordHistory checks the values of a record in all versions.
 func TestRecordHistory(t *testing.T) {
 	t.Parallel()

@@ -188,16 +188,16 @@ func (page *historyPage) addRow(past, previous *pastRecord) {
 	case past.values == nil:
 		pair.Op = query.OpRemoved
 	case previous == nil:
-		row.Same = "earliest"
+		row.Detail = "earliest"
 	case !isKnown:
-		row.Same = "unknown"
+		row.Detail = "unknown"
 	case before == nil:
 		pair.Op = query.OpAdded
 	default:
-		row.Same = "no change"
+		row.Detail = "no change"
 		for i := range before {
 			if pair.IsChanged(i) {
-				pair.Op = query.OpChanged
+				pair.Op, row.Detail = query.OpChanged, ""
 			}
 		}
 	}

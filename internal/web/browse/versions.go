@@ -54,7 +54,7 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 	}
 	h.Hidden = !visitor.See(v.Dataset).Report
 	counts := countChanges(visitor, v.Dataset, history)
-	if len(history) > 1 {
+	if len(history) > 1 && p.Opts.Changes != nil {
 		h.Compare, h.Filters = h.Head.Path+"/changes", s.WithOwn(s.Selection()).Without(query.ParamVersion)
 	}
 	live := max(0, slices.IndexFunc(history, func(i versions.Version) bool { return i.Live }))
@@ -98,7 +98,7 @@ const maxListed = 100
 
 // keptVersions returns the newest versions, for a page that compares two of them, which are listed
 // in any case.
-func (p *Pages) keptVersions(w *httpapi.Page, live datasetView, c *comparedVersions) (kept []comparisons.Version, err error) {
+func (p *Pages) keptVersions(w *httpapi.Page, live datasetView, c *comparedVersions) (kept []comparisons.Version) {
 	visitor := w.Visitor()
 	if visitor.ID != "" {
 		w.SetPrivate()
@@ -117,5 +117,5 @@ func (p *Pages) keptVersions(w *httpapi.Page, live datasetView, c *comparedVersi
 		}
 		kept = append(kept, v)
 	}
-	return kept, nil
+	return kept
 }

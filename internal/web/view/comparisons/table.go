@@ -32,7 +32,7 @@ type Row struct {
 	Href    string         // link to the history of the record; empty: it has none
 	Version *Version       // of the history of a record; nil: the row is a change
 	Note    string         // why the row has no cells; empty: it has
-	Same    string         // what is to be said of a row without a change
+	Detail  string         // what else is to be said of the row, such as "no change"
 	Cells   []Cell
 }
 
@@ -109,8 +109,13 @@ type Pair struct {
 // Add adds a row for a pair.
 func (t *Table) Add(row Row, p Pair) {
 	row.Op = p.Op
+	isShown := p.Op != query.OpChanged
 	for i := range t.Headers {
 		row.Cells = append(row.Cells, newCell(&t.Headers[i], p))
+		isShown = isShown || row.Cells[i].Changed
+	}
+	if !isShown {
+		row.Detail = "in columns that are not shown"
 	}
 	t.Rows = append(t.Rows, row)
 }

@@ -64,6 +64,11 @@ func TestNewTable_wide(t *testing.T) {
 	if table = NewTable(stateOf(t, "_fields=f7", 500), nil, changed, 10); len(table.Headers) != 1 || table.Headers[0].Name != "f7" {
 		t.Errorf("with a selection, the columns are %+v", table.Headers)
 	}
+	record := make(herb.Record, 500)
+	table.Add(Row{}, Pair{Op: query.OpChanged, Old: record, New: record, IsChanged: func(i int) bool { return i == 9 }})
+	if got := table.Rows[0].Detail; got != "in columns that are not shown" {
+		t.Errorf("a change of a column that is not shown says %q", got)
+	}
 }
 
 func TestNewCounts(t *testing.T) {
