@@ -39,6 +39,7 @@ func newVersionsSite(t *testing.T) *versionsSite {
 func (s *versionsSite) publish(t *testing.T, ref herb.Ref, access herb.Access, lines ...string) string {
 	t.Helper()
 	d := herb.Dataset{Ref: ref, Access: access, Title: "Stock"}
+	d.Message = "What is new" + string(access)
 	for name := range strings.SplitSeq(lines[0], "|") {
 		d.Fields = append(d.Fields, field(name, herb.TypeText))
 	}
@@ -153,6 +154,15 @@ func TestChanges(t *testing.T) {
 	if got := words(one(t, s.page(t, stock+"/versions", 200), tag("ol", "versions"))); strings.Count(got, "+1 added · ~3 changed · −1 removed") != 1 {
 		t.Errorf("the versions are %q", got)
 	}
+	_, err := s.library.Label(t.Context(), stockRef(), first, "2026-Q1")
+	must.NoError(t, err)
+	page = s.page(t, stock+"/changes?_from=2026-Q1&_op=added", 200)
+	if got := changeLines(page); !slices.Equal(got, rows[3:4]) || !strings.Contains(words(one(t, page, tag("aside", "timeline"))), "2026-Q1") {
+		t.Errorf("from a label: %q", got)
+	}
+	if got := words(one(t, s.page(t, stock+"/versions", 200), tag("ol", "versions"))); !strings.Contains(got, "2026-Q1") || strings.Count(got, "What is new") != 2 {
+		t.Errorf("the versions are %q", got)
+	}
 	form := one(t, s.page(t, stock+"/versions?price=2.50", 200), func(n *html.Node) bool { return attr(n, "id") == "compare" })
 	if got := submit(t, form, "_from", first); got != stock+"/changes?_from="+first+"&price=2.50" {
 		t.Errorf("the form leads to %s", got)
@@ -262,7 +272,7 @@ func TestChanges_access(t *testing.T) {
 	if !strings.Contains(a.body, "Secretive") || !strings.Contains(a.header.Get("Cache-Control"), "private") {
 		t.Errorf("the history with the key: %v", a.header)
 	}
-	if got := words(one(t, s.page(t, path+"/versions", 200), tag("ol", "versions"))); strings.Count(got, "removed") != 1 {
+	if got := words(one(t, s.page(t, path+"/versions", 200), tag("ol", "versions"))); strings.Count(got, "removed") != 1 || strings.Contains(got, "newkey") {
 		t.Errorf("the versions count changes of a protected one: %q", got)
 	}
 	form := one(t, s.page(t, path+query, 401), func(n *html.Node) bool { return attr(n, "action") == path+"/key" })

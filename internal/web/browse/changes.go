@@ -164,7 +164,9 @@ func (p *Pages) changes(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if err := page.compare(ctx, p, c, req); err != nil {
 		return err
 	}
-	page.Changes.Versions = p.keptVersions(w, v, c)
+	if page.Changes.Versions, err = p.keptVersions(ctx, w, c); err != nil {
+		return err
+	}
 	page.setChangesCall(p, r, v)
 	l := p.Shell(r, "Changes: "+datasets.Title(&v.Dataset), datasets.Describe(&v.Dataset))
 	l.Framed = true

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -28,8 +29,8 @@ type versionsPage struct {
 // keptVersion is a version in the list.
 type keptVersion struct {
 	versions.Version
-	Counts       *comparisons.Counts // of the changes since the previous version; nil: unknown, or hidden
-	Changed      string              // link to these changes; empty: there is no previous version
+	Counts       *comparisons.Counts // of the changes since the version that it replaced; nil: unknown, or hidden
+	Changed      string              // link to the changes since the previous version; empty: there is no previous version
 	IsFrom, IsTo bool                // it is chosen at first
 }
 
@@ -53,7 +54,13 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 		w.SetPrivate()
 	}
 	h.Hidden = !visitor.See(v.Dataset).Report
-	counts := countChanges(visitor, v.Dataset, history)
+	var seen map[string]herb.ListedVersion
+	if !h.Head.Mutable {
+		if seen, err = p.seenVersions(r.Context(), visitor, v.Ref); err != nil {
+			return err
+		}
+	}
+	counts := countChanges(seen, history)
 	if len(history) > 1 && p.Opts.Changes != nil {
 		h.Compare, h.Filters = h.Head.Path+"/changes", s.WithOwn(s.Selection()).Without(query.ParamVersion)
 	}
@@ -78,19 +85,24 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 	return p.renderDocument(w, r, v, "versions", "Versions", &h)
 }
 
-// countChanges returns how many records changed in each version of a history since the previous
-// one; nil where that is unknown, or where the visitor may not see the values of both.
-func countChanges(visitor herb.Principal, live herb.Dataset, history []versions.Version) []*comparisons.Counts {
-	seen := make([]*herb.RecordChanges, len(history))
-	for i, info := range history {
-		if i+1 == len(history) || info.Compared == nil || info.Compared.Since != history[i+1].Version {
-			continue
-		}
-		if visitor.See(live, info.Dataset, history[i+1].Dataset).Report {
-			seen[i] = info.Compared
-		}
+// seenVersions returns what lists of versions show a visitor, by the name of the version.
+func (p *Pages) seenVersions(ctx context.Context, visitor herb.Principal, ref herb.Ref) (map[string]herb.ListedVersion, error) {
+	list, err := p.Opts.Library.ListVersions(ctx, ref)
+	seen := map[string]herb.ListedVersion{}
+	for _, v := range list.See(visitor).Versions {
+		seen[v.Version] = v
 	}
-	return comparisons.NewCounts(seen)
+	return seen, err
+}
+
+// countChanges returns how many records changed in each version of a history; nil where that is
+// unknown, or where the visitor may not know it.
+func countChanges(seen map[string]herb.ListedVersion, history []versions.Version) []*comparisons.Counts {
+	compared := make([]*herb.RecordChanges, len(history))
+	for i, info := range history {
+		compared[i] = seen[info.Version].Compared
+	}
+	return comparisons.NewCounts(compared)
 }
 
 // maxListed is the number of versions that a page of changes lists, and that a history reads.
@@ -98,24 +110,29 @@ const maxListed = 100
 
 // keptVersions returns the newest versions, for a page that compares two of them, which are listed
 // in any case.
-func (p *Pages) keptVersions(w *httpapi.Page, live datasetView, c *comparedVersions) (kept []comparisons.Version) {
-	visitor := w.Visitor()
+func (p *Pages) keptVersions(ctx context.Context, w *httpapi.Page, c *comparedVersions) (kept []comparisons.Version, err error) {
+	visitor, ref := w.Visitor(), c.to.Ref
 	if visitor.ID != "" {
 		w.SetPrivate()
 	}
-	counts := countChanges(visitor, live.Dataset, c.history)
+	seen, err := p.seenVersions(ctx, visitor, ref)
+	if err != nil {
+		return nil, err
+	}
+	counts := countChanges(seen, c.history)
 	for i, info := range c.history {
 		v := comparisons.NewVersion(&info.Dataset, info.Live)
 		v.IsFrom, v.IsTo, v.Counts = info.Version == c.from.Version, info.Version == c.to.Version, counts[i]
+		v.Labels, v.Message = seen[info.Version].Labels, seen[info.Version].Message
 		if i >= maxListed && !v.IsFrom && !v.IsTo {
 			continue
 		}
 		if i+1 < len(c.history) {
-			v.Href = state.Join(p.DatasetPath(live.Ref)+"/changes", query.Params{
+			v.Href = state.Join(p.DatasetPath(ref)+"/changes", query.Params{
 				{Name: query.ParamFrom, Value: c.history[i+1].Version}, {Name: query.ParamTo, Value: info.Version},
 			}.Encode())
 		}
 		kept = append(kept, v)
 	}
-	return kept
+	return kept, nil
 }

@@ -14,11 +14,14 @@ type Version struct {
 	Time   string // the time of that day
 	ISO    string // both for programs
 	Live   bool
-	Rows   int
-	Href   string // link to what changed in it since the previous version; empty: that is unknown
-	IsFrom bool   // it is one of the compared versions
-	IsTo   bool   // like IsFrom
-	Counts *Counts
+	Labels []string
+	// Message is what the publisher says about the version; empty: nothing.
+	Message string
+	Rows    int
+	Href    string // link to what changed in it since the previous version; empty: that is unknown
+	IsFrom  bool   // it is one of the compared versions
+	IsTo    bool   // like IsFrom
+	Counts  *Counts
 }
 
 // NewVersion returns the description of a version.
