@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -299,7 +298,10 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, kee
 		case now != live:
 			return ErrSuperseded
 		}
-		if err := cmp.Or(rejectWithdrawn(ctx, tx, d.Version), rejectRetired(ctx, tx, d.Version)); err != nil {
+		if err := rejectWithdrawn(ctx, tx, d.Version); err != nil {
+			return err
+		}
+		if err := rejectRetired(ctx, tx, d.Version); err != nil {
 			return err
 		}
 		names = slices.DeleteFunc(names, func(v string) bool { return v == d.Version })
