@@ -10,36 +10,18 @@ import (
 // jsonReader reads a geometry as GeoJSON. The text is valid JSON.
 type jsonReader struct {
 	shape
-
-	text string
-	at   int
+	scanner
 }
 
 // readGeoJSON reads a geometry. ok is false if the text is not one. The geometry is written without
 // other members.
 func readGeoJSON(s string, to shape) (r jsonReader, ok bool) {
-	r = jsonReader{shape: to, text: s}
+	r = jsonReader{shape: to, scanner: scanner{text: s}}
 	r.blanks()
 	if r.at == len(s) || s[r.at] != '{' || !strings.Contains(s, `"type"`) || !json.Valid([]byte(s)) {
 		return r, false
 	}
 	return r, r.geometry(0)
-}
-
-func (r *jsonReader) blanks() {
-	for r.at < len(r.text) && r.text[r.at] <= ' ' {
-		r.at++
-	}
-}
-
-// has skips a character after blanks and reports whether it is there.
-func (r *jsonReader) has(c byte) bool {
-	r.blanks()
-	if r.at < len(r.text) && r.text[r.at] == c {
-		r.at++
-		return true
-	}
-	return false
 }
 
 // string reads a string as it is written.
@@ -184,17 +166,12 @@ func (r *jsonReader) position() bool {
 	for ; !r.has(']'); n++ {
 		if n > 0 {
 			r.has(',')
-			r.blanks()
 		}
-		from := r.at
-		for r.at < len(r.text) && strings.IndexByte("+-.0123456789eE", r.text[r.at]) >= 0 {
-			r.at++
-		}
-		if from == r.at {
+		digits := r.digits()
+		if digits == "" {
 			return false
 		}
 		if n < len(p) {
-			digits := r.text[from:r.at]
 			v, err := strconv.ParseFloat(digits, 64)
 			if err != nil && n < 2 {
 				return false

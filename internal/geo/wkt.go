@@ -24,14 +24,12 @@ const maxNesting = 8
 // wktReader reads a geometry as well-known text. It is the only reader of that notation.
 type wktReader struct {
 	shape
-
-	text string
-	at   int
+	scanner
 }
 
 // readWKT reads a geometry. ok is false if the text is not one.
 func readWKT(s string, to shape) (r wktReader, ok bool) {
-	r = wktReader{shape: to, text: s}
+	r = wktReader{shape: to, scanner: scanner{text: s}}
 	if srid, rest, found := strings.Cut(s, ";"); found && len(srid) < 16 && hasPrefixFold(srid, "SRID=") {
 		r.at = len(s) - len(rest)
 	}
@@ -42,22 +40,6 @@ func readWKT(s string, to shape) (r wktReader, ok bool) {
 
 func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
-}
-
-func (r *wktReader) blanks() {
-	for r.at < len(r.text) && (r.text[r.at] == ' ' || r.text[r.at] == '\t' || r.text[r.at] == '\n' || r.text[r.at] == '\r') {
-		r.at++
-	}
-}
-
-// has skips a character after blanks and reports whether it is there.
-func (r *wktReader) has(c byte) bool {
-	r.blanks()
-	if r.at < len(r.text) && r.text[r.at] == c {
-		r.at++
-		return true
-	}
-	return false
 }
 
 // word reads letters.
@@ -201,15 +183,9 @@ func (r *wktReader) position(dimensions string) bool {
 }
 
 func (r *wktReader) number() (digits string, v float64, ok bool) {
-	r.blanks()
-	from := r.at
-	for r.at < len(r.text) && strings.IndexByte("+-.0123456789eE", r.text[r.at]) >= 0 {
-		r.at++
-	}
-	if from == r.at {
+	if digits = r.digits(); digits == "" {
 		return "", 0, false
 	}
-	digits = r.text[from:r.at]
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		r.at = len(r.text) + 1 // no geometry
