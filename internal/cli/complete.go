@@ -104,6 +104,9 @@ func (r *runner) completeVersion() completion {
 		versions, err := d.Versions.History(ctx, ref)
 		for _, v := range versions {
 			values = append(values, v.Version+"\t"+herb.Plural(v.Records, "record", "records"))
+			for _, label := range v.Labels {
+				values = append(values, label+"\tlabel of "+v.Version)
+			}
 		}
 		return values, err
 	})

@@ -34,7 +34,8 @@ not published has the members source and error or skipped; a source without a da
   herbarium datasets list --json | jq -r .name`,
 		Args: noArgs,
 	})
-	cmd.AddCommand(list, newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsDiff(r), newDatasetsRollback(r), newDatasetsRemove(r))
+	cmd.AddCommand(list, newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsDiff(r), newDatasetsLabel(r),
+		newDatasetsRollback(r), newDatasetsPurge(r), newDatasetsRemove(r))
 	return cmd
 }
 
@@ -258,12 +259,12 @@ question and is required if standard input is not a terminal.`,
 		return write(ref)
 	})
 	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
-		versions, live, err := c.History(ctx, ref)
+		list, live, err := c.History(ctx, ref)
 		if err != nil {
 			return err
 		}
 		if !yes {
-			if err := r.confirm(fmt.Sprintf("Remove %s with %s from the server? This cannot be undone.", ref, herb.Plural(len(versions), "version", "versions"))); err != nil {
+			if err := r.confirm(fmt.Sprintf("Remove %s with %s from the server? This cannot be undone.", ref, herb.Plural(len(list.Versions), "version", "versions"))); err != nil {
 				return err
 			}
 		}
@@ -272,6 +273,6 @@ question and is required if standard input is not a terminal.`,
 		}
 		return write(ref)
 	})
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation; required if standard input is not a terminal")
+	addYes(cmd, &yes)
 	return r.jsonFlag(cmd, "")
 }

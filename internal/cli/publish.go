@@ -26,6 +26,7 @@ func newPublish(r *runner) *cobra.Command {
 	var opts publishOptions
 	var consents func() []herb.Consent
 	var server remoteFlags
+	var message string
 	cmd := &cobra.Command{
 		Use:   "publish PATH…",
 		Short: "Publish files as datasets",
@@ -70,6 +71,7 @@ rejected or failed), version, changes and report.`,
   herbarium publish log.txt --header none --comment '#'
   herbarium publish export.csv --skip 3 --delimiter ';' --encoding windows-1252
   curl -s https://example.org/export | herbarium publish - --as shop/export --format csv
+  herbarium publish prices.csv --as shop/prices --message 'Autumn prices'
   herbarium publish prices.csv --to https://data.example.org --as shop/prices`,
 		Args: expectArgs(1, math.MaxInt, "at least one file or folder to publish"),
 		RunE: func(cmd *cobra.Command, paths []string) error {
@@ -77,9 +79,12 @@ rejected or failed), version, changes and report.`,
 			// size.
 			app.LimitMemory(app.PublishMemory)
 			opts.Consents = consents()
+			var err error
+			if opts.Message, err = herb.ParseMessage(message); err != nil {
+				return usage(err)
+			}
 			var client *remote.Client
 			if server.given(cmd) {
-				var err error
 				if client, err = r.client(cmd, server); err != nil {
 					return err
 				}
@@ -122,6 +127,7 @@ rejected or failed), version, changes and report.`,
 	server.add(cmd, "send the files to the server at this `URL` instead of publishing them on this machine")
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
 	cmd.Flags().BoolVar(&opts.explain, "explain", false, "print the three best readings of each file (delimiter, header, footnotes), their scores, its words in two encodings, and how to select them")
+	stringFlag(cmd, &message, "message", "`text` about the version, such as 'Autumn prices': one line, which lists of versions show", offer())
 	consents = addConsents(cmd.Flags(), "publish", herb.Consents())
 	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")

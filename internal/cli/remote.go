@@ -139,6 +139,9 @@ func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publ
 	if opts.Force {
 		f.Params["_force"] = "true"
 	}
+	if opts.Message != "" {
+		f.Params["_message"] = opts.Message
+	}
 	return p.client.Publish(ctx, f, opts.Progress)
 }
 

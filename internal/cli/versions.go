@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/remote"
 	"herbarium/internal/versions"
 )
@@ -51,38 +53,59 @@ func newDatasetsReport(r *runner) *cobra.Command {
 }
 
 func newDatasetsHistory(r *runner) *cobra.Command {
-	write := func(history []versions.Summary) error {
+	write := func(list versions.SummaryList) error {
 		live := map[bool]string{true: "live"}
 		asIs := func(v versions.Summary) versions.Summary { return v }
-		return printList(r, history, asIs, "VERSION\tPUBLISHED\tRECORDS\tLIVE\tBYTES\tCHANGES", func(v versions.Summary) []any {
+		err := printList(r, list.Versions, asIs, "VERSION\tPUBLISHED\tRECORDS\tLIVE\tBYTES\tCHANGES\tDIFF\tLABELS\tMESSAGE", func(v versions.Summary) []any {
 			return []any{
 				v.Version, formatTime(v.Published, time.DateTime, "mutable"), herb.Count(v.Records), live[v.Live], herb.Count(int(v.Bytes)), countChanges(v.Changes),
+				countRecords(v.Counts), strings.Join(v.Labels, ", "), printable(v.Message),
 			}
 		})
+		if err != nil {
+			return err
+		}
+		for _, w := range list.Withdrawn {
+			if err := r.print(w, "%s was withdrawn on %s", w.Version, formatTime(w.Since, time.DateTime, "")); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	cmd := datasetCommand(r, &cobra.Command{
-		Use:   "history NAMESPACE/DATASET",
-		Short: "List the stored versions of a dataset, newest first",
-		Long: `List the stored versions of a dataset, newest first: the size of the source, and how many changes consumers may notice since the
-previous version. With --json, each version has its changes, and the file that is kept with it.`,
+		Use:     "history NAMESPACE/DATASET",
+		Aliases: []string{"versions"},
+		Short:   "List the versions of a dataset, newest first",
+		Long: `List the stored versions of a dataset, newest first: the size of the source, how many changes consumers may notice since the
+previous version, how many records were added (+), removed (-) and changed (~) since the version that it replaced, its labels and
+its message. Versions that were withdrawn follow. With --json, each version has its changes, and the file that is kept with it;
+a withdrawn version has withdrawn_at. 'datasets versions' is the same command.`,
 		Example: `  herbarium datasets history garden/catalog
   herbarium datasets history garden/catalog --json
   herbarium datasets history garden/catalog --to https://data.example.org`,
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
-		history, err := d.Versions.History(ctx, ref)
+		list, err := d.Versions.Summaries(ctx, ref)
 		if err != nil {
 			return err
 		}
-		return write(versions.Summaries(history))
+		return write(list)
 	})
 	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
-		history, _, err := c.History(ctx, ref)
+		list, _, err := c.History(ctx, ref)
 		if err != nil {
 			return err
 		}
-		return write(history)
+		return write(list)
 	})
 	return r.jsonFlag(cmd, ", one version per line")
+}
+
+// countRecords returns how many records were added, removed and changed; empty if it is unknown.
+func countRecords(c *library.Counts) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("+%s -%s ~%s", herb.Count(c.Added), herb.Count(c.Removed), herb.Count(c.Changed))
 }
 
 // countChanges returns the number of changes since the previous version; empty if that is not kept.
@@ -135,4 +158,124 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 	})
 	consents = addConsents(cmd.Flags(), "roll back", versions.RollbackConsents())
 	return r.jsonFlag(cmd, "")
+}
+
+func newDatasetsLabel(r *runner) *cobra.Command {
+	var version, label string
+	var remove bool
+	type labeled struct {
+		herb.Ref
+		Version string `json:"version"`
+		Label   string `json:"label"`
+		Removed bool   `json:"removed,omitempty"`
+	}
+	write := func(ref herb.Ref, version string) error {
+		if remove {
+			return r.print(labeled{ref, version, label, true}, "%s: version %s does not have the label %s", ref, version, label)
+		}
+		return r.print(labeled{ref, version, label, false}, "%s: version %s has the label %s", ref, version, label)
+	}
+	cmd := datasetCommand(r, &cobra.Command{
+		Use:   "label NAMESPACE/DATASET VERSION LABEL",
+		Short: "Name a version of a dataset, which keeps it",
+		Long: `Name a version of a dataset. The label is accepted wherever a version is, such as in _version=2026-Q1, and the version is kept
+until its labels are removed. VERSION is the name of a version or another label. A label has up to 64 letters (A-Z, a-z), digits,
+'.', '_' and '-', and begins with a letter or digit; another version must not have it.`,
+		Example: `  herbarium datasets label garden/catalog 20260314T092653Z-k7q2mzx4ab 2026-Q1
+  herbarium datasets label garden/catalog 2026-Q1 final --to https://data.example.org
+  herbarium datasets label garden/catalog 2026-Q1 final --remove`,
+		PreRunE: func(_ *cobra.Command, args []string) error {
+			version, label = args[1], args[2]
+			_, err := herb.ParseLabel(label)
+			return usage(err)
+		},
+	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
+		change := d.Publisher.Label
+		if remove {
+			change = d.Publisher.Unlabel
+		}
+		named, err := change(ctx, ref, version, label)
+		if err != nil {
+			return err
+		}
+		return write(ref, named)
+	})
+	cmd.Args = expectArgs(3, 3, "one namespace/dataset, a version and a label; 'herbarium datasets history' lists the versions")
+	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeVersion())
+	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) (err error) {
+		if remove {
+			err = c.Unlabel(ctx, ref, version, label)
+		} else {
+			version, err = c.Label(ctx, ref, version, label)
+		}
+		if err != nil {
+			return err
+		}
+		return write(ref, version)
+	})
+	cmd.Flags().BoolVar(&remove, "remove", false, "remove the label from the version")
+	return r.jsonFlag(cmd, "")
+}
+
+func newDatasetsPurge(r *runner) *cobra.Command {
+	var version string
+	var yes bool
+	type withdrawn struct {
+		herb.Ref
+		Version   string `json:"version"`
+		Withdrawn bool   `json:"withdrawn"`
+	}
+	write := func(ref herb.Ref) error {
+		return r.print(withdrawn{ref, version, true}, "%s: version %s was withdrawn", ref, version)
+	}
+	confirm := func(ref herb.Ref, where string) error {
+		if yes {
+			return nil
+		}
+		return r.confirm(fmt.Sprintf("Delete version %s of %s%s, so that nobody can read it any more? This cannot be undone.", version, ref, where))
+	}
+	cmd := datasetCommand(r, &cobra.Command{
+		Use:   "purge NAMESPACE/DATASET VERSION",
+		Short: "Delete a version that must not be read any more",
+		Long: `Delete a version that must not be read any more, with its source, on this machine, in the object store and on all nodes. Requests
+for it fail, and say that it was withdrawn. It cannot be restored; backups that were made before still have it. The live version
+cannot be deleted: publish another version or roll back first. The command asks for confirmation; --yes skips the question and is
+required if standard input is not a terminal.`,
+		Example: `  herbarium datasets purge garden/catalog 20260314T092653Z-k7q2mzx4ab
+  herbarium datasets purge garden/catalog 20260314T092653Z-k7q2mzx4ab --yes --to https://data.example.org`,
+		PreRunE: func(_ *cobra.Command, args []string) error {
+			version = args[1]
+			return nil
+		},
+	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error {
+		if err := confirm(ref, ""); err != nil {
+			return err
+		}
+		if err := d.Publisher.Withdraw(ctx, ref, version); err != nil {
+			return err
+		}
+		return write(ref)
+	})
+	cmd.Args = expectArgs(2, 2, "one namespace/dataset and one version; 'herbarium datasets history' lists them")
+	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeVersion())
+	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
+		_, live, err := c.History(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if err := confirm(ref, " on the server"); err != nil {
+			return err
+		}
+		if err := c.Withdraw(ctx, ref, version, live); err != nil {
+			return err
+		}
+		return write(ref)
+	})
+	addYes(cmd, &yes)
+	return r.jsonFlag(cmd, "")
+}
+
+// addYes adds the flag that skips the confirmation of a command.
+func addYes(cmd *cobra.Command, yes *bool) {
+	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do not ask for confirmation; required if standard input is not a terminal")
 }

@@ -16,8 +16,8 @@ const (
 )
 
 // LabelPattern returns the regular expression of a label, which Go and the pattern of an HTML input
-// read alike.
-func LabelPattern() string { return fmt.Sprintf(`[A-Za-z0-9._\-]{1,%d}`, MaxLabel) }
+// read alike. Labels can be written as a segment of a path and as an argument of a command.
+func LabelPattern() string { return fmt.Sprintf(`[A-Za-z0-9][A-Za-z0-9._\-]{0,%d}`, MaxLabel-1) }
 
 var (
 	validLabel  = regexp.MustCompile("^" + LabelPattern() + "$")
@@ -31,8 +31,8 @@ func IsLabel(s string) bool { return validLabel.MatchString(s) && !versionLike.M
 // ParseLabel returns a label, or an error that says what is valid.
 func ParseLabel(s string) (string, error) {
 	if !IsLabel(s) {
-		return "", Invalidf("%q is not a label; write 1 to %d letters (A-Z, a-z), digits, '.', '_' and '-' that do not look like the name "+
-			"of a version, such as 2026-Q1", Clip(s, MaxLabel), MaxLabel)
+		return "", Invalidf("%q is not a label; write up to %d letters (A-Z, a-z), digits, '.', '_' and '-', starting with a letter or digit, that "+
+			"do not look like the name of a version, such as 2026-Q1", Clip(s, MaxLabel), MaxLabel)
 	}
 	return s, nil
 }

@@ -260,13 +260,15 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 	must.NoError(t, err)
 	before, err := s.library.LiveVersion(t.Context(), ref)
 	must.NoError(t, err)
-	started, err := s.jobs.Start(t.Context(), jobs.Request{Ref: ref, File: content, Descriptor: descriptor, Live: before.Version, Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure}})
+	started, err := s.jobs.Start(t.Context(), jobs.Request{Ref: ref, File: content, Descriptor: descriptor, Live: before.Version, Message: word("message", quotes), Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure}})
 	must.NoError(t, err)
 	<-started.Done()
 	record := started.Record()
 	if record.Code != "" {
 		t.Fatalf("%s: %s", ref, record.Result.Error)
 	}
+	_, err = s.library.Label(t.Context(), ref, record.Result.Version, word("label", quotes))
+	must.NoError(t, err)
 	if ref.Name == "locked" {
 		s.publish = record.ID
 	}

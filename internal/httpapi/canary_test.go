@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -24,7 +25,8 @@ type canaryRequest struct {
 	sends  bool // it changes something, so it is sent only with keys that may not
 }
 
-// keptVersion stands for the version of a dataset that is not live, in the query of an example.
+// keptVersion stands for the version of a dataset that is not live, in the path and the query of an
+// example.
 const keptVersion = "{kept}"
 
 // canaryRequests returns examples of requests for every route. A new route needs one: add it here.
@@ -47,6 +49,7 @@ func canaryRequests() map[string][]canaryRequest {
 		"GET /api/v1/publishes/{id}": plain,
 		"GET " + api:                 plain, "DELETE " + api: file, "PUT " + api + "/source": file, "POST " + api + "/source": file,
 		"PATCH " + api + "/source": {{query: "_mode=append", body: "id\n1\n", sends: true}}, "PUT " + api + "/descriptor": file, "POST " + api + "/rollback": file,
+		"DELETE " + api + "/versions/{version}": file, "PUT " + api + "/versions/{version}/labels/{label}": file, "DELETE " + api + "/versions/{version}/labels/{label}": file,
 		"GET " + api + "/source": values(), "GET " + api + "/descriptor": values(), "GET " + api + "/versions": values(), "GET " + api + "/report": values(),
 		"GET " + api + "/data": values("search=Fern", "nosuch=1", "sort=pric"), "GET " + api + "/data/{key}": values(),
 		"GET " + api + "/facets": values("_field=name"), "GET " + api + "/grid": values("_x=longitude&_y=latitude"),
@@ -72,7 +75,7 @@ func canaryRequests() map[string][]canaryRequest {
 		"GET " + draft: plain, "POST " + draft: post, "GET " + draft + "/descriptor": plain, "POST " + draft + "/discard": post, "POST " + draft + "/publish": post,
 		"GET " + draft + "/live/{publish}": plain,
 	}
-	for _, format := range []string{"csv", "ndjson", "xlsx", "parquet"} {
+	for _, format := range []string{"csv", "ndjson", "xlsx", "geojson", "parquet"} {
 		all["GET "+api+"/data."+format], all["GET "+page+"/data."+format] = values(), values()
 	}
 	tool := func(name, arguments string) canaryRequest {
@@ -126,7 +129,7 @@ func TestCanaries(t *testing.T) {
 func (s *canarySite) checkRoute(t *testing.T, op string, example canaryRequest) {
 	t.Helper()
 	method, path, _ := strings.Cut(op, " ")
-	path = strings.NewReplacer("{key}", "1", "{path}", "photos/alice.svg", "{publish}", s.publish, "{fingerprint}", "x", "{file}", "x.css").Replace(path)
+	path = strings.NewReplacer("{version}", keptVersion, "{label}", "x", "{key}", "1", "{path}", "photos/alice.svg", "{publish}", s.publish, "{fingerprint}", "x", "{file}", "x.css").Replace(path)
 	if strings.HasPrefix(path, "/api/v1/publishes") {
 		path = strings.Replace(path, "{id}", s.publish, 1)
 	}
@@ -136,7 +139,7 @@ func (s *canarySite) checkRoute(t *testing.T, op string, example canaryRequest) 
 		refs = slices.SortedFunc(maps.Keys(s.access), herb.Ref.Compare)
 	}
 	for _, ref := range refs {
-		target := strings.NewReplacer("{namespace}", "vault", "{dataset}", ref.Name).Replace(path) + "?" + strings.ReplaceAll(example.query, keptVersion, s.kept[ref])
+		target := strings.NewReplacer("{namespace}", "vault", "{dataset}", ref.Name, keptVersion, cmp.Or(s.kept[ref], "20200101T000000Z-aaaaaaaaaa")).Replace(path + "?" + example.query)
 		access := s.access[ref]
 		if strings.Contains(example.query, keptVersion) && s.keptAccess[ref] == herb.AccessKey {
 			access = herb.AccessKey
@@ -232,7 +235,7 @@ func (s *canarySite) checkHidden(t *testing.T, method, path string, example cana
 		for _, version := range []string{"", "&_version=" + s.kept[canaryRef(hidden)]} {
 			var responses []string
 			for _, name := range []string{hidden, missing} {
-				target := strings.NewReplacer("{namespace}", "vault", "{dataset}", name).Replace(path) + "?" + strings.ReplaceAll(example.query, keptVersion, s.kept[canaryRef(hidden)]) + version
+				target := strings.NewReplacer("{namespace}", "vault", "{dataset}", name, keptVersion, s.kept[canaryRef(hidden)]).Replace(path+"?"+example.query) + version
 				a := s.do(t, key, request(method, target, example.body, example.header))
 				a.header.Del("X-Request-Id")
 				responses = append(responses, strings.ReplaceAll(fmt.Sprint(a.status, a.header, a.body), missing, hidden))

@@ -55,6 +55,8 @@ const (
 	datasetPattern    = "/api/v1/{namespace}/{dataset}"
 	sourcePattern     = datasetPattern + "/source"
 	descriptorPattern = datasetPattern + "/descriptor"
+	versionPattern    = datasetPattern + "/versions/{version}"
+	labelPattern      = versionPattern + "/labels/{label}"
 	publishPattern    = "/api/v1/" + herb.PublishesNamespace + "/{id}"
 )
 
@@ -69,6 +71,9 @@ func (a *API) publishRoutes() []response.Route {
 		{Method: http.MethodGet, Pattern: datasetPattern + "/report", Handle: a.publishing.Report},
 		{Method: http.MethodPost, Pattern: datasetPattern + "/rollback", Handle: a.publishing.Rollback},
 		{Method: http.MethodDelete, Pattern: datasetPattern, Handle: a.publishing.RemoveDataset},
+		{Method: http.MethodDelete, Pattern: versionPattern, Handle: a.publishing.WithdrawVersion},
+		{Method: http.MethodPut, Pattern: labelPattern, Handle: a.publishing.PutLabel},
+		{Method: http.MethodDelete, Pattern: labelPattern, Handle: a.publishing.RemoveLabel},
 		{Method: http.MethodGet, Pattern: publishPattern, Handle: a.publishing.State},
 	}
 }

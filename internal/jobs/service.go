@@ -125,6 +125,7 @@ type Request struct {
 	Descriptor []byte            // in JSON or YAML; nil: that of the live version
 	Reading    map[string]string // members of herb.Reading that replace those of the live version, by name
 	Access     herb.Access       // empty: that of the descriptor or the live version
+	Message    string            // of the version, as herb.ParseMessage returns it; empty: none
 	Consents   []herb.Consent    // what the client accepts
 	Check      bool              // do everything except publish
 	Force      bool              // publish a file that has not changed
@@ -255,7 +256,7 @@ func (s *Service) publish(ctx context.Context, r *Request, opts publish.Options,
 	if err != nil {
 		return result, classify(ctx, err, r)
 	}
-	opts.Consents, opts.Authorize = r.Consents, r.Authorize
+	opts.Message, opts.Consents, opts.Authorize = r.Message, r.Consents, r.Authorize
 	opts.Check, opts.Force, opts.Exclusive = r.Check, r.Force, &r.Live
 	opts.Keep = &versions.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256, Merged: r.File.Merged}
 	opts.Records, recorded = records, true

@@ -59,6 +59,7 @@ type Store interface {
 
 // Options configures a publish. The zero value publishes nothing that requires a consent.
 type Options struct {
+	Message  string         // of the version, as herb.ParseMessage returns it; empty: none
 	Consents []herb.Consent // what the publisher accepts
 	Check    bool           // dry run: do everything except making the version live
 	Force    bool           // publish a source that has not changed since it was last published
@@ -172,6 +173,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Live:         &live,
 		Exclusive:    opts.Exclusive != nil,
 		Source:       opts.Keep,
+		Message:      opts.Message,
 		Consents:     opts.Consents,
 		Authorize:    opts.Authorize,
 		Check:        opts.Check,

@@ -14,19 +14,16 @@ import (
 	"herbarium/internal/versions"
 )
 
-// History returns the kept versions of a dataset, newest first, and the name of the live one.
-func (c *Client) History(ctx context.Context, ref herb.Ref) (history []versions.Summary, live string, err error) {
-	var body struct {
-		Versions []versions.Summary `json:"versions"`
+// History returns the versions of a dataset, and the name of the live one.
+func (c *Client) History(ctx context.Context, ref herb.Ref) (list versions.SummaryList, live string, err error) {
+	if err := c.get(ctx, datasetPath(ref)+"/versions", nil, &list); err != nil {
+		return list, "", err
 	}
-	if err := c.get(ctx, datasetPath(ref)+"/versions", nil, &body); err != nil {
-		return nil, "", err
-	}
-	i := slices.IndexFunc(body.Versions, func(v versions.Summary) bool { return v.Live })
+	i := slices.IndexFunc(list.Versions, func(v versions.Summary) bool { return v.Live })
 	if i < 0 {
-		return nil, "", herb.Errorf(herb.CodeInternal, "the server returned no live version of %s; is it Herbarium?", ref)
+		return list, "", herb.Errorf(herb.CodeInternal, "the server returned no live version of %s; is it Herbarium?", ref)
 	}
-	return body.Versions, body.Versions[i].Version, nil
+	return list, list.Versions[i].Version, nil
 }
 
 // Report returns a version of a dataset with its import report; the live one if version is empty.
@@ -84,13 +81,53 @@ func (c *Client) Rollback(ctx context.Context, ref herb.Ref, version string, giv
 	return body.Version, err
 }
 
+// Label gives a label to a version, which is named by its name or another label, and returns the
+// name of the version.
+func (c *Client) Label(ctx context.Context, ref herb.Ref, version, label string) (string, error) {
+	got, err := c.do(ctx, request{method: http.MethodPut, path: labelPath(ref, version, label)})
+	if err != nil {
+		return "", err
+	}
+	if got.status != http.StatusOK {
+		return "", got.failure()
+	}
+	var body struct{ Version string }
+	err = got.decode(&body)
+	return body.Version, err
+}
+
+// Unlabel removes a label from a version.
+func (c *Client) Unlabel(ctx context.Context, ref herb.Ref, version, label string) error {
+	return c.delete(ctx, request{path: labelPath(ref, version, label)})
+}
+
+// Withdraw deletes a version that must not be read any more, unless another version than live is
+// live.
+func (c *Client) Withdraw(ctx context.Context, ref herb.Ref, version, live string) error {
+	return c.delete(ctx, request{path: versionPath(ref, version), header: ifMatch(live)})
+}
+
 // Remove removes a dataset with all its versions, unless another version than live is live.
 func (c *Client) Remove(ctx context.Context, ref herb.Ref, live string) error {
-	got, err := c.do(ctx, request{method: http.MethodDelete, path: datasetPath(ref), header: ifMatch(live)})
+	return c.delete(ctx, request{path: datasetPath(ref), header: ifMatch(live)})
+}
+
+// delete sends a request that removes something.
+func (c *Client) delete(ctx context.Context, r request) error {
+	r.method = http.MethodDelete
+	got, err := c.do(ctx, r)
 	if err == nil && got.status != http.StatusNoContent {
 		err = got.failure()
 	}
 	return err
+}
+
+func versionPath(ref herb.Ref, version string) string {
+	return datasetPath(ref) + "/versions/" + url.PathEscape(version)
+}
+
+func labelPath(ref herb.Ref, version, label string) string {
+	return versionPath(ref, version) + "/labels/" + url.PathEscape(label)
 }
 
 func ifMatch(live string) map[string]string { return map[string]string{"If-Match": `"` + live + `"`} }

@@ -287,8 +287,8 @@ func (s Tables) History(ctx context.Context, ref herb.Ref) (d DatasetVersions, e
 // AddVersion stores a version of a dataset and makes it live, provided that live is the current
 // live version; otherwise the error is ErrSuperseded. An empty live means that the dataset does not
 // exist. An existing version is replaced and becomes the newest. A retired version is rejected: its
-// file may be deleted. Of the versions before it, AddVersion retires all but the newest, so that
-// the dataset has at most keep versions, and returns the names of those it retires.
+// file may be deleted. Of the versions before it, AddVersion retires those that have no label and
+// are not among the newest keep versions, and returns their names.
 func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) (dropped []string, err error) {
 	err = s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		now, names, err := versionNames(ctx, tx, d.Ref)
@@ -305,7 +305,11 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, kee
 			return err
 		}
 		names = slices.DeleteFunc(names, func(v string) bool { return v == d.Version })
-		dropped = names[:max(0, len(names)+1-keep)]
+		labels, err := selectLabels(ctx, tx, ofRef, d.Namespace, d.Name)
+		if err != nil {
+			return err
+		}
+		dropped = slices.DeleteFunc(names[:max(0, len(names)+1-keep)], func(v string) bool { return labels[versionKey{d.Ref, v}] != nil })
 		return errors.Join(
 			nextGeneration(ctx, tx),
 			setLive(ctx, tx, d.Ref, d.Version),

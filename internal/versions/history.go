@@ -47,11 +47,6 @@ func (s *Service) History(ctx context.Context, ref herb.Ref) (history []Version,
 	return history, err
 }
 
-// List is library.Library.ListVersions, for publishers who may not read the dataset.
-func (s *Service) List(ctx context.Context, ref herb.Ref) (herb.VersionList, error) {
-	return s.library.ListVersions(ctx, ref)
-}
-
 // VisibleHistory is History in a private catalogue for the reader of a context: without the
 // versions that the reader must not know of, and without what changed since one of these.
 func (s *Service) VisibleHistory(ctx context.Context, ref herb.Ref) (visible []Version, err error) {
@@ -73,7 +68,7 @@ func (s *Service) VisibleHistory(ctx context.Context, ref herb.Ref) (visible []V
 }
 
 // Summary is a version in the history of a dataset in JSON: a line of 'datasets history
-// --json' and an element of the list that the API returns.
+// --json' and an element of a SummaryList.
 type Summary struct {
 	library.ListedVersion
 	Bytes  int64      `json:"bytes,omitempty"`  // size of the source; 0 if it is unknown
@@ -99,13 +94,25 @@ func (v Version) Summary() Summary {
 	return s
 }
 
-// Summaries returns the summaries of a history.
-func Summaries(history []Version) []Summary {
-	all := make([]Summary, len(history))
-	for i, v := range history {
-		all[i] = v.Summary()
+// SummaryList is the history of a dataset in JSON, as the API returns it to publishers.
+type SummaryList struct {
+	Versions  []Summary                  `json:"versions"`            // newest first
+	Withdrawn []library.WithdrawnVersion `json:"withdrawn,omitempty"` // newest first
+}
+
+// Summaries returns the kept versions of a dataset and those that were withdrawn, for publishers.
+func (s *Service) Summaries(ctx context.Context, ref herb.Ref) (SummaryList, error) {
+	list := SummaryList{Versions: []Summary{}}
+	history, err := s.History(ctx, ref)
+	if err != nil {
+		return list, err
 	}
-	return all
+	for _, v := range history {
+		list.Versions = append(list.Versions, v.Summary())
+	}
+	all, err := s.library.ListVersions(ctx, ref)
+	list.Withdrawn = library.NewVersionList(all).Withdrawn
+	return list, err
 }
 
 // CheckReport fails with herb.CodeNotFound if a version has no import report.

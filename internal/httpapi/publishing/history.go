@@ -7,7 +7,6 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/publish"
 	"herbarium/internal/query"
 	"herbarium/internal/versions"
@@ -24,22 +23,13 @@ func (h *Handlers) Versions(w *response.Writer, r *http.Request) error {
 	if _, err := w.QueryString(r).Only(); err != nil {
 		return err
 	}
-	list, err := h.opts.Versions.List(r.Context(), ref)
-	if err != nil {
-		return err
-	}
-	history, err := h.opts.Versions.History(r.Context(), ref)
+	list, err := h.opts.Versions.Summaries(r.Context(), ref)
 	if err != nil {
 		return err
 	}
 	w.SetKeyVary()
 	const perVersion = 1 << 10 // bytes; most of it are changes
-	return w.SendDescription(r, perVersion*(len(history)+len(list.Withdrawn)), herb.AccessKey, func() any {
-		return struct {
-			Versions  []versions.Summary         `json:"versions"`
-			Withdrawn []library.WithdrawnVersion `json:"withdrawn,omitempty"`
-		}{versions.Summaries(history), library.NewVersionList(list).Withdrawn}
-	})
+	return w.SendDescription(r, perVersion*(len(list.Versions)+len(list.Withdrawn)), herb.AccessKey, func() any { return list })
 }
 
 // Report handles the import report of a version, the live one unless the request names another.

@@ -50,19 +50,23 @@ type Versions interface {
 	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 	// Version describes a version; empty means the live one.
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
-	// History returns the kept versions, newest first.
-	History(ctx context.Context, ref herb.Ref) ([]versions.Version, error)
-	// List lists the versions, also those that were withdrawn.
-	List(ctx context.Context, ref herb.Ref) (herb.VersionList, error)
+	// Summaries returns the kept versions and those that were withdrawn.
+	Summaries(ctx context.Context, ref herb.Ref) (versions.SummaryList, error)
 	// OpenSource returns the source that is kept with a version; empty means the live one.
 	OpenSource(ctx context.Context, ref herb.Ref, version string) (io.ReadCloser, herb.Dataset, error)
 }
 
-// Publisher changes which version of a dataset is live. live is the version that must be live
-// before; empty means any.
+// Publisher changes the versions of a dataset and which one is live. live is the version that must
+// be live before; empty means any.
 type Publisher interface {
 	Rollback(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error)
 	Remove(ctx context.Context, ref herb.Ref, live string) error
+	// Label gives a label to a version and returns the name of the version.
+	Label(ctx context.Context, ref herb.Ref, version, label string) (string, error)
+	// Unlabel removes a label from a version and returns the name of the version.
+	Unlabel(ctx context.Context, ref herb.Ref, version, label string) (string, error)
+	// Withdraw deletes a version that must not be read any more.
+	Withdraw(ctx context.Context, ref herb.Ref, version string) error
 }
 
 // Handlers handles publishing over HTTP. It is safe for concurrent use.
@@ -139,10 +143,11 @@ func (h *Handlers) PatchSource(w *response.Writer, r *http.Request) error {
 // The parameters of a publish, besides consents and those of jobs.ReadingNames with an
 // underscore.
 const (
-	paramAccess = "_access"
-	paramCheck  = "_check"
-	paramForce  = "_force"
-	paramMode   = "_mode"
+	paramAccess  = "_access"
+	paramCheck   = "_check"
+	paramForce   = "_force"
+	paramMessage = "_message"
+	paramMode    = "_mode"
 )
 
 func publishParams() []string {
@@ -155,7 +160,7 @@ func publishParams() []string {
 
 // republishParams returns the parameters of a publish of the kept file.
 func republishParams() []string {
-	return slices.Concat([]string{paramCheck}, consentParams(herb.Consents()), []string{paramForce})
+	return slices.Concat([]string{paramCheck}, consentParams(herb.Consents()), []string{paramForce, paramMessage})
 }
 
 func consentParams(consents []herb.Consent) (names []string) {
@@ -231,6 +236,8 @@ func setParam(req *jobs.Request, name, value string) (err error) {
 		req.Check, err = parseSwitch(name, value)
 	case paramForce:
 		req.Force, err = parseSwitch(name, value)
+	case paramMessage:
+		req.Message, err = herb.ParseMessage(value)
 	case paramMode:
 		if req.Mode = jobs.Mode(value); req.Mode != jobs.Append && req.Mode != jobs.Upsert {
 			return herb.Invalidf("%s is %q; write append or upsert", name, response.Shown(value))

@@ -25,7 +25,7 @@ const (
 )
 
 // maxFormValue limits the parts of a multipart body other than the file and the descriptor.
-const maxFormValue = 1 << 10
+const maxFormValue = 4 << 10
 
 // receiveSource reads the body of a request: the file, or a form with the file. The caller has
 // authorized it. params are the names of the parameters that a form may have.

@@ -94,7 +94,15 @@ func (c caller) publishing() {
 	c.report("rollbackDataset", switched.JSON200.Version == to, switched.Body, err)
 	state, err := c.publishAsync(key)
 	c.report("getPublish", state, nil, err)
-	for _, v := range c.versions(key) {
+	versions = c.versions(key)
+	oldest := versions[len(versions)-1].Version
+	labeled, err := c.client.LabelVersionWithResponse(c.ctx, namespace, name, oldest, "2026-Q1", nil, key)
+	c.report("labelVersion", labeled.JSON200.Label, labeled.Body, err)
+	unlabeled, err := c.client.UnlabelVersionWithResponse(c.ctx, namespace, name, "2026-Q1", "2026-Q1", nil, key)
+	c.report("unlabelVersion", map[int]any{http.StatusNoContent: "removed"}[unlabeled.StatusCode()], unlabeled.Body, err)
+	withdrawn, err := c.client.WithdrawVersionWithResponse(c.ctx, namespace, name, oldest, &generated.WithdrawVersionParams{IfMatch: "*"}, key)
+	c.report("withdrawVersion", map[int]any{http.StatusNoContent: "withdrawn"}[withdrawn.StatusCode()], withdrawn.Body, err)
+	for _, v := range versions {
 		if v.Live {
 			removed, err := c.client.RemoveDatasetWithResponse(c.ctx, namespace, name, &generated.RemoveDatasetParams{IfMatch: `"` + v.Version + `"`}, key)
 			c.report("removeDataset", map[int]any{http.StatusNoContent: "removed"}[removed.StatusCode()], removed.Body, err)

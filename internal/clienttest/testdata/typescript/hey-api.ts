@@ -64,6 +64,9 @@ function publishing(): Calls {
     getReport: async (_version) => (await api.getReport({ path, query: { _version }, throwOnError })).data,
     rollbackDataset: async (to) => (await api.rollbackDataset({ path, body: { to }, throwOnError })).data,
     getPublish: async (id) => (await api.getPublish({ path: { id }, throwOnError })).data,
+    labelVersion: async (version, label) => (await api.labelVersion({ path: { ...path, version, label }, throwOnError })).data,
+    unlabelVersion: (version, label) => api.unlabelVersion({ path: { ...path, version, label }, throwOnError }),
+    withdrawVersion: (version, live) => api.withdrawVersion({ path: { ...path, version }, headers: { "If-Match": live }, throwOnError }),
     removeDataset: (live) => api.removeDataset({ path, headers: { "If-Match": live }, throwOnError }),
   });
 }

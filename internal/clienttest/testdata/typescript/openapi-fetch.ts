@@ -105,6 +105,9 @@ function publishing(baseUrl: string, key: string): Calls {
     getReport: (_version) => body(client.GET("/api/v1/{namespace}/{dataset}/report", { params: { path, query: { _version } } })),
     rollbackDataset: (to) => body(client.POST("/api/v1/{namespace}/{dataset}/rollback", { params: { path }, body: { to } })),
     getPublish: (id) => body(client.GET("/api/v1/publishes/{id}", { params: { path: { id } } })),
+    labelVersion: (version, label) => body(client.PUT("/api/v1/{namespace}/{dataset}/versions/{version}/labels/{label}", { params: { path: { ...path, version, label } } })),
+    unlabelVersion: (version, label) => body(client.DELETE("/api/v1/{namespace}/{dataset}/versions/{version}/labels/{label}", { params: { path: { ...path, version, label } } })),
+    withdrawVersion: (version, live) => body(client.DELETE("/api/v1/{namespace}/{dataset}/versions/{version}", { params: { path: { ...path, version }, header: { "If-Match": live } } })),
     removeDataset: (live) => body(client.DELETE("/api/v1/{namespace}/{dataset}", { params: { path, header: { "If-Match": live } } })),
   });
 }

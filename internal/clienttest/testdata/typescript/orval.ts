@@ -82,6 +82,9 @@ function publishing(key: string): Calls {
     getReport: (_version) => body(api.getReport(...path, { _version }, send())),
     rollbackDataset: (to) => body(api.rollbackDataset(...path, { to }, undefined, send())),
     getPublish: (id) => body(api.getPublish(id, send())),
+    labelVersion: (version, label) => body(api.labelVersion(...path, version, label, send())),
+    unlabelVersion: (version, label) => body(api.unlabelVersion(...path, version, label, send())),
+    withdrawVersion: (version, live) => body(api.withdrawVersion(...path, version, send({ "If-Match": live }))),
     removeDataset: (live) => body(api.removeDataset(...path, send({ "If-Match": live }))),
   });
 }

@@ -25,6 +25,9 @@ export interface Publishing {
   getReport(version: string): Promise<{ report: { rows: number } }>;
   rollbackDataset(to: string): Promise<{ version: string }>;
   getPublish(id: string): Promise<{ state: string; status?: number }>;
+  labelVersion(version: string, label: string): Promise<{ label: string }>;
+  unlabelVersion(version: string, label: string): Promise<unknown>;
+  withdrawVersion(version: string, live: string): Promise<unknown>;
   removeDataset(live: string): Promise<unknown>;
 }
 
@@ -69,6 +72,15 @@ export function publishingCalls(api: Publishing): Calls {
           }
         }
       }
+    },
+    labelVersion: async () => (await api.labelVersion((await api.listVersions()).slice(-1)[0].version, "2026-Q1")).label,
+    unlabelVersion: async () => {
+      await api.unlabelVersion("2026-Q1", "2026-Q1");
+      return "removed";
+    },
+    withdrawVersion: async () => {
+      await api.withdrawVersion((await api.listVersions()).slice(-1)[0].version, "*");
+      return "withdrawn";
     },
     removeDataset: async () => {
       const live = (await api.listVersions()).find((v) => v.live);
