@@ -96,9 +96,9 @@ type Dataset struct {
 }
 
 // WithoutValues returns the description of a dataset without what may quote values of its records:
-// the descriptor, the report, the message, the coordinates, and the notation of fields, which contains their
-// words for true, false and missing. It is what readers without a key see of a dataset that
-// requires one.
+// the descriptor, the report, the message, the coordinates, and the notation of fields, which
+// contains their words for true, false and missing. It is what readers without a key see of a
+// dataset that requires one.
 func (d Dataset) WithoutValues() Dataset {
 	d.Descriptor, d.Report, d.Compared, d.Coordinates = nil, nil, nil, nil
 	d.Message, d.Labels = "", nil
@@ -136,8 +136,8 @@ type Details struct {
 	Compared   *RecordChanges  `json:"compared,omitempty"`    // with the version that it replaced; nil if there was none or it is unknown
 }
 
-// DecodeMetadata decodes what lists of datasets show: order, primary key, descriptor and message. It does
-// not read the report, which is by far the largest member.
+// DecodeMetadata decodes what lists of datasets show: order, primary key, descriptor and message.
+// It does not read the report, which is by far the largest member.
 func (d *Details) DecodeMetadata(content []byte) error {
 	members := map[json.Token]any{"order": &d.Order, "primary_key": &d.PrimaryKey, "descriptor": &d.Descriptor, "message": &d.Message}
 	decoder := json.NewDecoder(bytes.NewReader(content))

@@ -704,7 +704,8 @@ func TestRollbackAndRemove(t *testing.T) {
 	}{
 		{"/rollback", "", "", 409}, // it would become public
 		{"/rollback", `{"version": "x"}`, "", 400},
-		{"/rollback", `{"to": "x"}`, "", 400},
+		{"/rollback", `{"to": "not a version"}`, "", 400},
+		{"/rollback", `{"to": "x"}`, "", 410}, // perhaps a label
 		{"/rollback", `{"to": "20200101T000000Z-aaaaaaaaaa"}`, "", 410},
 		{"/rollback?_check=true", "", "", 400},
 		{"/rollback?_allow_exposure=true", `{"to": "` + first + `"}`, `If-Match: "` + first + `"`, 412},

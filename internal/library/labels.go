@@ -23,8 +23,8 @@ type labeled struct {
 // maxLabels is the number of labels that a library remembers.
 const maxLabels = 10_000
 
-// ResolveVersion returns the name of the version that a text names: by its name, which is not looked
-// up, or by a label. The error has herb.CodeGone if the dataset has no such label, and
+// ResolveVersion returns the name of the version that a text names: by its name, which is not
+// looked up, or by a label. The error has herb.CodeGone if the dataset has no such label, and
 // herb.CodeInvalid if the text can be neither, or the dataset is mutable. Everything that clients
 // write where a version is expected passes it.
 func (l *Library) ResolveVersion(ctx context.Context, ref herb.Ref, text string) (string, error) {

@@ -226,8 +226,8 @@ func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 
 // AcquireVersion returns a version of a dataset that is in the catalogue, live or not, by its name
 // or a label; the caller must release it. The error has herb.CodeGone if it is not in the
-// catalogue, and herb.CodeInvalid if the name is malformed or the dataset is mutable. The access of the view is that of the
-// version; that of the live version may differ.
+// catalogue, and herb.CodeInvalid if the name is malformed or the dataset is mutable. The access of
+// the view is that of the version; that of the live version may differ.
 func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version string) (View, error) {
 	version, err := l.ResolveVersion(ctx, ref, version)
 	if err != nil {

@@ -94,8 +94,8 @@ func selectWithdrawn(ctx context.Context, tx Tx, where string, args ...any) (map
 	return withdrawn, err
 }
 
-// LabeledVersion returns the version of a dataset with a label. The error has herb.CodeGone if there
-// is none, and herb.CodeNotFound if there is no such dataset.
+// LabeledVersion returns the version of a dataset with a label. The error has herb.CodeGone if
+// there is none, and herb.CodeNotFound if there is no such dataset.
 func (s Tables) LabeledVersion(ctx context.Context, ref herb.Ref, label string) (version string, err error) {
 	err = s.read(ctx, "reading a label of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		err := tx.QueryRowContext(ctx, "SELECT version FROM labels WHERE namespace = ? AND name = ? AND label = ?", ref.Namespace, ref.Name, label).Scan(&version)
@@ -107,8 +107,8 @@ func (s Tables) LabeledVersion(ctx context.Context, ref herb.Ref, label string) 
 	return version, err
 }
 
-// AddLabel gives a label to a version, if it has not got it yet. A label that another version has is
-// rejected.
+// AddLabel gives a label to a version, if it has not got it yet. A label that another version has
+// is rejected.
 func (s Tables) AddLabel(ctx context.Context, ref herb.Ref, version, label string) error {
 	return s.write(ctx, "labeling a version of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		_, names, err := versionNames(ctx, tx, ref)

@@ -15,8 +15,8 @@ func (s *Service) Label(ctx context.Context, ref herb.Ref, version, label string
 	return s.changeLabels(ctx, ref, version, label, s.catalogue.AddLabel)
 }
 
-// Unlabel removes a label from a version and returns the name of the version. It does nothing if the
-// version has no such label.
+// Unlabel removes a label from a version and returns the name of the version. It does nothing if
+// the version has no such label.
 func (s *Service) Unlabel(ctx context.Context, ref herb.Ref, version, label string) (string, error) {
 	return s.changeLabels(ctx, ref, version, label, s.catalogue.RemoveLabel)
 }
