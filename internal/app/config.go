@@ -48,6 +48,7 @@ type Config struct {
 	Paths          []string
 	Watch          bool
 	Keep           int
+	KeepFor        time.Duration
 	Drain          time.Duration
 	Shutdown       time.Duration
 	Token          Secret

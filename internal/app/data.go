@@ -121,7 +121,7 @@ func openData(ctx context.Context, c Config, o OpenOptions, wait time.Duration) 
 	}()
 	opts := library.Options{Dir: dir, Log: log, CacheSize: c.CacheSize, Wait: wait, Program: o.Program, Memory: c.publishMemory()}
 	opts.OpenSize, opts.SummarySize = c.librarySizes()
-	changes := versions.Options{Dir: dir, Keep: c.Keep, Log: log, Retention: c.Retention, Program: o.Program, Memory: c.publishMemory()}
+	changes := versions.Options{Dir: dir, Keep: herb.Keep{Versions: c.Keep, For: c.KeepFor}, Log: log, Retention: c.Retention, Program: o.Program, Memory: c.publishMemory()}
 	if c.Blobs != "" {
 		if d.blobs, err = blobs.Open(string(c.Blobs), blobs.Options{Observe: d.observeBlobs}); err != nil {
 			return nil, err

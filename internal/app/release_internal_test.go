@@ -60,9 +60,9 @@ func TestServe_releasesVersions(t *testing.T) {
 		"/openapi.json": 200, "/api/v1/search?search=oak": 200, "/datasets/garden/trees": 200, "/datasets/garden/trees?" + version: 200,
 		"/?search=oak": 200,
 		// Requests that fail after the version was acquired.
-		api + "/data?no=1": 400, api + "/data?" + version + "&no=1": 400, api + "/data?_version=no": 400, api + "/data?" + unknown: 410,
+		api + "/data?no=1": 400, api + "/data?" + version + "&no=1": 400, api + "/data?_version=no!": 400, api + "/data?" + unknown: 410,
 		api + "/data/elm": 404, api + "/data.csv?page=2": 400, api + "/facets": 400, api + "/grid": 400,
-		"/datasets/garden/trees?no=1": 400, "/datasets/garden/trees?" + unknown: 410, "/datasets/garden/trees?_version=no": 400,
+		"/datasets/garden/trees?no=1": 400, "/datasets/garden/trees?" + unknown: 410, "/datasets/garden/trees?_version=no!": 400,
 	} {
 		for range 3 { // so that a version that is released twice would be closed
 			res, err := programtest.Send(t.Context(), http.DefaultClient, http.MethodGet, "http://"+listener.Addr().String()+path, "")

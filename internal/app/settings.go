@@ -108,6 +108,7 @@ func (c *Config) Settings() []Setting {
 		{"watch", "publish files again when they change", "false", boolValue(&c.Watch)},
 		{"keep", "`number` of versions to keep of each dataset, including the live one", strconv.Itoa(versions.DefaultKeep),
 			intValue(&c.Keep, 1)},
+		{"keep_for", "`time` to keep versions beyond that number, such as 90d; 0: no longer", "0", periodValue(&c.KeepFor)},
 		{"drain", "`time` that a stopping server reports not ready before it stops accepting requests", "0s", durationValue(&c.Drain, 0)},
 		{"shutdown", "`time` limit for accepted requests to finish when the server stops", "15s", durationValue(&c.Shutdown, 1)},
 	}
@@ -150,6 +151,23 @@ func durationValue(at *time.Duration, minimum time.Duration) value {
 			return d, errors.New("write a duration, such as 10s or 1m30s")
 		case d < minimum:
 			return d, fmt.Errorf("choose %s or more", minimum)
+		}
+		return d, nil
+	})
+}
+
+// periodValue is a setting that is a period in days, hours or other units, or 0.
+func periodValue(at *time.Duration) value {
+	format := func(d time.Duration) string {
+		if d == 0 {
+			return "0"
+		}
+		return herb.FormatPeriod(d)
+	}
+	return setting(at, format, func(s string) (time.Duration, error) {
+		d, ok := herb.ParsePeriod(s)
+		if !ok && s != "0" {
+			return 0, errors.New("write a number with a unit, such as 90d, 8w or 12h, or 0")
 		}
 		return d, nil
 	})

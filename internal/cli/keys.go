@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -98,9 +97,9 @@ func (r *runner) createKey(cmd *cobra.Command, name string, scopes []string, exp
 	})
 }
 
-// parseTime parses the value of a flag: a date, a time, or a period (see parsePeriod) before now if
-// sign is -1, or after it if sign is 1. A time in the past is then invalid. An empty value is the
-// zero time.
+// parseTime parses the value of a flag: a date, a time, or a period (see herb.ParsePeriod) before
+// now if sign is -1, or after it if sign is 1. A time in the past is then invalid. An empty value
+// is the zero time.
 func parseTime(flag, s string, now time.Time, sign time.Duration) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -110,26 +109,12 @@ func parseTime(flag, s string, now time.Time, sign time.Duration) (time.Time, er
 			return at, nil
 		}
 	}
-	if d, ok := parsePeriod(s); ok {
+	if d, ok := herb.ParsePeriod(s); ok {
 		return now.Add(sign * d), nil
 	}
 	const valid = "use a number with a unit, such as 90d, 8w, 12h or 30m, or a %s, such as 2030-01-31 or 2030-01-31T09:00:00Z"
 	kind := map[bool]string{true: "date", false: "future date"}[sign < 0]
 	return time.Time{}, usagef("invalid --%s %q; "+valid, flag, s, kind)
-}
-
-// parsePeriod parses a period of time such as 30m, 12h, 90d or 8w, of at most a hundred years.
-func parsePeriod(s string) (_ time.Duration, ok bool) {
-	const longest = 100 * 365 * 24 * time.Hour
-	for suffix, unit := range map[string]time.Duration{
-		"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
-	} {
-		if number, ok := strings.CutSuffix(s, suffix); ok {
-			n, err := strconv.Atoi(number)
-			return time.Duration(n) * unit, err == nil && n >= 1 && n <= int(longest/unit)
-		}
-	}
-	return 0, false
 }
 
 func newKeysList(r *runner) *cobra.Command {

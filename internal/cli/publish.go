@@ -131,7 +131,7 @@ rejected or failed), version, changes and report.`,
 	consents = addConsents(cmd.Flags(), "publish", herb.Consents())
 	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
 	cmd.Flags().BoolVar(&opts.report, "report", false, "print the full report")
-	addSettings(cmd.Flags(), groupFiles, "keep", "cache_size", "retention")
+	addSettings(cmd.Flags(), groupFiles, "keep", "keep_for", "cache_size", "retention")
 	return r.jsonFlag(cmd, " only, one dataset per line")
 }
 

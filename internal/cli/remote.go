@@ -82,7 +82,7 @@ func (r *runner) addServer(cmd *cobra.Command, run func(ctx context.Context, c *
 
 // rejectLocal fails if a flag was given that only concerns data of this machine.
 func rejectLocal(cmd *cobra.Command) error {
-	for _, name := range []string{"data", "database", "blobs", "keep", "cache-size", "retention"} {
+	for _, name := range []string{"data", "database", "blobs", "keep", "keep-for", "cache-size", "retention"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			return usagef("--%s concerns data of this machine; it cannot be combined with --to", name)
 		}

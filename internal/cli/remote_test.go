@@ -270,10 +270,10 @@ func TestPublishTo_flags(t *testing.T) {
 	s, e := publishTo(t, "shop")
 	values := map[string]string{ // none for flags without a value
 		"as": "shop/other", "access": "key", "comment": "#", "delimiter": ",", "widths": "1,1,1", "encoding": "utf-8", "format": "csv", "header": "1", "skip": "0",
-		"key-file": write(t, "key", e["HERBARIUM_KEY"]), "cache-size": "1GiB", "keep": "3", "retention": "1h", "data": "x", "database": "postgres://x/y", "blobs": "s3://x",
+		"key-file": write(t, "key", e["HERBARIUM_KEY"]), "cache-size": "1GiB", "keep": "3", "message": "Autumn", "keep-for": "90d", "retention": "1h", "data": "x", "database": "postgres://x/y", "blobs": "s3://x",
 		"config": write(t, "herbarium.yaml", "keep: 3\n"), "log-format": "json", "log-level": "error",
 	}
-	refused := []string{"cache-size", "keep", "retention", "data", "database", "blobs"}
+	refused := []string{"cache-size", "keep", "keep-for", "retention", "data", "database", "blobs"}
 	file := write(t, "shop/prices.csv", "a,b\n1,2\n")
 	flags := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`).FindAllStringSubmatch(e.must(t, "publish", "--help"), -1)
 	for _, flag := range flags {

@@ -32,7 +32,7 @@ func addServerSettings(flags *pflag.FlagSet) {
 	addSettings(flags, groupAddress, "addr", "admin_addr", "public_url", "trusted_proxies")
 	addSettings(flags, groupAccess, "access", "catalog", "plants", "mcp")
 	addSettings(flags, groupLimits, "max_in_flight", "max_expensive", "max_exports", "max_writes", "max_upload", "request_timeout", "memory")
-	addSettings(flags, groupFiles, "keep", "cache_size", "retention")
+	addSettings(flags, groupFiles, "keep", "keep_for", "cache_size", "retention")
 	addSettings(flags, groupStop, "drain", "shutdown")
 }
 

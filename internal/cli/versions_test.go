@@ -84,3 +84,26 @@ func TestDatasetsLabel(t *testing.T) {
 		t.Errorf("a message of two lines: %d %s", code, errOut)
 	}
 }
+
+// TestPublish_keep keeps as many versions as the descriptor or the settings say, also when files
+// without a descriptor follow.
+func TestPublish_keep(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		descriptor, keepFor string
+		want                int
+	}{{`"keep": 2`, "0", 2}, {`"keep_for": "1h"`, "0", 4}, {`"access": "open"`, "0", 1}, {`"access": "open"`, "1h", 4}} {
+		e := newEnvironment(t)
+		e["HERBARIUM_KEEP"], e["HERBARIUM_KEEP_FOR"] = "1", tt.keepFor
+		folder := filepath.Dir(write(t, "datapackage.json", `{"name": "shop", "resources": [{"name": "prices", "path": "prices.csv", "herbarium": {`+tt.descriptor+`}}]}`))
+		file := filepath.Join(folder, "prices.csv")
+		rewrite(t, file, "x\n1\n2\n")
+		e.must(t, "publish", filepath.Join(folder, "datapackage.json"))
+		for _, content := range []string{"x\n2\n3\n", "x\n3\n4\n", "x\n4\n5\n"} {
+			e.must(t, "publish", write(t, "next.csv", content), "--as", "shop/prices")
+		}
+		if lines := strings.Count(e.must(t, "datasets", "history", "shop/prices"), "\n") - 1; lines != tt.want {
+			t.Errorf("%s and keep_for %s: %d versions are kept, want %d", tt.descriptor, tt.keepFor, lines, tt.want)
+		}
+	}
+}

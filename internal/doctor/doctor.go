@@ -123,7 +123,7 @@ func (d *doctor) checkSettings(context.Context) {
 		{c.Database.String() != string(c.Database) && strings.HasPrefix(c.Origins["database"], "--"),
 			"set it in PGPASSWORD or a passfile, or set " + env,
 			"the password of the database is on the command line, where all users of the machine can read it"},
-		{c.Keep == 1, "set keep to 2 or more", "keep is 1: no earlier version is stored, so a rollback is impossible"},
+		{c.Keep == 1 && c.KeepFor == 0, "set keep to 2 or more", "keep is 1: no earlier version is stored, so a rollback is impossible"},
 		{strings.HasPrefix(c.PublicURL, "http://"), "serve HTTPS with a proxy and set https://",
 			fmt.Sprintf("public_url %s is not encrypted; keys can be intercepted", c.PublicURL)},
 		{insecureStore(c.Blobs), "use an endpoint with https://", fmt.Sprintf("the connection to the object store %s is not encrypted", c.Blobs)},

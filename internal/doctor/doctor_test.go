@@ -79,19 +79,19 @@ func TestCheckSettings(t *testing.T) {
 	t.Parallel()
 	settings := func(change func(*app.Config)) func(*doctor) { return func(d *doctor) { change(&d.Config) } }
 	runCases(t, func(d *doctor) { d.checkSettings(t.Context()) }, map[string]testCase{
-		"defaults":             {nil, []string{"ok 27 settings, none of them unsafe"}},
+		"defaults":             {nil, []string{"ok 28 settings, none of them unsafe"}},
 		"public admin address": {settings(func(c *app.Config) { c.AdminAddr = ":9090" }), []string{"warn admin_addr :9090 serves …"}},
 		"local admin address": {settings(func(c *app.Config) { c.AdminAddr = "[::1]:9090" }),
-			[]string{"ok 27 settings, none of them unsafe"}},
+			[]string{"ok 28 settings, none of them unsafe"}},
 		"password in the environment": {settings(func(c *app.Config) { c.Database = "postgres://a:secret@db/x" }),
-			[]string{"ok 27 settings, none of them unsafe"}},
+			[]string{"ok 28 settings, none of them unsafe"}},
 		"password on the command line": {func(d *doctor) {
 			d.Config.Database, d.Config.Origins["database"] = "postgres://a:secret@db/x", "--database"
 		}, []string{"warn the password of the database is on the command line, where all users of the machine can read it"}},
 		"one version":   {settings(func(c *app.Config) { c.Keep = 1 }), []string{"warn keep is 1: …"}},
 		"http":          {settings(func(c *app.Config) { c.PublicURL = "http://example.org" }), []string{"warn public_url http://example.org …"}},
 		"store without": {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://minio:9000" }), []string{"warn the connection to the object store …"}},
-		"local store":   {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://127.0.0.1:9000" }), []string{"ok 27 settings, none of them unsafe"}},
+		"local store":   {settings(func(c *app.Config) { c.Blobs = "s3://b?endpoint=http://127.0.0.1:9000" }), []string{"ok 28 settings, none of them unsafe"}},
 		"https off":     {settings(func(c *app.Config) { c.Blobs = "s3://b?disable_https=true" }), []string{"warn the connection to the object store …"}},
 	})
 }
@@ -205,7 +205,7 @@ func TestCheckFiles(t *testing.T) {
 	must.NoError(t, err)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		v := herb.Dataset{Ref: herb.Ref{Namespace: "x", Name: name}, Version: name + "1", Access: herb.AccessOpen, Published: noon}
-		_, err := s.AddVersion(t.Context(), v, "", 1, noon)
+		_, err := s.AddVersion(t.Context(), v, "", herb.Keep{Versions: 1}, noon)
 		must.NoError(t, err)
 	}
 	must.NoError(t, s.Close())

@@ -111,7 +111,7 @@ func (c faultyCatalogue) Version(ctx context.Context, ref herb.Ref, version stri
 	return result(c.faults, "version", func() (herb.Dataset, error) { return c.Catalogue.Version(ctx, ref, version) })
 }
 
-func (c faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) ([]string, error) {
+func (c faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) ([]string, error) {
 	return result(c.faults, "add version", func() ([]string, error) { return c.Catalogue.AddVersion(ctx, d, live, keep, at) })
 }
 

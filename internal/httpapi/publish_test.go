@@ -775,7 +775,7 @@ func TestPatchSource_noReport(t *testing.T) {
 	segment, err := os.ReadFile(filepath.Join(p.versions, live+".segment"))
 	must.NoError(t, err)
 	must.NoError(t, os.WriteFile(filepath.Join(p.versions, d.Version+".segment"), segment, 0o600))
-	_, err = p.store.AddVersion(t.Context(), d, live, 10, time.Now())
+	_, err = p.store.AddVersion(t.Context(), d, live, herb.Keep{Versions: 10}, time.Now())
 	must.NoError(t, err)
 	if a := p.send(t, "PATCH", "/source?_mode=append", "id,name,price\n3,Moss,4\n"); a.status != 200 || p.rows(t) != "1 Rose 2.50|2 Fern 3|3 Moss 4" {
 		t.Errorf("%d %s: %s", a.status, a.body, p.rows(t))

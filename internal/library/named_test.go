@@ -116,7 +116,7 @@ func TestAcquireVersion_cluster(t *testing.T) {
 			fault.Store(false)
 		}
 		c.Bucket.Set(versionstest.Away, nil)
-		if _, err := c.DB.AddVersion(t.Context(), live, live.Version, 1, time.Now()); err != nil {
+		if _, err := c.DB.AddVersion(t.Context(), live, live.Version, herb.Keep{Versions: 1}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		versionstest.Pass(20 * time.Second)

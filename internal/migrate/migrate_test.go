@@ -200,7 +200,7 @@ func TestMigrate_rejected(t *testing.T) {
 		{"other words", func(t *testing.T, g *garden, to Place, d *app.Data) {
 			v := version(t, d, herbs)
 			v.Description = "changed"
-			_, err := d.Store.AddVersion(t.Context(), v, v.Version, 3, time.Now())
+			_, err := d.Store.AddVersion(t.Context(), v, v.Version, herb.Keep{Versions: 3}, time.Now())
 			must.NoError(t, err)
 		}, `"description":"changed"`},
 		{"another file", func(t *testing.T, g *garden, to Place, d *app.Data) {

@@ -168,6 +168,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		UniqueKeys:   t.Source.UniqueKeys,
 		Charts:       s.Charts,
 		Parquet:      s.Parquet,
+		Keep:         s.Keep,
 		AccessSet:    s.AccessSet,
 		Origins:      originsOf(s),
 		Live:         &live,

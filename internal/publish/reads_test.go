@@ -43,7 +43,7 @@ func (c countingCatalogue) Protected(ctx context.Context) ([]herb.Dataset, error
 	return c.Catalogue.Protected(ctx)
 }
 
-func (c countingCatalogue) AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) ([]string, error) {
+func (c countingCatalogue) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) ([]string, error) {
 	c.queries["AddVersion"]++
 	return c.Catalogue.AddVersion(ctx, d, live, keep, at)
 }

@@ -287,9 +287,9 @@ func (s Tables) History(ctx context.Context, ref herb.Ref) (d DatasetVersions, e
 // AddVersion stores a version of a dataset and makes it live, provided that live is the current
 // live version; otherwise the error is ErrSuperseded. An empty live means that the dataset does not
 // exist. An existing version is replaced and becomes the newest. A retired version is rejected: its
-// file may be deleted. Of the versions before it, AddVersion retires those that have no label and
-// are not among the newest keep versions, and returns their names.
-func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) (dropped []string, err error) {
+// file may be deleted. AddVersion retires the versions that need not be kept at the time at, and
+// returns their names.
+func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) (dropped []string, err error) {
 	err = s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		now, names, err := versionNames(ctx, tx, d.Ref)
 		switch {
@@ -309,7 +309,13 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, kee
 		if err != nil {
 			return err
 		}
-		dropped = slices.DeleteFunc(names[:max(0, len(names)+1-keep)], func(v string) bool { return labels[versionKey{d.Ref, v}] != nil })
+		recent, err := collect(ctx, tx, scanValue[string], "SELECT version FROM versions "+ofRef+" AND published > ?", d.Namespace, d.Name, at.Add(-keep.For).UnixMicro())
+		if err != nil {
+			return err
+		}
+		dropped = slices.DeleteFunc(names[:max(0, len(names)+1-keep.Versions)], func(v string) bool {
+			return labels[versionKey{d.Ref, v}] != nil || keep.For > 0 && slices.Contains(recent, v)
+		})
 		return errors.Join(
 			nextGeneration(ctx, tx),
 			setLive(ctx, tx, d.Ref, d.Version),

@@ -307,7 +307,7 @@ func (suite) CataloguePrune(t *testing.T, db Database) {
 	must.NoError(t, s.SetLive(t.Context(), catalog, "catalog-v2", "catalog-v5"))
 	prune := func(n int, live string, keep int, want ...string) {
 		t.Helper()
-		wantResult(t, "dropped versions", want)(s.AddVersion(t.Context(), dataset(catalog, n), live, keep, day))
+		wantResult(t, "dropped versions", want)(s.AddVersion(t.Context(), dataset(catalog, n), live, herb.Keep{Versions: keep}, day))
 	}
 	prune(6, "catalog-v2", 6)
 	prune(7, "catalog-v6", 4, "catalog-v1", "catalog-v2", "catalog-v3")

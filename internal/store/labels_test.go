@@ -114,11 +114,11 @@ func (suite) Labels_kept(t *testing.T, db Database) {
 	v1, v2 := versionName(catalog, 1), versionName(catalog, 2)
 	must.NoError(t, s.AddLabel(t.Context(), catalog, v1, "a"))
 	must.NoError(t, s.AddLabel(t.Context(), catalog, v1, "b"))
-	wantResult(t, "dropped beside a labeled version", []string{v2})(s.AddVersion(t.Context(), dataset(catalog, 4), versionName(catalog, 3), 2, day))
+	wantResult(t, "dropped beside a labeled version", []string{v2})(s.AddVersion(t.Context(), dataset(catalog, 4), versionName(catalog, 3), herb.Keep{Versions: 2}, day))
 	must.NoError(t, s.RemoveLabel(t.Context(), catalog, v1, "a"))
-	wantResult(t, "dropped beside a version with one label", []string{versionName(catalog, 3)})(s.AddVersion(t.Context(), dataset(catalog, 5), versionName(catalog, 4), 2, day))
+	wantResult(t, "dropped beside a version with one label", []string{versionName(catalog, 3)})(s.AddVersion(t.Context(), dataset(catalog, 5), versionName(catalog, 4), herb.Keep{Versions: 2}, day))
 	must.NoError(t, s.RemoveLabel(t.Context(), catalog, v1, "b"))
-	wantResult(t, "dropped without labels", []string{v1, versionName(catalog, 4)})(s.AddVersion(t.Context(), dataset(catalog, 6), versionName(catalog, 5), 2, day))
+	wantResult(t, "dropped without labels", []string{v1, versionName(catalog, 4)})(s.AddVersion(t.Context(), dataset(catalog, 6), versionName(catalog, 5), herb.Keep{Versions: 2}, day))
 }
 
 // Labels_hidden checks that errors name no versions that readers must not know of.

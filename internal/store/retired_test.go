@@ -24,7 +24,7 @@ func (suite) RetiredPrunedAndRemoved(t *testing.T, db Database) {
 	add(t, s, catalog, 1, 3)
 	add(t, s, seeds, 1, 2)
 	wantRetired(t, other)
-	wantResult(t, "dropped", []string{"catalog-v1", "catalog-v2"})(s.AddVersion(t.Context(), dataset(catalog, 4), "catalog-v3", 2, day))
+	wantResult(t, "dropped", []string{"catalog-v1", "catalog-v2"})(s.AddVersion(t.Context(), dataset(catalog, 4), "catalog-v3", herb.Keep{Versions: 2}, day))
 	dropped := []store.Retired{{Version: "catalog-v1", Since: day}, {Version: "catalog-v2", Since: day}}
 	wantRetired(t, other, dropped...)
 	wantResult(t, "removed", []string{"seeds-v1", "seeds-v2"})(s.RemoveDataset(t.Context(), seeds, "", day.Add(time.Hour)))

@@ -26,7 +26,7 @@ type Store struct {
 
 // addVersion adds a version and drops none.
 func (s Store) addVersion(ctx context.Context, d herb.Dataset, live string) error {
-	_, err := s.AddVersion(ctx, d, live, 100, day)
+	_, err := s.AddVersion(ctx, d, live, herb.Keep{Versions: 100}, day)
 	return err
 }
 

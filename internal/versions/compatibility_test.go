@@ -439,7 +439,7 @@ type interrupted struct {
 	happen func()
 }
 
-func (c *interrupted) AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) ([]string, error) {
+func (c *interrupted) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) ([]string, error) {
 	if happen := c.happen; happen != nil {
 		c.happen = nil
 		happen()

@@ -358,7 +358,7 @@ type faultyCatalogue struct {
 }
 
 // AddVersion and RetireVersion implement versionstest.Catalogue.
-func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string, keep int, at time.Time) (dropped []string, err error) {
+func (c *faultyCatalogue) AddVersion(ctx context.Context, d herb.Dataset, over string, keep herb.Keep, at time.Time) (dropped []string, err error) {
 	do := func() (err error) {
 		dropped, err = c.Catalogue.AddVersion(ctx, d, over, keep, at)
 		return err

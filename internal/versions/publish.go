@@ -26,6 +26,7 @@ type Publication struct {
 	UniqueKeys   [][]string                    // fields that together differ in all records, besides the primary key
 	Charts       []herb.PinnedChart            // checked against the fields
 	Parquet      bool                          // the Parquet file is built before the version goes live
+	Keep         herb.Keep                     // versions of the dataset to keep; zero members: those of Options
 	AccessSet    bool                          // Dataset.Access was set explicitly; only then may the source of a protected dataset be published as open
 	Origins      []herb.Origin                 // source files, if they have paths
 	Live         *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
@@ -187,7 +188,7 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		next := *d
 		rememberHidden(*live, &next, shared)
 		next.Compared = r.Compared
-		dropped, err = s.addVersion(ctx, next, live.Version)
+		dropped, err = s.addVersion(ctx, next, live.Version, p.Keep.Or(s.opts.Keep))
 		if !errors.Is(err, store.ErrSuperseded) {
 			return r, dropped, err
 		}
@@ -293,8 +294,8 @@ var errUncertain = errors.New("unknown whether the version was published")
 
 // addVersion adds a version, whose file is complete, to the catalogue in place of the version
 // replaces, and returns the versions that left the catalogue, as far as they are known.
-func (s *Service) addVersion(ctx context.Context, d herb.Dataset, replaces string) ([]string, error) {
-	dropped, failed := s.catalogue.AddVersion(ctx, d, replaces, s.opts.Keep, s.opts.Now())
+func (s *Service) addVersion(ctx context.Context, d herb.Dataset, replaces string, keep herb.Keep) ([]string, error) {
+	dropped, failed := s.catalogue.AddVersion(ctx, d, replaces, keep, s.opts.Now())
 	if failed == nil || errors.Is(failed, store.ErrSuperseded) {
 		return dropped, failed
 	}

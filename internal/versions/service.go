@@ -30,7 +30,7 @@ import (
 type Catalogue interface {
 	Version(ctx context.Context, ref herb.Ref, version string) (herb.Dataset, error)
 	Protected(ctx context.Context) ([]herb.Dataset, error)
-	AddVersion(ctx context.Context, d herb.Dataset, live string, keep int, at time.Time) (dropped []string, err error)
+	AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) (dropped []string, err error)
 	SetLive(ctx context.Context, ref herb.Ref, version, live string) error
 	RemoveDataset(ctx context.Context, ref herb.Ref, live string, at time.Time) ([]string, error)
 	History(ctx context.Context, ref herb.Ref) (store.DatasetVersions, error)
@@ -64,7 +64,7 @@ type Blobs interface {
 type Options struct {
 	Dir     string           // folder of the segment files; it must exist
 	Blobs   Blobs            // object store of the files, shared by all nodes; nil if Dir is the only store
-	Keep    int              // versions to keep per dataset; 0 means DefaultKeep
+	Keep    herb.Keep        // versions to keep of datasets that do not state it; no number means DefaultKeep
 	Now     func() time.Time // nil means time.Now
 	Log     *slog.Logger     // nil disables logging
 	Program string           // release of this program, which its files name; may be empty
@@ -91,7 +91,7 @@ type Service struct {
 
 // New returns the service that changes the versions of a library.
 func New(catalogue Catalogue, l *library.Library, opts Options) *Service {
-	opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
+	opts.Keep = opts.Keep.Or(herb.Keep{Versions: DefaultKeep})
 	opts.Retention = cmp.Or(opts.Retention, DefaultRetention)
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	opts.FS = cmp.Or[filesystem.FS](opts.FS, filesystem.OS{})

@@ -197,7 +197,7 @@ func TestRead_Invalid(t *testing.T) {
 		{"format of a number", field(`{"name":"a","type":"number","format":"0.00"}`), "resources[0].schema.fields[0].format ", "number"},
 		{"flag", field(`{"name":"a","herbarium":{"sortable":"yes"}}`), "resources[0].schema.fields[0].herbarium.sortable ", "true or false"},
 		{"unknown setting of a field", field(`{"name":"a","herbarium":{"sortabel":true}}`), "resources[0].schema.fields[0].herbarium ", `did you mean "sortable"?`},
-		{"unknown setting of a resource", own(`"key":true`), "resources[0].herbarium ", "access, order, coordinates, map, charts, source, parquet, include, exclude, expectations"},
+		{"unknown setting of a resource", own(`"key":true`), "resources[0].herbarium ", "access, order, coordinates, map, charts, source, parquet, keep, keep_for, include, exclude, expectations"},
 		{"unknown setting of the package", `{"herbarium":{"acess":"key"}}`, "herbarium ", `did you mean "access"?`},
 		{"weight", field(`{"name":"a","herbarium":{"weight":11}}`), "resources[0].schema.fields[0].herbarium.weight ", "from 1 to 10"},
 		{"weight as text", field(`{"name":"a","herbarium":{"weight":"2"}}`), "resources[0].schema.fields[0].herbarium.weight ", "from 1 to 10"},

@@ -189,6 +189,13 @@ func settingMembers(s *source.Source) []binding {
 			return nil
 		}}},
 		{"parquet", &s.Parquet},
+		{"keep", integer(&s.Keep.Versions, 1)},
+		{"keep_for", custom{func(n node) { s.Keep.For = n.period() }, func() any {
+			if s.Keep.For == 0 {
+				return nil
+			}
+			return herb.FormatPeriod(s.Keep.For)
+		}}},
 		{"include", conditions(&s.Include)},
 		{"exclude", conditions(&s.Exclude)},
 		{"expectations", custom{func(n node) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
@@ -109,6 +110,16 @@ func (n node) integer(low, high int) int {
 		n.fail("must be an integer from %d to %d", low, high)
 	}
 	return i
+}
+
+// period returns a value that is a period of time, such as 90d.
+func (n node) period() time.Duration {
+	s, _ := n.value.(string)
+	d, ok := herb.ParsePeriod(s)
+	if !ok {
+		n.fail("must be a number with a unit, such as 90d, 8w or 12h, in quotes")
+	}
+	return d
 }
 
 // char returns a value that is one ASCII character, or 0 for an empty one.

@@ -54,6 +54,7 @@ type Source struct {
 	Map          MapFields          `json:",omitzero"`  // the same, in descriptors for earlier releases
 	Charts       []herb.PinnedChart `json:",omitempty"` // shown with the description
 	Parquet      bool               `json:",omitempty"` // the Parquet file is built before the version goes live
+	Keep         herb.Keep          `json:",omitzero"`  // versions of the dataset to keep; zero members: as the server says
 	PrimaryKey   []string           // fields that together identify a record
 	UniqueKeys   [][]string         `json:",omitempty"` // fields that together differ in all records
 	Expectations []herb.Expectation `json:"Goldens"`    // the JSON name is part of source hashes

@@ -181,7 +181,7 @@ func TestNUL(t *testing.T) {
 	s := open(t, cluster.Database(t), postgres.Options{})
 	d := herb.Dataset{Ref: herb.Ref{Namespace: "a", Name: "b"}, Version: "v", Title: "a\x00b", Access: herb.AccessOpen,
 		Fields: []herb.Field{{Name: "x", Title: "a\x00b"}}, Published: time.Unix(0, 0)}
-	if _, err := s.AddVersion(t.Context(), d, "", 5, time.Now()); err != nil {
+	if _, err := s.AddVersion(t.Context(), d, "", herb.Keep{Versions: 5}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Version(t.Context(), d.Ref, "")

@@ -244,7 +244,7 @@ func otherTasks(t *testing.T, s *postgres.Store) map[string]func() {
 // add adds a version and drops none.
 func add(t *testing.T, s *postgres.Store, d herb.Dataset, live string) {
 	t.Helper()
-	_, err := s.AddVersion(t.Context(), d, live, 10, time.Now())
+	_, err := s.AddVersion(t.Context(), d, live, herb.Keep{Versions: 10}, time.Now())
 	must.NoError(t, err)
 }
 
@@ -313,10 +313,10 @@ func catalogue(t *testing.T, s *postgres.Store, other func(task string)) {
 	add(t, s, dataset("prices", "v2"), "v1")
 	other("publishes")
 	add(t, s, dataset("gone", "g1"), "")
-	if _, err := s.AddVersion(ctx, dataset("prices", "v3"), "v2", 2, time.Now()); !errors.Is(err, store.ErrSuperseded) {
+	if _, err := s.AddVersion(ctx, dataset("prices", "v3"), "v2", herb.Keep{Versions: 2}, time.Now()); !errors.Is(err, store.ErrSuperseded) {
 		t.Fatalf("got %v", err)
 	}
-	_, err := s.AddVersion(ctx, dataset("prices", "v3"), "o2", 3, time.Now())
+	_, err := s.AddVersion(ctx, dataset("prices", "v3"), "o2", herb.Keep{Versions: 3}, time.Now())
 	must.NoError(t, err)
 	must.NoError(t, s.SetLive(ctx, prices, "v2", "v3"))
 	for _, version := range []string{"", "o2"} {

@@ -27,6 +27,7 @@ type Options struct {
 	Plants       library.Mutable
 	PlantsAccess herb.Access
 	Keep         int
+	KeepFor      time.Duration
 	Now          func() time.Time
 	Log          *slog.Logger
 	Program      string
@@ -60,7 +61,7 @@ func Open(c Catalogue, o Options) (*Node, error) {
 		return nil, err
 	}
 	return &Node{l, versions.New(c, l, versions.Options{
-		Dir: o.Dir, Blobs: o.Blobs, Keep: o.Keep, Now: o.Now, Log: o.Log, Program: o.Program, Memory: o.Memory, FS: o.FS, Retention: o.Retention,
+		Dir: o.Dir, Blobs: o.Blobs, Keep: herb.Keep{Versions: o.Keep, For: o.KeepFor}, Now: o.Now, Log: o.Log, Program: o.Program, Memory: o.Memory, FS: o.FS, Retention: o.Retention,
 	})}, nil
 }
 
