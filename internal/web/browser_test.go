@@ -157,7 +157,7 @@ func TestBrowser_severalSortFields(t *testing.T) {
 	s := newSite(t, nil)
 	doc := s.page(t, catalog+"?sort=category,-price&per_page=5&page=2", 200)
 	menu := one(t, doc, has("id", "order"))
-	if got := words(one(t, menu, tag("summary", ""))); got != "Sorted by category ↑, Price in € ↓" {
+	if got := words(all(menu, tag("summary", ""))[0]); got != "Sorted by category ↑, Price in € ↓" {
 		t.Errorf("got %q", got)
 	}
 	var links []string

@@ -39,13 +39,12 @@ func newVersionsSite(t *testing.T) *versionsSite {
 func (s *versionsSite) publish(t *testing.T, ref herb.Ref, access herb.Access, lines ...string) string {
 	t.Helper()
 	d := herb.Dataset{Ref: ref, Access: access, Title: "Stock"}
-	d.Message = "What is new" + string(access)
 	for name := range strings.SplitSeq(lines[0], "|") {
 		d.Fields = append(d.Fields, field(name, herb.TypeText))
 	}
 	d.PrimaryKey = []string{d.Fields[0].Name}
 	_, err := s.library.Publish(t.Context(), versions.Publication{
-		Dataset: d, AccessSet: true, Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
+		Dataset: d, Message: "What is new" + string(access), AccessSet: true, Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
 		Records: func(yield func(herb.Record, error) bool) {
 			for _, line := range lines[1:] {
 				if !yield(strings.Split(line, "|"), nil) {
@@ -136,7 +135,7 @@ func TestChanges(t *testing.T) {
 		t.Errorf("the call is %q", got)
 	}
 	var files []string
-	for _, a := range all(one(t, page, tag("ul", "files")), tag("a", "")) {
+	for _, a := range all(one(t, one(t, page, tag("details", "download")), tag("ul", "files")), tag("a", "")) {
 		files = append(files, s.get(t, attr(a, "href"), "Accept", "*/*").body)
 	}
 	if want := "id,name,price,kind,_deleted\r\n1,Rose,2.50,,false\r\n2,Fern,3,,false\r\n5,Oak,9,tree,false\r\n"; len(files) != 2 || files[0] != want || strings.Count(files[1], "\n") != 4 {

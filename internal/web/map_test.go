@@ -276,7 +276,7 @@ func TestMap_call(t *testing.T) {
 	if got := len(all(page, tag("use", "land"))); got != 2 {
 		t.Errorf("%d copies of the land, want one for each half", got)
 	}
-	if got := words(one(t, page, tag("div", "map-note"))); !strings.HasPrefix(got, "20,001 points") {
+	if got := words(one(t, page, tag("div", "map-note"))); !strings.HasPrefix(got, "25,001 points") {
 		t.Errorf("the note is %q", got)
 	}
 }

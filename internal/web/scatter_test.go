@@ -269,7 +269,7 @@ func TestScatter_suggested(t *testing.T) {
 		d, records := measurements("reported", 4500)
 		d.Report = &herb.Report{}
 		for i, distinct := range []int{1000, 900, 5, 3} {
-			d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: d.Fields[i].Name, Type: d.Fields[i].Type, Filled: 4400, Distinct: distinct, Min: "1", Max: "99.5", Longest: 8})
+			d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: d.Fields[i].Name, Type: d.Fields[i].Type, Filled: 4400, Distinct: distinct, Min: "1", Max: []string{"99.5", "250", "5", "3"}[i], Longest: 8})
 		}
 		l.Put(d, records)
 	})

@@ -53,7 +53,7 @@ func TestPhone(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{Phone: true, Fails: []int{400, 401, 404}})
 	for _, path := range []string{
-		"/", "/?search=rose", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3", catalog + "?sort=prize",
+		"/", "/?search=rose", catalog, catalog + "?category=herb&search=garden", catalog + "?_record=3", catalog + "?sort=prize", catalog + "/chart", wide + "/map",
 		catalog + "/about", catalog + "/api", catalog + "/versions",
 		staff, nasty, nasty + "?_record=24", none, "/datasets/garden/nothing",
 	} {
@@ -64,7 +64,19 @@ func TestPhone(t *testing.T) {
 				.filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".grid, .scroll, pre, .vh"))
 				.map((e) => e.outerHTML.slice(0, 100)).slice(0, 3).join("\n")`))
 		}
-		small := eval[[]string](b, `[...document.querySelectorAll("button, summary, input:not([type=hidden]), select, .button, .chip, " +
+		if cut := eval[[]string](b, `[...document.querySelectorAll(".tabs, .map-scale:not([hidden])")].filter((e) => {
+			const r = e.getBoundingClientRect(), at = document.elementsFromPoint(r.left + r.width / 2, r.top + r.height / 2);
+			return e.scrollWidth > e.clientWidth || at.some((o) => o.matches(".map-note"));
+		}).map((e) => e.outerHTML.slice(0, 80))`); len(cut) > 0 {
+			t.Errorf("%s: cut or covered: %q", path, cut)
+		}
+		if empty := eval[bool](b, `[...document.querySelectorAll("footer.call")].some((e) => !e.innerText.trim() && e.checkVisibility({ visibilityProperty: true }))`); empty {
+			t.Errorf("%s has an empty bar", path)
+		}
+		if eval[bool](b, `document.querySelector(".more-chips")?.hidden === false`) {
+			t.Errorf("%s counts filters that are not cut", path)
+		}
+		small := eval[[]string](b, `[...document.querySelectorAll("button, summary, input:not([type=hidden], label *), label:has(input), select, .button, .chip, " +
 			".values label, .pages a, .tabs a, #grid tbody th a, .popover a")]
 			.filter((e) => e.checkVisibility({ visibilityProperty: true }))
 			.map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width < 24 || r.height < 24)

@@ -243,35 +243,35 @@ func TestMap_phone(t *testing.T) {
 	}
 }
 
-// TestMap_wkt draws the points of a column with geometries, and the cells of columns with other
-// notations of coordinates.
-func TestMap_wkt(t *testing.T) {
+// TestMap_notations draws the points of columns with both coordinates in any notation, and the
+// cells of lines and areas.
+func TestMap_notations(t *testing.T) {
 	t.Parallel()
 	l := &library{}
 	t.Cleanup(l.stop)
 	must.NoError(t, l.open(t.Context()))
 	must.NoError(t, l.publishFiles(t.Context(), map[string]string{
-		"geo/sites.csv": "name,opened,the_geom\nLima,1990,POINT (-77 -12)\nOslo,2001,POINT (10.7 59.9)\nPerth,1984,POINT (115.9 -32)\n",
-		"geo/areas.csv": "name,shape\nLima,\"POLYGON ((-78 -13, -76 -13, -76 -11, -78 -13))\"\nOslo,\"LINESTRING (10 59, 11 60)\"\nPerth,POINT (115.9 -32)\n",
-		"geo/json.csv":  "name,shape\nLima,\"{\"\"type\"\":\"\"Point\"\",\"\"coordinates\"\":[-77,-12]}\"\nOslo,\"{\"\"type\"\":\"\"Point\"\",\"\"coordinates\"\":[10.7,59.9]}\"\n",
-		"geo/texts.csv": "name,location\nLima,\"-12.04,-77.04\"\nOslo,\"59.91,10.75\"\n",
+		"geo/sites.csv":   "name,opened,the_geom\nLima,1990,POINT (-77 -12)\nOslo,2001,POINT (10.7 59.9)\nPerth,1984,POINT (115.9 -32)\n",
+		"geo/areas.csv":   "name,shape\nLima,\"POLYGON ((-78 -13, -76 -13, -76 -11, -78 -13))\"\nOslo,\"LINESTRING (10 59, 11 60)\"\nPerth,POINT (115.9 -32)\n",
+		"geo/json.csv":    "name,shape\nLima,\"{\"\"type\"\":\"\"Point\"\",\"\"coordinates\"\":[-77,-12]}\"\nOslo,\"{\"\"type\"\":\"\"Point\"\",\"\"coordinates\"\":[10.7,59.9,3]}\"\n",
+		"geo/texts.csv":   "name,location\nLima,\"-12,-77\"\nOslo,\"59.91,10.75\"\n",
+		"geo/quakes.json": `{"type":"FeatureCollection","features":[` + feature("Lima", "-77,-12,4.5") + "," + feature("Oslo", "10.7,5.99e1,0") + "]}",
 	}))
 	must.NoError(t, l.data.Library.Refresh(t.Context()))
 	b := open(t, l.serve(t, nil), tabOptions{})
-	b.Visit("/datasets/geo/sites/map")
-	b.drawn()
-	x, y := b.pixelOf(-12, -77)
-	b.mapMouse(moved, x, y, 0)
-	b.Until(`document.querySelector(".map-tip b")?.innerText === "Lima"`)
-	if got := b.Text(".map-note strong"); got != "3 points" {
-		t.Errorf("the map says %q", got)
-	}
-	for _, name := range []string{"areas", "json", "texts"} {
-		n := map[string]int{"areas": 3, "json": 2, "texts": 2}[name]
+	for name, n := range map[string]int{"sites": 3, "areas": 3, "json": 2, "texts": 2, "quakes": 2} {
 		b.Visit("/datasets/geo/" + name + "/map")
 		b.drawn()
 		if got := b.Text(".map-note strong"); got != fmt.Sprint(n, " points") {
 			t.Errorf("%s: the map says %q", name, got)
+		}
+		if x, y := b.pixelOf(-12, -77); name != "areas" {
+			b.Until(`document.querySelector(".legend").innerText.includes("one row")`)
+			b.mapMouse(moved, x, y, 0)
+			b.Until(`document.querySelector(".map-tip b")?.innerText === "Lima"`)
+		}
+		if name == "sites" {
+			continue
 		}
 		x0, y0 := b.pixelOf(62, 5)
 		x1, y1 := b.pixelOf(55, 15)
@@ -284,6 +284,11 @@ func TestMap_wkt(t *testing.T) {
 		b.follow(".chip .x")
 		b.Until(fmt.Sprintf(`document.querySelector(".map-note strong").innerText === "%d points"`, n))
 	}
+}
+
+// feature returns a point as a feature of GeoJSON.
+func feature(name, position string) string {
+	return fmt.Sprintf(`{"type":"Feature","properties":{"name":%q},"geometry":{"type":"Point","coordinates":[%s]}}`, name, position)
 }
 
 func TestMap_accessibility(t *testing.T) {

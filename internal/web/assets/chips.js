@@ -9,6 +9,7 @@ function countHidden() {
   const list = chipList(), button = $(".more-chips");
   if (!list || !button || list.classList.contains("all")) return;
   button.hidden = true;
+  if (!list.clientHeight) return; // phones show the filters on request, and then all
   const chips = $$(".chip", list);
   const count = () => chips.filter((chip) => chip.offsetTop - list.offsetTop >= list.clientHeight).length;
   if (!count()) return;

@@ -234,16 +234,22 @@ async function load(url, read) {
 }
 
 async function loadPoints(url) {
-  const { x, y } = map.dataset;
   const text = await load(url, "text");
   if (text === null) return;
   const rows = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-  const number = (s) => (s.trim() === "" ? NaN : Number(s.replace(",", ".")));
-  // position returns a coordinate of a row: a number, or a number of a point as well-known text.
-  const position = (row, field, axis) => (x === y ? number(row[x].match(/point\s*[zm]*\s*\(([^)]*)/i)?.[1].trim().split(/\s+/)[axis] ?? "") : number(row[field]));
-  points = { xs: rows.map((r) => 10 * position(r, x, 0)), ys: rows.map((r) => -10 * position(r, y, 1)), rows };
+  const positions = rows.map(positionOf);
+  points = { xs: positions.map(([x]) => 10 * x), ys: positions.map(([, y]) => -10 * y), rows };
   encodePoints();
   draw();
+}
+
+// positionOf returns the longitude and the latitude of a row: the numbers of two fields, or the first two in one field.
+function positionOf(row) {
+  const { x, y, notation } = map.dataset;
+  const number = (s) => (s.trim() === "" ? NaN : Number(s.replace(",", ".")));
+  if (x !== y) return [number(row[x]), number(row[y])];
+  const [first, second] = (row[x].match(/[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?/gi) ?? []).map(Number);
+  return notation === "lat,lon" ? [second, first] : [first, second];
 }
 
 // loadCells requests the numbers of rows in cells of a few pixels.

@@ -8,6 +8,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/plot"
 	"herbarium/internal/web/view/state"
 )
@@ -40,6 +41,7 @@ type AnswerFigure struct {
 // AnswerRow is a row of the table beside a chart.
 type AnswerRow struct {
 	Label, Value, Exact, Href string
+	Pad                       string // digits that end the value where the longest fraction ends
 	Share                     int    // of the greatest value, in percent
 	Class                     string // of the color of the bar; empty: it is not in the chart
 
@@ -355,7 +357,26 @@ func (b *answerBuilder) rows() (heading string, rows []AnswerRow) {
 		}
 		rows = append(rows, r)
 	}
+	alignDecimals(rows)
 	return columns.Heading(b.Question.fields[by.Field]), rows
+}
+
+// alignDecimals pads the values of rows so that their decimal points are below each other.
+func alignDecimals(rows []AnswerRow) {
+	const widest = 24 // characters
+	whole, places := 0, 0
+	number := &herb.Field{Type: herb.TypeNumber}
+	for _, r := range rows {
+		if before, fraction, ok := format.SplitDecimal(number, r.Value); ok {
+			whole, places = max(whole, len(before)), max(places, len(fraction))
+		}
+	}
+	places = min(places, widest-whole)
+	for i := range rows {
+		if _, fraction, ok := format.SplitDecimal(number, rows[i].Value); ok {
+			rows[i].Pad = format.DecimalPad(fraction, places)
+		}
+	}
 }
 
 // pivot returns the page of the table of all values.

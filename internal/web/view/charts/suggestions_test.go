@@ -152,7 +152,7 @@ func TestFirstQuestion_openTables(t *testing.T) {
 		"population":  {"_by=year:1&_by=country&_measure=mean:value&_kind=lines", "value by country 1960 – 2019", []string{"code"}},
 		"gdp":         {"_by=year:1&_by=code&_measure=mean:gdp&_kind=lines", "gdp by code 1960 – 2019", nil},
 		"covid":       {"_by=date:month&_by=location&_measure=mean:cases", "cases by location 2020-01-01 – 2020-07-18", nil},
-		"stocks":      {"_by=date:quarter&_measure=mean:close", "close 2020 – 2025", nil},
+		"stocks":      {"_by=date:quarter&_measure=mean:close", "close 2020 – 2025", []string{"open"}},
 		"meteorites":  {"_by=year:10&_measure=mean:mass&_kind=lines", "mass 866 – 2009", []string{"id", "reclat", "reclong"}},
 		"earthquakes": {"_by=time:month&_measure=mean:mag", "mag 2020-01-01 – 2020-11-29", []string{"place"}},
 		"survey":      {"_by=region&_measure=mean:age", "age by region", []string{"respondent"}},
@@ -353,7 +353,8 @@ func TestNewSuggestions_scatter(t *testing.T) {
 		"coordinates": {[]string{"lat number", "lon number", "height number"}, func(i int) herb.Record {
 			return herb.Record{number(40 + .1*size(i)), number(10 + .1*size(i) + noise(i+1)), number(9*size(i) + 50*noise(i+2))}
 		}, ""},
-		"few values": {[]string{"stars number", "price number"}, func(i int) herb.Record { return herb.Record{whole(size(i) / 10), number(size(i) + noise(i+1))} }, ""},
+		"prices of a day": {[]string{"open number", "close number"}, func(i int) herb.Record { return herb.Record{number(size(i)), number(size(i) + noise(i+1))} }, ""},
+		"few values":      {[]string{"stars number", "price number"}, func(i int) herb.Record { return herb.Record{whole(size(i) / 10), number(size(i) + noise(i+1))} }, ""},
 	} {
 		d := newTable(tt.columns, nil)
 		for i := range 300 {

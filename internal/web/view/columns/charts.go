@@ -87,11 +87,11 @@ func (a *chartAxes) information(c Chart, shown map[int]bool) (sum float64) {
 
 // suggestCharts returns the charts with the most information, the best first. Row numbers,
 // identifiers, columns that repeat another one, and counts that are the same for all groups are
-// not among them.
+// not among them, nor are charts that look like one before them.
 func suggestCharts(d *Dataset) (best []Chart) {
 	a := newChartAxes(d)
 	candidates, shown := a.candidates(), map[int]bool{}
-	for range min(MaxCharts, len(candidates)) {
+	for len(best) < MaxCharts && len(candidates) > 0 {
 		at, highest := 0, -1.0
 		for k, c := range candidates {
 			if score := a.information(c, shown); score > highest {
@@ -99,13 +99,38 @@ func suggestCharts(d *Dataset) (best []Chart) {
 			}
 		}
 		c := candidates[at]
-		candidates = slices.Delete(candidates, at, at+1)
+		candidates = slices.DeleteFunc(candidates, func(other Chart) bool { return a.looksLike(other, c) })
 		best = append(best, c)
 		for _, i := range append(c.By, c.Measure) {
 			shown[i] = true
+			for _, q := range a.quantities {
+				shown[q] = shown[q] || a.isAlike(q, i)
+			}
 		}
 	}
 	return best
+}
+
+// looksLike reports whether two charts are the same but for columns with about the same numbers.
+func (a *chartAxes) looksLike(c, other Chart) bool {
+	return slices.EqualFunc(c.By, other.By, a.isAlike) && a.isAlike(c.Measure, other.Measure)
+}
+
+// isAlike reports whether two columns are the same or seem to measure the same, as opening and
+// closing prices do: they have many numbers in nearly the same range.
+func (d *Dataset) isAlike(i, k int) bool {
+	const many, near = 100, 20 // the ends of the ranges differ by at most one part in near
+	if i == k || i < 0 || k < 0 {
+		return i == k
+	}
+	r, o := d.Meanings[i].Report, d.Meanings[k].Report
+	if d.Fields[i].Type != herb.TypeNumber || d.Fields[k].Type != herb.TypeNumber || r == nil || o == nil || min(r.Distinct, o.Distinct) < many {
+		return false
+	}
+	low, high, ok := ParseRange(&d.Fields[i], r.Min, r.Max)
+	otherLow, otherHigh, otherOK := ParseRange(&d.Fields[k], o.Min, o.Max)
+	apart := max(high-low, otherHigh-otherLow) / near
+	return ok && otherOK && math.Abs(low-otherLow) <= apart && math.Abs(high-otherHigh) <= apart
 }
 
 // candidates returns all charts that can be suggested. Of equal ones the first is preferred.

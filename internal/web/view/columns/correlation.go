@@ -69,7 +69,8 @@ func (d *Dataset) measured() []int {
 }
 
 // correlate returns the pair of fields with the highest rank correlation in a sample, weighted by
-// the share of the records that have both numbers. It is one of sixteen columns at most.
+// the share of the records that have both numbers. It is one of sixteen columns at most, which do
+// not measure the same.
 func (d *Dataset) correlate(fields []int, sample []herb.Record) (x, y int, ok bool) {
 	positions := make([]float64, len(sample))
 	for n := range positions {
@@ -91,7 +92,7 @@ func (d *Dataset) correlate(fields []int, sample []herb.Record) (x, y int, ok bo
 			rank, n := correlationOf(all[a], all[b])
 			rank = math.Abs(rank)
 			score := rank * float64(n) / float64(len(sample))
-			if n >= leastCorrelated && rank >= clearCorrelation && rank < copyCorrelation && score > best {
+			if n >= leastCorrelated && rank >= clearCorrelation && rank < copyCorrelation && score > best && !d.isAlike(of[a], of[b]) {
 				best, x, y, ok = score, of[a], of[b], true
 			}
 		}

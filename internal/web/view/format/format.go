@@ -118,6 +118,19 @@ func SplitDecimal(f *herb.Field, s string) (whole, fraction string, ok bool) {
 	return whole, fraction, true
 }
 
+// DecimalPad returns what a number with a fraction lacks to be as wide as one with a number of
+// decimals.
+func DecimalPad(fraction string, places int) string {
+	missing := places - len(fraction)
+	switch {
+	case missing <= 0:
+		return ""
+	case fraction == "":
+		return "." + strings.Repeat("0", missing)
+	}
+	return strings.Repeat("0", missing)
+}
+
 // splitNumber returns the digits of a number before and after the decimal point. It returns false
 // if the value is not shown as a number.
 func splitNumber(f *herb.Field, s string) (whole, fraction string, ok bool) {

@@ -22,7 +22,7 @@ func PairIndex(s *state.State, pairs []columns.Pair) int {
 }
 
 // MapPoints is the maximum number of rows that a map shows as points.
-const MapPoints = 20_000
+const MapPoints = 25_000
 
 // Map is the map of a listing. The server draws the numbers of rows in cells; the script replaces
 // them by points, or by cells of the part that is shown.
@@ -33,19 +33,20 @@ const MapPoints = 20_000
 // part of the map.
 type Map struct {
 	Pairs      []PairLink
-	X, Y       string  // names of the fields
-	Tip        string  // what a tip shows of a row: JSON of []tipField
-	Total      int     // rows that match
-	Located    int     // rows within the bounds
-	Zoomed     bool    // the URL has the bounds
-	West       int     // western end of the world
-	View       string  // the part that is shown
-	ViewBox    string  // the same, projected
-	Stretch    float64 // see Stretch
-	All        string  // link to the part with all rows; empty: it is shown, or the URL has the bounds
-	Mapped     int     // rows on the map of all rows, if All is set
-	Center     string  // where most rows are
-	Fine       bool    // the part is small enough for the detailed coast
+	X, Y       string                   // names of the fields
+	Notation   herb.CoordinatesNotation // of one field with both
+	Tip        string                   // what a tip shows of a row: JSON of []tipField
+	Total      int                      // rows that match
+	Located    int                      // rows within the bounds
+	Zoomed     bool                     // the URL has the bounds
+	West       int                      // western end of the world
+	View       string                   // the part that is shown
+	ViewBox    string                   // the same, projected
+	Stretch    float64                  // see Stretch
+	All        string                   // link to the part with all rows; empty: it is shown, or the URL has the bounds
+	Mapped     int                      // rows on the map of all rows, if All is set
+	Center     string                   // where most rows are
+	Fine       bool                     // the part is small enough for the detailed coast
 	Labels     []Place
 	TextSize   float64 // of the labels, in the unit of the SVG
 	In, Out    string  // links that zoom; In is empty at the smallest part
@@ -107,7 +108,7 @@ func (m *Map) MaxRows() int { return MapPoints }
 func NewMap(s *state.State, pairs []columns.Pair, pair int, fit Fit, grid query.Grid, scales Scales, base string, places []Place) *Map {
 	q, b := fit.Grid, fit.Grid.Bounds
 	m := &Map{
-		X: s.Fields[pairs[pair].Longitude].Name, Y: s.Fields[pairs[pair].Latitude].Name, Zoomed: s.Bounds != "",
+		X: s.Fields[pairs[pair].Longitude].Name, Y: s.Fields[pairs[pair].Latitude].Name, Notation: pairs[pair].Notation, Zoomed: s.Bounds != "",
 		Total: grid.Total, Located: grid.Inside, West: int(10 * fit.West), Open: -1, PageLength: q.Request.PerPage, Levels: newLevels(grid),
 	}
 	for i := range pairs {
@@ -174,9 +175,18 @@ func (m *Map) setSources(s *state.State, p columns.Pair, q *query.GridRequest, b
 	m.Points = state.Join(base+"/data.ndjson", rows.Encode())
 }
 
-// hasOnlyPoints reports whether all values of a field with geometries are points as well-known
-// text, which the script reads. The first and the last of its values say so.
+// hasOnlyPoints reports whether all values of a field with both coordinates are points, which the
+// script reads. Of geometries, the first and the last value say so.
 func hasOnlyPoints(s *state.State, p columns.Pair) bool {
 	c := s.Dataset.Meanings[p.Latitude].Report
-	return p.Notation == herb.NotationWKT && c != nil && strings.HasPrefix(c.Min, "POINT") && strings.HasPrefix(c.Max, "POINT")
+	begin := func(prefix string) bool {
+		return c != nil && strings.HasPrefix(c.Min, prefix) && strings.HasPrefix(c.Max, prefix)
+	}
+	switch p.Notation {
+	case herb.NotationWKT:
+		return begin("POINT")
+	case herb.NotationGeoJSON:
+		return begin(`{"type":"Point","coordinates":[`) || begin(`{"type": "Point", "coordinates": [`)
+	}
+	return true
 }

@@ -1,8 +1,6 @@
 package tables
 
 import (
-	"strings"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/format"
@@ -41,14 +39,10 @@ func (t *Table) setPlaces(d *columns.Dataset, rows []herb.Record) {
 // pad returns the digits that a number lacks to end where the longest fraction of its column does.
 func (h *Header) pad(value string) string {
 	_, fraction, ok := format.SplitDecimal(&h.Field, value)
-	missing := h.places - len(fraction)
-	switch {
-	case !ok || missing <= 0:
+	if !ok {
 		return ""
-	case fraction == "":
-		return "." + strings.Repeat("0", missing)
 	}
-	return strings.Repeat("0", missing)
+	return format.DecimalPad(fraction, h.places)
 }
 
 // numberLength returns the length of the numbers of a column with their decimal points below each
