@@ -377,10 +377,16 @@ const DeletedField = "_deleted"
 
 // UpdateFields returns the columns of a table of changes: the fields of the later version and
 // DeletedField. It fails with herb.CodeInvalid if such a table cannot be applied: a field has that
-// name, or no key identifies the records.
+// name, no key identifies the records, or the type of the key changed.
 func (s *Changes) UpdateFields() ([]herb.Field, error) {
 	if herb.FieldIndex(s.to.Fields, DeletedField) >= 0 {
 		return nil, herb.Invalidf("%s has a field called %s, so a table cannot say which records are removed; use changes.ndjson", s.to.Ref, DeletedField)
+	}
+	for _, name := range s.Key {
+		if slices.Contains(s.Fields.Retyped, name) { // keys would be compared in another way than here
+			return nil, herb.Invalidf("the field %s of the primary key of %s has different types in the two versions, so a table of changes could not be "+
+				"applied; use changes.ndjson, or fetch all records", name, s.to.Ref)
+		}
 	}
 	if s.Key == nil {
 		return nil, herb.Invalidf("no primary key identifies the records of %s in both versions, so a table of changes could not be applied; "+

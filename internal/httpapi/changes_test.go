@@ -1,21 +1,9 @@
 package httpapi_test
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
-	"math/rand/v2"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"testing"
-
-	gocmp "github.com/google/go-cmp/cmp"
-
-	"herbarium/internal/herb"
-	"herbarium/internal/must"
-	"herbarium/internal/testseed"
 )
 
 // withKey is the descriptor of prices with a primary key.
@@ -132,6 +120,21 @@ func TestChanges_withoutKey(t *testing.T) {
 	}
 }
 
+// TestChanges_retypedKey compares versions whose keys have different types: the number 1.0 is the
+// same key as 1, and the text is another.
+func TestChanges_retypedKey(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	first := p.publish(t, "id,name\n1.0,Rose\n2,Fern\n", withKey)
+	p.publish(t, "id,name\n1,Rose\n2,Fern\nx,Moss\n", withKey)
+	if a := p.send(t, http.MethodGet, "/changes.csv?_from="+first, ""); a.status != 400 || !strings.Contains(a.message(t), "id of the primary key of shop/prices has different types") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := p.send(t, http.MethodGet, "/changes.ndjson?_from="+first, ""); !strings.Contains(a.body, `"added":2,"removed":1,"changed":0`) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
 // TestChanges_access checks that changes are read with a key if one of the versions requires it.
 func TestChanges_access(t *testing.T) {
 	t.Parallel()
@@ -147,81 +150,4 @@ func TestChanges_access(t *testing.T) {
 			t.Errorf("%s gives %d %s", form, a.status, a.body)
 		}
 	}
-}
-
-// edition is a random edition of a dataset, which has a primary key.
-func edition(random *rand.Rand, fields []string, types map[string]bool) string {
-	var b strings.Builder
-	b.WriteString(strings.Join(fields, ",") + "\n")
-	for n := range 1 + random.IntN(40) {
-		if random.IntN(3) == 0 {
-			continue
-		}
-		row := make([]string, len(fields))
-		for i, f := range fields {
-			switch row[i] = fmt.Sprintf("%d", random.IntN(3)); {
-			case f == "id":
-				row[i] = fmt.Sprintf("k%d", n)
-			case types[f]:
-				row[i] = []string{"", "\"a,b\"", "\"line\nbreak\"", "x ' y"}[random.IntN(4)]
-			}
-		}
-		b.WriteString(strings.Join(row, ",") + "\n")
-	}
-	return b.String() + "last" + strings.Repeat(",1", len(fields)-1) + "\n"
-}
-
-// TestChanges_apply keeps a copy of a dataset up to date with its changes only.
-func TestChanges_apply(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(testseed.Seed(t), 0))
-	p, q := newPublishing(t, nil), newPublishing(t, nil)
-	fields, types := []string{"id", "a", "b"}, map[string]bool{"a": true}
-	file := edition(random, fields, types)
-	last := p.publish(t, file, withKey)
-	q.publish(t, file, withKey)
-	for range 12 {
-		switch random.IntN(4) {
-		case 0: // a field is renamed, added or removed
-			fields = slices.Clone([][]string{{"id", "a", "c"}, {"a", "id"}, {"id", "a", "b", "d"}, {"id", "b"}}[random.IntN(4)])
-		case 1: // a field has another type
-			name := fields[len(fields)-1]
-			types[name] = !types[name]
-		}
-		if p.publish(t, edition(random, fields, types), withKey) == last {
-			continue
-		}
-		table := p.send(t, http.MethodGet, "/changes.csv?_from="+last, "")
-		last = p.liveVersion(t)
-		a := q.send(t, http.MethodPatch, "/source?_mode=upsert&_allow_breaking=true", table.body)
-		if a.status != 200 {
-			t.Fatalf("%d %s\n%s", a.status, a.body, table.body)
-		}
-		if d := gocmp.Diff(p.sorted(t), q.sorted(t)); d != "" {
-			t.Fatalf("after %s\n%s", table.body, d)
-		}
-	}
-}
-
-// sorted returns the records of the live version, sorted.
-func (p *publishSite) sorted(t *testing.T) []string {
-	t.Helper()
-	view, err := p.library.AcquireVersion(t.Context(), herb.Ref{Namespace: "shop", Name: "prices"}, p.liveVersion(t))
-	must.NoError(t, err)
-	defer view.Release()
-	var all []string
-	for r, err := range view.Reader.Records(t.Context()) {
-		must.NoError(t, err)
-		values := map[string]string{}
-		for i, f := range view.Fields {
-			values[f.Name] = r[i]
-		}
-		var line []string
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			line = append(line, url.QueryEscape(name)+"="+url.QueryEscape(values[name]))
-		}
-		all = append(all, strings.Join(line, "&"))
-	}
-	slices.SortFunc(all, cmp.Compare[string])
-	return all
 }

@@ -94,6 +94,9 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 		src.Fields[i].Constraints = source.Constraints{}
 	}
 	src.ByPosition = false // matchFields compares the columns
+	if r.Mode == Upsert {
+		src.Dialect.HeaderNames = columnsOf(src.Fields, live.PrimaryKey)
+	}
 	if r.Mode == Upsert && len(src.Fields) > 0 {
 		src.Fields = append(src.Fields, ingest.FieldSetting{Name: deletedField, Optional: true})
 	}
@@ -124,6 +127,19 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// columnsOf returns the names of the columns of fields.
+func columnsOf(settings []ingest.FieldSetting, fields []string) []string {
+	columns := slices.Clone(fields)
+	for i, name := range fields {
+		for _, f := range settings {
+			if f.Name == name {
+				columns[i] = f.Column()
+			}
+		}
+	}
+	return columns
 }
 
 // changes are the records of a file, in the order of the fields of the next version.

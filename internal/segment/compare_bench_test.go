@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"runtime"
+	"runtime/metrics"
 	"syscall"
 	"testing"
 	"time"
@@ -13,10 +15,15 @@ import (
 	"herbarium/internal/segment"
 )
 
-// BenchmarkCompare compares two versions of a million records, of which one in a hundred changed,
-// and reports the processor time: with equal fields, and with a field more.
+// BenchmarkCompare compares two versions of which one record in a hundred changed, and reports the
+// processor time and the largest heap: with equal fields, and with a field more.
 func BenchmarkCompare(b *testing.B) {
-	const records = 1_000_000
+	for _, records := range []int{300_000, 1_000_000} {
+		b.Run(fmt.Sprintf("records=%d", records), func(b *testing.B) { benchmarkCompare(b, records) })
+	}
+}
+
+func benchmarkCompare(b *testing.B, records int) {
 	fields := []herb.Field{{Name: "id", Type: herb.TypeText, Filterable: true, Sortable: true}}
 	for i := range 10 {
 		fields = append(fields, herb.Field{Name: fmt.Sprint("field", i), Type: herb.TypeText})
@@ -54,6 +61,7 @@ func BenchmarkCompare(b *testing.B) {
 		to := build(next, 2)
 		b.Run(fmt.Sprintf("fields+%d", more), func(b *testing.B) {
 			b.ReportAllocs()
+			heap := watchHeap()
 			before := processorTime()
 			for b.Loop() {
 				c, err := segment.Compare(b.Context(), from, to, segment.CompareOptions{Dir: b.TempDir(), Key: []string{"id"}})
@@ -64,7 +72,37 @@ func BenchmarkCompare(b *testing.B) {
 				must.NoError(b, c.Close())
 			}
 			b.ReportMetric((processorTime()-before).Seconds()/float64(b.N), "cpu-s/op")
+			b.ReportMetric(float64(heap())/(1<<20), "heap-MiB")
 		})
+	}
+}
+
+// watchHeap measures the heap until the function that it returns is called, which returns how much
+// it has grown at most.
+func watchHeap() (grown func() uint64) {
+	const objects = "/memory/classes/heap/objects:bytes"
+	size := func() uint64 {
+		sample := []metrics.Sample{{Name: objects}}
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	runtime.GC()
+	first, stop, largest := size(), make(chan struct{}), make(chan uint64)
+	go func() {
+		most := first
+		for {
+			select {
+			case <-stop:
+				largest <- most - first
+				return
+			case <-time.After(time.Millisecond):
+				most = max(most, size())
+			}
+		}
+	}()
+	return func() uint64 {
+		close(stop)
+		return <-largest
 	}
 }
 

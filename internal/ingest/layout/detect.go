@@ -107,7 +107,11 @@ func Choose(s Sample, o rows.Options) Layout {
 		return given
 	case o.Header == rows.HeaderPresent:
 		return given
-	case len(o.Names) > 0:
+	}
+	if l := matchAllNames(s, o.HeaderNames); l.HasHeader() {
+		return l
+	}
+	if len(o.Names) > 0 {
 		if l := matchNames(s, o.Names); l.HasHeader() {
 			l.Units = l.End < len(s.Rows) && newEvidence(s).units[l.End]
 			return l
@@ -121,6 +125,19 @@ func Choose(s Sample, o rows.Options) Layout {
 		return l
 	}
 	return given
+}
+
+// matchAllNames returns the first row that has all names. A row below it is a record, also if it
+// looks like units.
+func matchAllNames(s Sample, names []string) Layout {
+	for i, row := range s.Rows[:min(maxStart, len(s.Rows))] {
+		cells := JoinNames(nil, row.Cells, "")
+		isMissing := func(name string) bool { return !slices.Contains(cells, name) }
+		if len(names) > 0 && !slices.ContainsFunc(names, isMissing) {
+			return Layout{First: i, End: i + 1}
+		}
+	}
+	return Layout{}
 }
 
 // matchNames returns the rows with the most of the names that a descriptor or another part of the

@@ -229,6 +229,9 @@ func TestChoose(t *testing.T) {
 		{"skipped titles", "5|6\n7|8", rows.Options{Skip: 2}, 0, 1},
 		{"groups below skipped titles", "|Boys||Girls|\nSchool|2019|2020|2019|2020\nA|1|2|3|4\nB|5|6|7|8", rows.Options{Skip: 1}, 0, 2},
 		{"detected", "T\nid|n|m\na|1|2\nb|2|3", rows.Options{}, 1, 1},
+		{"its names", "T\nid|n|2020", rows.Options{HeaderNames: []string{"2020", "id"}}, 1, 1},
+		{"its names above units", "id|n|m\nx|kg|mm\na|1|2\nb|2|3", rows.Options{HeaderNames: []string{"id"}}, 0, 1},
+		{"other names", "T\nid|n|m\na|1|2\nb|2|3", rows.Options{HeaderNames: []string{"id", "x"}}, 1, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -162,6 +162,10 @@ type Options struct {
 	Encoding string   // of text, by its name in web standards; empty: detected
 	Names    []string // of columns, for files that do not name them
 
+	// HeaderNames are columns without which the file cannot be used: a row with all of them is the
+	// header. nil: unknown.
+	HeaderNames []string `json:"-"`
+
 	// Delimited text.
 	Delimiter        byte   // 0: detected
 	Widths           []int  // of columns in characters, instead of a delimiter; the last one has the rest of the line; empty: detected

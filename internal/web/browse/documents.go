@@ -147,7 +147,7 @@ func (p *Pages) api(w *httpapi.Page, r *http.Request, v datasetView) error {
 
 // programs returns programs that read the rows of a view: as a file, or with its API call.
 // Spreadsheets are refreshed, so they read the live version; notebooks are meant to be repeated, so
-// they read the version that is live now.
+// they read the version that is live now. Parquet files exist of whole versions only.
 func (p *Pages) programs(r *http.Request, v datasetView, page *documentPage) ([]snippets.Snippet, error) {
 	const rInCalls = "R" // reads the same as JSON
 	file := snippets.File{Name: v.Ref.Namespace + "-" + v.Ref.Name, Locked: page.Head.Locked}
@@ -167,6 +167,9 @@ func (p *Pages) programs(r *http.Request, v datasetView, page *documentPage) ([]
 	file.Live = state.Join(data+string(export.CSV), rows.Encode())
 	file.Pinned = state.Join(data+string(export.CSV), pinned.Encode())
 	file.NDJSON = state.Join(data+string(export.NDJSON), pinned.Encode())
+	if !page.Head.Mutable && rows.Without(query.ParamVersion).Encode() == "" {
+		file.Parquet = state.Join(data+"parquet", pinned.Encode())
+	}
 	calls := snippets.Calls(snippets.Call{URL: page.URL, Locked: page.Head.Locked})
 	calls = slices.DeleteFunc(calls, func(s snippets.Snippet) bool { return s.Name == rInCalls })
 	return append(snippets.Files(file), calls...), nil

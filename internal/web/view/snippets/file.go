@@ -12,6 +12,7 @@ type File struct {
 	Live    string // URL of the CSV file of the live version, or of the version that the view names
 	Pinned  string // URL of the CSV file of the version that is live now
 	NDJSON  string // the same as NDJSON
+	Parquet string // URL of the Parquet file of that version; empty: the view has no such file
 	Name    string // of the file, without an extension
 	Locked  bool   // it requires a key
 	Numbers []string
@@ -50,7 +51,12 @@ func Files(f File) []Snippet {
 		"live": quoteJSON(f.Live), "pinned": quoteJSON(f.Pinned), "ndjson": quoteJSON(f.NDJSON), "m": quoteM(f.Live),
 		"shellurl": quoteShell(f.Pinned), "file": f.Name + ".csv",
 	}
-	for _, name := range []string{"shellkey", "jskey", "mkey", "pykey", "pyimport", "scriptkey", "pyconvert", "jsconvert", "rconvert", "mconvert", "sqlconvert"} {
+	tableR, tablePandas, tableDuckDB := rTable, pandas, duckDB
+	if f.Parquet != "" {
+		tableR, tablePandas, tableDuckDB = rParquet, pandasParquet, duckDBParquet
+		values["pinned"], values["shellurl"], values["file"] = quoteJSON(f.Parquet), quoteShell(f.Parquet), f.Name+".parquet"
+	}
+	for _, name := range []string{"shellkey", "jskey", "mkey", "pykey", "pyimport", "scriptkey", "pyconvert", "jsconvert", "rconvert", "mconvert", "sqlconvert", "rkey"} {
 		values[name] = ""
 	}
 	values["rurl"] = values["pinned"]
@@ -61,6 +67,7 @@ func Files(f File) []Snippet {
 		values["mkey"] = "// When you are asked how to connect, choose Basic: any user name, and the key as the password.\n"
 		values["pykey"], values["pyimport"] = "\n    storage_options={\"X-API-Key\": os.environ[\"HERBARIUM_KEY\"]},", "import os\n\n"
 		values["rurl"] = "url(\n  " + values["pinned"] + ",\n  headers = c(\"X-API-Key\" = Sys.getenv(\"HERBARIUM_KEY\"))\n)"
+		values["rkey"] = ",\n  headers = c(\"X-API-Key\" = Sys.getenv(\"HERBARIUM_KEY\"))"
 		sheets = Snippet{"Google Sheets", "In Extensions > Apps Script, store the key as the script property HERBARIUM_KEY, then run the function.", code(appsScript, values)}
 	}
 	f.addConversions(values)
@@ -69,9 +76,9 @@ func Files(f File) []Snippet {
 		{"Excel", "Data > Get Data > From Other Sources > Blank Query > Advanced Editor.", query},
 		{"Power BI", "Get data > Blank query > Advanced editor.", query},
 		sheets,
-		{"R", "", code(rTable, values)},
-		{"pandas", "", code(pandas, values)},
-		{"DuckDB", "For a shell, with curl and the command line of DuckDB.", code(duckDB, values)},
+		{"R", "", code(tableR, values)},
+		{"pandas", "", code(tablePandas, values)},
+		{"DuckDB", "For a shell, with curl and the command line of DuckDB.", code(tableDuckDB, values)},
 		{"Observable", "A cell of a notebook.", code(observable, values)},
 	}
 }
@@ -147,6 +154,34 @@ const duckDB = `curl -f -o {file}{shellkey} \
 duckdb <<'SQL'
 SELECT *{sqlconvert}
 FROM read_csv('{file}', all_varchar = true, header = true, delim = ',', quote = '"', escape = '"', strict_mode = true);
+SQL`
+
+// Programs that read a Parquet file convert nothing: it has types.
+
+const rParquet = `library(arrow)
+
+file <- tempfile(fileext = ".parquet")
+download.file(
+  {pinned},
+  file,
+  mode = "wb"{rkey}
+)
+table <- read_parquet(file)
+print(table)`
+
+const pandasParquet = `{pyimport}import pandas as pd  # with pyarrow
+
+table = pd.read_parquet(
+    {pinned},
+    dtype_backend="pyarrow",{pykey}
+)
+print(table)`
+
+const duckDBParquet = `curl -f -o {file}{shellkey} \
+  {shellurl} &&
+duckdb <<'SQL'
+SELECT *
+FROM '{file}';
 SQL`
 
 const observable = `table = {
