@@ -68,7 +68,7 @@ func canaryRequests() map[string][]canaryRequest {
 		"GET " + page + "/chart.svg": values("_by=name"), "GET " + page + "/facets": values("_facet=name"), "GET " + page + "/distributions": values("_count=name"),
 		"GET " + page + "/fields": values(), "GET " + page + "/chart/fields": values("_by=name"), "GET " + page + "/rows": values("page=1", "search=Fern"), "GET " + page + "/spark.svg": values(),
 		"GET " + page + "/about": plain, "GET " + page + "/api": plain, "GET " + page + "/versions": plain,
-		"POST " + page + "/key": post, "POST " + page + "/key/forget": post, "POST " + page + "/rollback": post,
+		"POST " + page + "/key": post, "POST " + page + "/key/forget": post, "POST " + page + "/rollback": post, "POST " + page + "/labels": post,
 		"GET " + page + "/data": values(), "GET " + page + "/grid": values("_x=longitude&_y=latitude"), "GET " + page + "/aggregate.csv": values("_by=name"),
 		"GET /publish": {{}, {query: "namespace=vault&dataset=locked"}}, "POST /publish": post, "POST /publish-table": post,
 		"GET /publish-all": plain, "POST /publish-all": post, "POST " + draft + "/tables": post,

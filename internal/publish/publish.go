@@ -160,6 +160,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 			return r, err
 		}
 	}
+	t.Dataset.Message = opts.Message
 	reading = steps.Bytes(versions.PhaseIndexing)
 	r, err = p.Versions.Publish(ctx, versions.Publication{
 		Dataset:      t.Dataset,
@@ -174,7 +175,6 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		Live:         &live,
 		Exclusive:    opts.Exclusive != nil,
 		Source:       opts.Keep,
-		Message:      opts.Message,
 		Consents:     opts.Consents,
 		Authorize:    opts.Authorize,
 		Check:        opts.Check,

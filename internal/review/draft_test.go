@@ -153,6 +153,35 @@ func TestDraft_unknown(t *testing.T) {
 	}
 }
 
+// TestPublish_message publishes a draft with a message, which needs no other check.
+func TestPublish_message(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	id := n.create("a.csv", plainTable())
+	live := n.review(id).Live
+	for _, tt := range []struct {
+		edits   review.Edits
+		changed bool
+	}{{review.Edits{Message: "Autumn prices"}, false}, {review.Edits{Message: "Autumn"}, false}, {review.Edits{Message: "Autumn", Access: herb.AccessKey}, true}, {review.Edits{Message: "Winter"}, true}} {
+		changed, err := n.reviews.Edit(t.Context(), id, replaceBy(tt.edits))
+		if err != nil || changed != tt.changed {
+			t.Errorf("%+v: changed %t, %v", tt.edits, changed, err)
+		}
+	}
+	for _, message := range []string{"two\nlines", strings.Repeat("x", herb.MaxMessage+1)} {
+		if err := n.replace(id, review.Edits{Message: message}); herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("%.20q: %v", message, err)
+		}
+	}
+	n.review(id)
+	if r := n.publish(id, false, live); r.State != publish.StateLive {
+		t.Fatalf("%+v", r)
+	}
+	if d, err := n.library.LiveVersion(t.Context(), prices); err != nil || d.Message != "Winter" {
+		t.Errorf("the message is %q, %v", d.Message, err)
+	}
+}
+
 // TestPublish_twice publishes two drafts of one dataset that were reviewed against the same
 // version, and one draft twice: one wins.
 func TestPublish_twice(t *testing.T) {

@@ -33,6 +33,9 @@ func (e Edits) check() error {
 			return herb.Invalidf("the %s must be text of at most %d characters", t.name, t.limit)
 		}
 	}
+	if _, err := herb.ParseMessage(e.Message); err != nil {
+		return err
+	}
 	if e.Access != "" {
 		if _, err := herb.ParseAccess(string(e.Access)); err != nil {
 			return err
@@ -112,6 +115,12 @@ func (c ColumnEdit) title() string {
 // Equal reports whether two edits are the same. No list and an empty one are.
 func (e Edits) Equal(other Edits) bool {
 	return reflect.DeepEqual(e.withoutEmpty(), other.withoutEmpty())
+}
+
+// withoutMessage returns the edits that change what is published.
+func (e Edits) withoutMessage() Edits {
+	e.Message = ""
+	return e
 }
 
 // withoutEmpty returns edits without columns that are not changed, and with sorted rows.

@@ -145,6 +145,7 @@ func (f *finding) usable() (*facts, error) {
 // readingEdits identifies what a reading is about: the edits that concern how the file is read, and
 // the live version.
 func readingEdits(e Edits, live herb.Dataset) string {
+	e = e.withoutMessage()
 	e.Title, e.Description, e.License = nil, nil, nil
 	content, _ := json.Marshal(e) // it has no values that cannot be encoded
 	return live.Version + " " + string(content)
@@ -395,7 +396,7 @@ func (s *Service) encodings(ctx context.Context, id string, file *upload.File, u
 
 // request returns the request that publishes a draft with the plan.
 func (p *plan) request(r *record, file *upload.File) jobs.Request {
-	req := jobs.Request{Ref: r.ref(), File: file, Live: p.live, Actor: herb.Actor{ID: r.owner}}
+	req := jobs.Request{Ref: r.ref(), File: file, Live: p.live, Message: r.Edits.Message, Actor: herb.Actor{ID: r.owner}}
 	if p.needed {
 		req.Descriptor = p.descriptor()
 	}

@@ -39,6 +39,8 @@ type Edits struct {
 	Drop        []int              `json:"drop,omitempty"`        // rows that are not records
 	Exclude     []ValueEdit        `json:"exclude,omitempty"`     // values that leave out rows, of this file and the next ones
 	Columns     map[int]ColumnEdit `json:"columns,omitempty"`     // by position, from 0
+	// Message is what the publisher says about the version. It does not change what is published.
+	Message string `json:"message,omitempty"`
 }
 
 // ValueEdit decides about the rows with a value in a column: they are left out, or they are records

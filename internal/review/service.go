@@ -211,9 +211,12 @@ func (s *Service) Edit(ctx context.Context, id string, change func(Edits) (Edits
 		if e, invalid = change(r.Edits); invalid == nil {
 			invalid = e.check()
 		}
-		changed = invalid == nil && !e.Equal(r.Edits)
+		if invalid != nil || e.Equal(r.Edits) {
+			return false
+		}
+		changed = !e.withoutMessage().Equal(r.Edits.withoutMessage())
 		r.Edits = e.withoutEmpty()
-		return changed
+		return true
 	})
 	return changed, cmp.Or(invalid, err)
 }

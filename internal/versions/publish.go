@@ -32,7 +32,6 @@ type Publication struct {
 	Live         *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
 	Source       *KeptSource                   // kept with the version; nil: none is
 	Exclusive    bool                          // reject the version if another one than Live went live meanwhile
-	Message      string                        // as herb.ParseMessage returns it; empty: none
 	Consents     []herb.Consent                // what the publisher accepts
 	// Authorize fails if the publisher must not publish anymore; it is called before the switch.
 	// nil: nothing is checked.
@@ -89,7 +88,6 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 	}
 	d.Published = s.opts.Now().UTC().Truncate(time.Millisecond)
 	d.Version = herb.NewVersion(d.Published)
-	d.Message = p.Message
 	if accessOf(d) == herb.AccessKey {
 		d.Origins = p.Origins
 	}

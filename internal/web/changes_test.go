@@ -39,12 +39,13 @@ func newVersionsSite(t *testing.T) *versionsSite {
 func (s *versionsSite) publish(t *testing.T, ref herb.Ref, access herb.Access, lines ...string) string {
 	t.Helper()
 	d := herb.Dataset{Ref: ref, Access: access, Title: "Stock"}
+	d.Message = "What is new" + string(access)
 	for name := range strings.SplitSeq(lines[0], "|") {
 		d.Fields = append(d.Fields, field(name, herb.TypeText))
 	}
 	d.PrimaryKey = []string{d.Fields[0].Name}
 	_, err := s.library.Publish(t.Context(), versions.Publication{
-		Dataset: d, Message: "What is new" + string(access), AccessSet: true, Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
+		Dataset: d, AccessSet: true, Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
 		Records: func(yield func(herb.Record, error) bool) {
 			for _, line := range lines[1:] {
 				if !yield(strings.Split(line, "|"), nil) {
@@ -286,5 +287,30 @@ func TestChanges_access(t *testing.T) {
 	r.Header.Set("Origin", "http://herbarium.test")
 	if a := s.do(t, r); a.status != 303 || a.header.Get("Location") != path+query {
 		t.Errorf("the key leads to %d %s", a.status, fmt.Sprint(a.header["Location"]))
+	}
+}
+
+// TestVersions_withdrawn shows labels and withdrawn versions on the page of versions.
+func TestVersions_withdrawn(t *testing.T) {
+	t.Parallel()
+	s := newVersionsSite(t)
+	first := s.publish(t, stockRef(), herb.AccessOpen, "id|name", "1|Rose")
+	second := s.publish(t, stockRef(), herb.AccessOpen, "id|name", "1|Rose", "2|Fern")
+	s.publish(t, stockRef(), herb.AccessOpen, "id|name", "1|Rose", "3|Moss")
+	_, err := s.library.Label(t.Context(), stockRef(), second, "2026-Q1")
+	must.NoError(t, err)
+	page := s.get(t, stock+"/versions")
+	if strings.Contains(page.body, "Withdrawn") || !strings.Contains(page.body, "2026-Q1") {
+		t.Errorf("before: %s", page.body)
+	}
+	must.NoError(t, s.library.Withdraw(t.Context(), stockRef(), first))
+	page = s.get(t, stock+"/versions")
+	if section := words(one(t, parse(t, page.body), func(n *html.Node) bool { return n.Data == "section" })); !strings.Contains(section, first+", published on") {
+		t.Errorf("the page names %q", section)
+	}
+	for _, path := range []string{"?_version=" + first, "/about?_version=" + first, "/changes?_from=" + first, "/map?_version=" + first} {
+		if a := s.get(t, stock+path); a.status != 410 || !strings.Contains(a.body, "was withdrawn") {
+			t.Errorf("%s: %d", path, a.status)
+		}
 	}
 }

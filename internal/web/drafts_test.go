@@ -29,6 +29,7 @@ type fakeDrafts struct {
 	record    jobs.Record
 	discarded []string
 	rollbacks []string
+	labels    []string
 	err       error // of Edit, Publish and Rollback
 }
 
@@ -54,6 +55,19 @@ func (f *fakeDrafts) Rollback(ctx context.Context, ref herb.Ref, live, version s
 	}
 	f.rollbacks = append(f.rollbacks, strings.Join(words, " "))
 	return version, nil
+}
+
+func (f *fakeDrafts) Label(ctx context.Context, ref herb.Ref, version, label string) (string, error) {
+	return f.changeLabels(ctx, "add", ref, version, label)
+}
+
+func (f *fakeDrafts) Unlabel(ctx context.Context, ref herb.Ref, version, label string) (string, error) {
+	return f.changeLabels(ctx, "remove", ref, version, label)
+}
+
+func (f *fakeDrafts) changeLabels(ctx context.Context, what string, ref herb.Ref, version, label string) (string, error) {
+	f.labels = append(f.labels, strings.Join([]string{what, ref.String(), version, label, herb.ActorOf(ctx).ID}, " "))
+	return version, f.err
 }
 
 func (f *fakeDrafts) Create(_ context.Context, ref herb.Ref, file *upload.File, actor herb.Actor) (review.Draft, error) {

@@ -234,6 +234,8 @@ func TestReview_edits(t *testing.T) {
 		{"lines", review.Edits{}, "about=a%0D%0Ab&was-about=a%0Ab", review.Edits{}},
 		{"settings", review.Edits{}, "about=a%0D%0Ac&was-about=&license=CC0-1.0&was-license=&access=key&was-access=open",
 			review.Edits{Description: text("a\nc"), License: text("CC0-1.0"), Access: herb.AccessKey}},
+		{"message", review.Edits{}, "message=+New+prices+&was-message=", review.Edits{Message: "New prices"}},
+		{"message removed", review.Edits{Message: "New"}, "message=&was-message=New", review.Edits{}},
 		{"key", review.Edits{}, "keys=1&was-key=code&key=name&key=code", review.Edits{PrimaryKey: &[]string{"code", "name"}}},
 		{"no key", review.Edits{}, "keys=1&was-key=code", review.Edits{PrimaryKey: &[]string{}}},
 		{"same key", review.Edits{}, "keys=1&was-key=code&was-key=name&key=name&key=code", review.Edits{}},
@@ -254,7 +256,7 @@ func TestReview_edits(t *testing.T) {
 		{"name", review.Edits{}, "do=name+5+net+mass", column(5, review.ColumnEdit{Name: "net mass"})},
 		{"undo", column(3, review.ColumnEdit{Type: herb.TypeText, Name: "cost", Hidden: true}), "do=undo+3", column(3, review.ColumnEdit{Hidden: true})},
 		{"access", review.Edits{}, "do=access+key", review.Edits{Access: herb.AccessKey}},
-		{"reset", review.Edits{Title: text("x"), Keep: []int{1}, Table: "Prices"}, "do=reset&title=y&was-title=x", review.Edits{Table: "Prices"}},
+		{"reset", review.Edits{Title: text("x"), Message: "New", Keep: []int{1}, Table: "Prices"}, "do=reset&title=y&was-title=x", review.Edits{Table: "Prices", Message: "New"}},
 		{"table", review.Edits{Title: text("x"), Keep: []int{1}, Columns: map[int]review.ColumnEdit{1: {Hidden: true}}}, "table=Staff", review.Edits{Title: text("x"), Table: "Staff"}},
 		{"pick", review.Edits{}, "pick=Prices&table=", review.Edits{Table: "Prices"}},
 		{"table of another tab", review.Edits{Table: "Staff"}, "table=Prices&was-table=Prices&title=New&was-title=Old", review.Edits{Table: "Staff", Title: text("New")}},
@@ -486,6 +488,39 @@ func TestRollback(t *testing.T) {
 	if a := s.post(t, path, url.Values{"to": {"v0"}, "live": {"v1"}}, as(sellsKey)...); a.status != 412 || !strings.Contains(a.body, "another version went live") ||
 		!strings.Contains(a.body, `href="/datasets/nursery/stock/versions"`) {
 		t.Errorf("concurrent: %d", a.status)
+	}
+}
+
+// TestLabels changes labels on the page of versions.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	const path = "/datasets/nursery/stock/labels"
+	s := newPublishingSite(t)
+	a := s.get(t, "/datasets/nursery/stock/versions", as(sellsKey)...)
+	if strings.Count(a.body, `action="`+path+`"`) != 2 { // one version for each form; none has a label
+		t.Errorf("the page of versions has %d forms", strings.Count(a.body, `action="`+path+`"`))
+	}
+	if a := s.get(t, "/datasets/nursery/stock/versions"); strings.Contains(a.body, path) {
+		t.Error("visitors without a key can change labels")
+	}
+	for _, form := range []url.Values{{"version": {"v0"}, "label": {" 2026-Q1 "}}, {"version": {"v0"}, "remove": {"2026-Q1"}}} {
+		a := s.post(t, path, form, as(sellsKey)...)
+		if a.status != 303 || a.header.Get("Location") != "/datasets/nursery/stock/versions#v-v0" {
+			t.Errorf("%v: %d %v", form, a.status, a.header)
+		}
+		if a := s.post(t, "/datasets/garden/catalog/labels", form, as(sellsKey)...); a.status != 403 {
+			t.Errorf("%v for a dataset that the key may not publish: %d", form, a.status)
+		}
+		if a := s.post(t, path, form); a.status != 401 {
+			t.Errorf("%v without a key: %d", form, a.status)
+		}
+	}
+	if got := strings.Join(s.labels, ", "); got != "add nursery/stock v0 2026-Q1 sells00000, remove nursery/stock v0 2026-Q1 sells00000" {
+		t.Errorf("labels: %s", got)
+	}
+	s.err = herb.Errorf(herb.CodeRejected, "version v1 has the label")
+	if a := s.post(t, path, url.Values{"version": {"v0"}, "label": {"x"}}, as(sellsKey)...); a.status != 409 || !strings.Contains(a.body, "version v1 has the label") {
+		t.Errorf("a used label: %d", a.status)
 	}
 }
 

@@ -23,7 +23,9 @@ type versionsPage struct {
 	Filters  query.Params // that this page keeps
 	Hidden   bool         // publish reports are not shown, because they quote values and the browser has no valid key
 	Live     string       // the live version
-	versions []versions.Version
+	// Withdrawn are the versions that nobody may read any more, newest first.
+	Withdrawn []herb.Withdrawn
+	versions  []versions.Version
 }
 
 // keptVersion is a version in the list.
@@ -33,6 +35,12 @@ type keptVersion struct {
 	Changed      string              // link to the changes since the previous version; empty: there is no previous version
 	IsFrom, IsTo bool                // it is chosen at first
 }
+
+// LabelPattern returns the pattern of the input of a label.
+func (*versionsPage) LabelPattern() string { return herb.LabelPattern() }
+
+// MaxLabel returns the maximum length of a label.
+func (*versionsPage) MaxLabel() int { return herb.MaxLabel }
 
 // Exposes returns what becomes public if a version goes live.
 func (page *versionsPage) Exposes(v versions.Version) []string {
@@ -56,7 +64,7 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 	h.Hidden = !visitor.See(v.Dataset).Report
 	var seen map[string]herb.ListedVersion
 	if !h.Head.Mutable {
-		if seen, err = p.seenVersions(r.Context(), visitor, v.Ref); err != nil {
+		if seen, h.Withdrawn, err = p.seenVersions(r.Context(), visitor, v.Ref); err != nil {
 			return err
 		}
 	}
@@ -85,14 +93,17 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 	return p.renderDocument(w, r, v, "versions", "Versions", &h)
 }
 
-// seenVersions returns what lists of versions show a visitor, by the name of the version.
-func (p *Pages) seenVersions(ctx context.Context, visitor herb.Principal, ref herb.Ref) (map[string]herb.ListedVersion, error) {
+// seenVersions returns what lists of versions show a visitor: the kept versions by their names, and
+// the withdrawn ones, newest first.
+func (p *Pages) seenVersions(ctx context.Context, visitor herb.Principal, ref herb.Ref) (map[string]herb.ListedVersion, []herb.Withdrawn, error) {
 	list, err := p.Opts.Library.ListVersions(ctx, ref)
+	list = list.See(visitor)
 	seen := map[string]herb.ListedVersion{}
-	for _, v := range list.See(visitor).Versions {
+	for _, v := range list.Versions {
 		seen[v.Version] = v
 	}
-	return seen, err
+	slices.Reverse(list.Withdrawn)
+	return seen, list.Withdrawn, err
 }
 
 // countChanges returns how many records changed in each version of a history; nil where that is
@@ -115,7 +126,7 @@ func (p *Pages) keptVersions(ctx context.Context, w *httpapi.Page, c *comparedVe
 	if visitor.ID != "" {
 		w.SetPrivate()
 	}
-	seen, err := p.seenVersions(ctx, visitor, ref)
+	seen, _, err := p.seenVersions(ctx, visitor, ref)
 	if err != nil {
 		return nil, err
 	}

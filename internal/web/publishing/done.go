@@ -138,13 +138,20 @@ func (p *Pages) newDone(w *httpapi.Page, r *http.Request, ref herb.Ref, live, va
 	return d, nil
 }
 
+// authorizeForm returns the dataset of the path of a form, and who sends it and may publish the
+// dataset.
+func authorizeForm(w *httpapi.Page, r *http.Request) (ref herb.Ref, actor herb.Actor, err error) {
+	ref = site.RefOf(r)
+	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
+		return ref, actor, herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
+	}
+	actor, err = w.MayPublish(ref)
+	return ref, actor, err
+}
+
 // rollback makes another version of a dataset live.
 func (p *Pages) rollback(w *httpapi.Page, r *http.Request) error {
-	ref := site.RefOf(r)
-	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
-		return herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
-	}
-	actor, err := w.MayPublish(ref)
+	ref, actor, err := authorizeForm(w, r)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,10 @@ func action(do string, n int) string { return do + " " + strconv.Itoa(n) }
 func applyForm(r *review.Review, current review.Edits, form url.Values) (review.Edits, error) {
 	e := cloneEdits(current)
 	if form.Get("do") == doReset {
-		return review.Edits{Table: e.Table}, nil
+		return review.Edits{Table: e.Table, Message: e.Message}, nil
+	}
+	if given, changed := changedInput(form, "message"); changed {
+		e.Message = given
 	}
 	for name, edit := range map[string]**string{"title": &e.Title, "about": &e.Description, "license": &e.License} {
 		if given, changed := changedInput(form, name); changed {
@@ -65,7 +68,7 @@ func applyForm(r *review.Review, current review.Edits, form url.Values) (review.
 	for _, name := range []string{"table", "pick"} {
 		if table := form.Get(name); table != "" && table != shown && slices.Contains(r.Tables, table) {
 			// Rows and columns belong to the previous table.
-			return review.Edits{Table: table, Encoding: e.Encoding, Title: e.Title, Description: e.Description, License: e.License, Access: e.Access}, nil
+			return review.Edits{Table: table, Encoding: e.Encoding, Title: e.Title, Description: e.Description, License: e.License, Access: e.Access, Message: e.Message}, nil
 		}
 	}
 	before := cloneEdits(e)
@@ -273,5 +276,8 @@ func cloneEdits(e review.Edits) review.Edits {
 	return e
 }
 
-// isUnedited reports whether the publisher has changed nothing but the table of the file.
-func isUnedited(e review.Edits) bool { return e.Equal(review.Edits{Table: e.Table}) }
+// isUnedited reports whether the publisher has changed nothing but the table of the file and the
+// message.
+func isUnedited(e review.Edits) bool {
+	return e.Equal(review.Edits{Table: e.Table, Message: e.Message})
+}

@@ -33,8 +33,12 @@ type Versions interface {
 	LiveVersion(ctx context.Context, ref herb.Ref) (herb.Dataset, error)
 }
 
-// Publisher changes which version of a dataset is live.
+// Publisher changes the versions of a dataset and which one is live.
 type Publisher interface {
+	// Label gives a label to a version and returns the name of the version.
+	Label(ctx context.Context, ref herb.Ref, version, label string) (string, error)
+	// Unlabel removes a label from a version and returns the name of the version.
+	Unlabel(ctx context.Context, ref herb.Ref, version, label string) (string, error)
 	// Rollback makes another version live; live is the version that must be live, or empty.
 	Rollback(ctx context.Context, ref herb.Ref, live, version string, given ...herb.Consent) (string, error)
 }
@@ -99,6 +103,7 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		"POST " + draft + "/publish":          page(p.publishDraft),
 		"GET " + draft + "/live/{publish}":    page(p.publishState),
 		"POST " + site.PathDatasets + "{namespace}/{dataset}/rollback": page(p.rollback),
+		"POST " + site.PathDatasets + "{namespace}/{dataset}/labels":   page(p.changeLabels),
 	}
 }
 

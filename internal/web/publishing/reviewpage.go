@@ -143,6 +143,9 @@ func (page *reviewPage) Locked() bool { return page.Access == herb.AccessKey }
 // Edited reports whether the publisher has changed settings of the draft.
 func (page *reviewPage) Edited() bool { return !isUnedited(page.Draft.Edits) }
 
+// MaxMessage returns the maximum length of the message of a version.
+func (*reviewPage) MaxMessage() int { return herb.MaxMessage }
+
 // DefaultTitle returns what pages call the dataset without a title.
 func (page *reviewPage) DefaultTitle() string {
 	return datasets.Title(&herb.Dataset{Ref: page.Draft.Ref})
