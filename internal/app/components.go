@@ -56,8 +56,8 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 		p.tasks["watch"] = watcher.Run
 	}
 	served, history := d.served(c)
-	site := httpapi.Site{Library: served, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Agents: c.MCP == on, Version: opts.Version, Changes: d.Versions.Comparisons()}
-	paged := web.Options{Site: site, History: history, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}
+	site := httpapi.Site{Library: served, History: history, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Agents: c.MCP == on, Version: opts.Version, Changes: d.Versions.Comparisons()}
+	paged := web.Options{Site: site, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}
 	services := p.addPublishing(lanes, observed, &paged)
 	pages, err := web.New(paged)
 	if err != nil {
@@ -69,7 +69,6 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 		Plants:         p.addPlants(),
 		Keys:           verifier,
 		Pages:          pages,
-		History:        history,
 		TrustedProxies: c.TrustedProxies,
 		Health:         p.health.Health,
 		Starting:       starting.await,

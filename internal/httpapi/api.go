@@ -17,10 +17,8 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/admission"
-	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/openapi"
 	"herbarium/internal/store"
-	"herbarium/internal/versions"
 )
 
 // Plants creates plants.
@@ -39,13 +37,12 @@ type Options struct {
 	Observe   func(response.Observation) // called at the end of each request
 
 	// Optional.
-	History        func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions of a dataset, newest first; nil: datasets have no feeds
-	Pages          Pages                                                       // HTML pages; nil for none
-	Publishing     *publishing.Services                                        // nil: publishing over HTTP is not possible
-	TrustedProxies []netip.Prefix                                              // whose X-Forwarded-For and Forwarded headers are believed; see response.Service
-	Stall          time.Duration                                               // how long a client of a streamed body may stop reading; 0 means DefaultStall
-	RequestTimeout time.Duration                                               // until a response is ready or an export starts; 0 means DefaultRequestTimeout
-	UploadStall    time.Duration                                               // how long a client may stop sending a file; 0 means DefaultUploadStall
+	Pages          Pages                // HTML pages; nil for none
+	Publishing     *publishing.Services // nil: publishing over HTTP is not possible
+	TrustedProxies []netip.Prefix       // whose X-Forwarded-For and Forwarded headers are believed; see response.Service
+	Stall          time.Duration        // how long a client of a streamed body may stop reading; 0 means DefaultStall
+	RequestTimeout time.Duration        // until a response is ready or an export starts; 0 means DefaultRequestTimeout
+	UploadStall    time.Duration        // how long a client may stop sending a file; 0 means DefaultUploadStall
 	// Starting waits briefly until the server serves requests other than probes. It returns what
 	// the server still does before, safe to show to clients, or empty; nil: it serves them at once.
 	Starting func(ctx context.Context) string

@@ -122,15 +122,15 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	if private {
 		served, history = library.Private{Library: l.Library}, l.VisibleHistory
 	}
-	site := httpapi.Site{Library: served, PrivateCatalog: private, Agents: true, Version: "test", SearchBudget: time.Hour, Changes: l.Comparisons()}
+	site := httpapi.Site{Library: served, History: history, PrivateCatalog: private, Agents: true, Version: "test", SearchBudget: time.Hour, Changes: l.Comparisons()}
 	pages, err := web.New(web.Options{
-		Site: site, History: history, SourceErrors: db.SourceErrors, Folder: publisher.Folder,
+		Site: site, SourceErrors: db.SourceErrors, Folder: publisher.Folder,
 		Files: s.files, Drafts: drafts, Versions: l, Publisher: publisher,
 	})
 	must.NoError(t, err)
 	opts := options(t, served)
 	opts.Publishing = &publishing.Services{Files: s.files, Jobs: s.jobs, Versions: l, Publisher: publisher}
-	opts.Site, opts.Pages, opts.Keys, opts.RequestTimeout, opts.History = site, pages, s, time.Minute, history
+	opts.Site, opts.Pages, opts.Keys, opts.RequestTimeout = site, pages, s, time.Minute
 	s.api, err = httpapi.New(opts)
 	must.NoError(t, err)
 	s.publishFolder(t, publisher)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -8,12 +9,15 @@ import (
 	"time"
 
 	"herbarium/internal/changes"
+	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/versions"
 )
 
 // Site configures what the API and the pages have in common. Library is required.
 type Site struct {
 	Library gate.Library
+	History func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions of a dataset, newest first; nil: the library has none
 	// PrivateCatalog: datasets that require a key do not exist for clients without one that may
 	// read them. Library is a library.Private, which needs to know the reader of each request.
 	PrivateCatalog bool

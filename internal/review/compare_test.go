@@ -135,7 +135,7 @@ func TestReview_compare(t *testing.T) {
 			}
 			r := n.review(n.create("a.csv", after.csv()))
 			want, duplicates := compareTables(before, after, key)
-			want.Since = r.Live
+			want.Since, want.SinceAccess = r.Live, herb.AccessOpen
 			if diff := gocmp.Diff(want, r.Compared, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("key %v (-want +got):\n%s", key, diff)
 			}

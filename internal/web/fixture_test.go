@@ -174,8 +174,8 @@ func newSite(t testing.TB, change func(*web.Options, *apitest.Library)) *site {
 		lib.Histories[d.Ref] = []versions.Version{{Dataset: d, Live: true}}
 	}
 	opts := web.Options{
-		Site:    httpapi.Site{Library: lib, Version: "test", Agents: true, SearchBudget: time.Hour},
-		History: lib.History, Folder: func(herb.Ref) string { return "" },
+		Site:         httpapi.Site{Library: lib, History: lib.History, Version: "test", Agents: true, SearchBudget: time.Hour},
+		Folder:       func(herb.Ref) string { return "" },
 		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
 	}
 	if change != nil {

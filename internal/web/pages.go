@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
-	"herbarium/internal/versions"
 	"herbarium/internal/web/browse"
 	"herbarium/internal/web/publishing"
 	"herbarium/internal/web/site"
@@ -23,9 +22,8 @@ var files embed.FS
 // Options of the pages. Library, History, SourceErrors and Folder are required.
 type Options struct {
 	httpapi.Site
-	History      func(context.Context, herb.Ref) ([]versions.Version, error) // the kept versions of a dataset, newest first
-	SourceErrors func(ctx context.Context) ([]herb.SourceError, error)       // errors of sources that could not be published
-	Folder       func(herb.Ref) string                                       // of the file that a dataset was published from, whose images pages show; "" if there is none
+	SourceErrors func(ctx context.Context) ([]herb.SourceError, error) // errors of sources that could not be published
+	Folder       func(herb.Ref) string                                 // of the file that a dataset was published from, whose images pages show; "" if there is none
 
 	// The next four are required together; nil: nothing is published in the browser.
 	Files     publishing.Files

@@ -152,7 +152,8 @@ func TestLinks(t *testing.T) {
 				at := queue[0]
 				queue = queue[1:]
 				a := s.get(t, at)
-				if a.status != 200 && a.status != 303 && !(a.status == 401 && strings.Contains(at, "/locked/")) {
+				hasFeed := !strings.HasSuffix(at, "/feed.atom") // the library in memory has no versions
+				if a.status != 200 && a.status != 303 && hasFeed && !(a.status == 401 && strings.Contains(at, "/locked/")) {
 					t.Errorf("%s gives %d: %.200s", at, a.status, a.body)
 				}
 				here, err := url.Parse(at)
@@ -313,8 +314,8 @@ func TestNew_missingOptions(t *testing.T) {
 		t.Error("New accepts options without a library")
 	}
 	if _, err := web.New(web.Options{
-		Site:    httpapi.Site{Library: &apitest.Library{}, PublicURL: "example.org"},
-		History: (&apitest.Library{}).History, Folder: func(herb.Ref) string { return "" },
+		Site:         httpapi.Site{Library: &apitest.Library{}, History: (&apitest.Library{}).History, PublicURL: "example.org"},
+		Folder:       func(herb.Ref) string { return "" },
 		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
 	}); err == nil || !strings.Contains(err.Error(), "example.org") {
 		t.Error("New accepts a public URL without a host")

@@ -111,7 +111,7 @@ func TestPreview_lane(t *testing.T) {
 	lib := &apitest.Library{}
 	lib.Put(places())
 	pages, err := web.New(web.Options{
-		Site: httpapi.Site{Library: lib}, History: lib.History, Folder: func(herb.Ref) string { return "" },
+		Site: httpapi.Site{Library: lib, History: lib.History}, Folder: func(herb.Ref) string { return "" },
 		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
 	})
 	must.NoError(t, err)

@@ -79,7 +79,7 @@ func TestPhone(t *testing.T) {
 		small := eval[[]string](b, `[...document.querySelectorAll("button, summary, input:not([type=hidden], label *), label:has(input), select, .button, .chip, " +
 			".values label, .pages a, .tabs a, #grid tbody th a, .popover a")]
 			.filter((e) => e.checkVisibility({ visibilityProperty: true }))
-			.map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width < 24 || r.height < 24)
+			.map((e) => [e, (e.closest("label") ?? e).getBoundingClientRect()]).filter(([, r]) => r.width < 24 || r.height < 24)
 			.map(([e, r]) => Math.round(r.width) + "x" + Math.round(r.height) + " " + e.outerHTML.slice(0, 120))`)
 		if len(small) > 0 {
 			t.Errorf("%s: too small to touch: %d, such as\n%s", path, len(small), strings.Join(small[:min(3, len(small))], "\n"))

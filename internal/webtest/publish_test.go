@@ -117,7 +117,7 @@ func TestPublishing_breaking(t *testing.T) {
 	}
 	b.Click(b.Pick(".rollback summary", "Make this version live again"))
 	b.Click(".rollback[open] button")
-	b.Until(`document.querySelector(".done") && document.querySelector(".versions li.live p").textContent.includes("40 rows")`)
+	b.Until(`document.querySelector(".done") && document.querySelector(".versions li.live").textContent.includes("40 rows")`)
 	if l := get(t, b.url+"/api/v1/"+ref+"/data"); l.Meta.Total != 40 {
 		t.Errorf("%d records are live", l.Meta.Total)
 	}
@@ -498,7 +498,7 @@ func TestPublishing_phone(t *testing.T) {
 		}
 		small := eval[[]string](b, `[...document.querySelectorAll("button, summary, input:not([type=hidden], [type=checkbox]), select, .button, a.link")]
 			.filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest(".vh") && !e.matches(".vh"))
-			.map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width < 24 || r.height < 24)
+			.map((e) => [e, (e.closest("label") ?? e).getBoundingClientRect()]).filter(([, r]) => r.width < 24 || r.height < 24)
 			.map(([e, r]) => Math.round(r.width) + "x" + Math.round(r.height) + " " + e.outerHTML.slice(0, 120))`)
 		if len(small) > 0 {
 			t.Errorf("%s: too small to touch: %d, such as\n%s", name, len(small), strings.Join(small[:min(3, len(small))], "\n"))

@@ -165,8 +165,8 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 // handler returns the HTTP handler of the library, composed as in the program.
 func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	t.Helper()
-	common := httpapi.Site{Library: l.data.Library, PublicURL: publicURL, Agents: true, Version: "1.0", Changes: l.data.Versions.Comparisons()}
-	options := web.Options{Site: common, History: l.data.Versions.History, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors}
+	common := httpapi.Site{Library: l.data.Library, History: l.data.Versions.History, PublicURL: publicURL, Agents: true, Version: "1.0", Changes: l.data.Versions.Comparisons()}
+	options := web.Options{Site: common, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors}
 	var services *publishing.Services
 	if l.jobs != nil {
 		services = &publishing.Services{Files: l.files, Jobs: l.jobs, Versions: l.data.Versions, Publisher: l.data.Publisher}

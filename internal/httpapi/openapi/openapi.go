@@ -163,7 +163,7 @@ func generate(datasets []herb.Dataset, total int, opts Options) ([]byte, error) 
 	}
 	if !opts.Features.Publishing {
 		doc.removeTag("Publishing")
-		for _, name := range []string{"Publish", "Published", "PublishedField", "Change"} {
+		for _, name := range []string{"Publish", "Published", "PublishedField"} {
 			delete(schemas, name)
 		}
 	}

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -95,6 +96,17 @@ func TestGenerate_withoutPublishing(t *testing.T) {
 	for _, word := range []string{"/publishes", "/source", "Publishing", "`publish`"} {
 		if at := strings.Index(string(body), word); at >= 0 {
 			t.Errorf("the document mentions %s: …%.200s", word, body[max(0, at-100):])
+		}
+	}
+	var doc struct {
+		Components struct{ Schemas map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal(body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, reference := range regexp.MustCompile(`"#/components/schemas/([^"]+)"`).FindAllSubmatch(body, -1) {
+		if doc.Components.Schemas[string(reference[1])] == nil {
+			t.Errorf("the document refers to the schema %s, which it does not have", reference[1])
 		}
 	}
 }

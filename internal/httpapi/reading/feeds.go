@@ -134,8 +134,8 @@ func (f datasetFeed) feed(ctx context.Context) (atom.Feed, error) {
 			continue
 		}
 		feed.Entries = append(feed.Entries, atom.Entry{
-			ID: atom.ID(f.Ref.String(), f.params, to.Version), Title: title + ": " + cmp.Or(strings.TrimSpace(to.Message), countsOf(*s)),
-			Updated: to.Published, Summary: strings.TrimSpace(to.Message + "\n" + describeChanges(*s)),
+			ID: atom.ID(f.Ref.String(), f.params, to.Version), Title: title + ": " + cmp.Or(to.Message, countsOf(*s)),
+			Updated: to.Published, Summary: describeChanges(to.Message, *s),
 			Alternate: address(f.origin+path+"/changes", query.ParamFrom+"="+s.From+"&"+query.ParamTo+"="+s.To, f.params),
 		})
 	}
@@ -213,8 +213,12 @@ func countsOf(s changes.Summary) string {
 }
 
 // describeChanges returns the summary of an entry.
-func describeChanges(s changes.Summary) string {
-	lines := []string{fmt.Sprintf("Records: %s added, %s removed, %s changed.", herb.Count(s.Added), herb.Count(s.Removed), herb.Count(s.Changed))}
+func describeChanges(message string, s changes.Summary) string {
+	var lines []string
+	if message != "" {
+		lines = append(lines, message)
+	}
+	lines = append(lines, fmt.Sprintf("Records: %s added, %s removed, %s changed.", herb.Count(s.Added), herb.Count(s.Removed), herb.Count(s.Changed)))
 	for _, f := range []struct {
 		what  string
 		names []string
