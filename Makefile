@@ -80,7 +80,7 @@ tools/lint/lint: tools/lint/go.mod tools/lint/go.sum tools/lint/main.go
 
 # One after the other: apt-get does not wait for another apt-get.
 parts: programs
-	@$(MAKE) --no-print-directory -j1 $(foreach tool,openapi axe adapters clients agents parquet,tools/$(tool)/node_modules/.package-lock.json) \
+	@$(MAKE) --no-print-directory -j1 $(foreach tool,openapi axe adapters clients agents parquet webhooks,tools/$(tool)/node_modules/.package-lock.json) \
 		tools/clients/oapi-codegen postgres s3 chromium
 
 # Installs a Debian package, as root.

@@ -22,6 +22,7 @@ import (
 	"herbarium/internal/upload"
 	"herbarium/internal/versions"
 	"herbarium/internal/web"
+	"herbarium/internal/webhooks"
 )
 
 // components are the parts of a server, before it runs.
@@ -55,6 +56,10 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 	if watcher != nil {
 		p.tasks["watch"] = watcher.Run
 	}
+	p.tasks["webhooks"] = webhooks.New(webhooks.Options{
+		Store: d.Store, Sender: webhooks.NewSender(webhooks.SenderOptions{Program: "Herbarium/" + opts.Version}), PublicURL: c.PublicURL, Log: opts.Log,
+		Observe: func(o webhooks.Outcome) { observed.WebhookAttempt(string(o)) },
+	}).Run
 	served, history := d.served(c)
 	site := httpapi.Site{Library: served, History: history, PrivateCatalog: c.hasPrivateCatalog(), PublicURL: c.PublicURL, Agents: c.MCP == on, Version: opts.Version, Changes: d.Versions.Comparisons()}
 	paged := web.Options{Site: site, SourceErrors: d.Publisher.SourceErrors, Folder: d.Publisher.Folder}

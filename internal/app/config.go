@@ -51,23 +51,9 @@ type Config struct {
 	KeepFor        time.Duration
 	Drain          time.Duration
 	Shutdown       time.Duration
-	Token          Secret
+	Token          herb.Secret
 	Origins        map[string]string // the source of each value, by the key of its setting
 }
-
-// Secret is a string that is redacted when it is printed or logged.
-type Secret string
-
-// String returns whether the secret is set.
-func (s Secret) String() string {
-	if s == "" {
-		return "(none)"
-	}
-	return "(hidden)"
-}
-
-// MarshalText implements encoding.TextMarshaler, for logs and JSON.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // The environment variables without an equivalent in the configuration file.
 const (
@@ -121,7 +107,7 @@ func LoadConfig(file string, env func(string) (string, bool), flags map[string]s
 		}
 	}
 	if v, ok := env(TokenEnv); ok {
-		c.Token = Secret(v)
+		c.Token = herb.Secret(v)
 		if err := access.CheckToken(v); v != "" && err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", TokenEnv, err))
 		}

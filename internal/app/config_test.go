@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"herbarium/internal/app"
+	"herbarium/internal/herb"
 )
 
 func noEnv(string) (string, bool) { return "", false }
@@ -69,10 +70,10 @@ func TestLoadConfig_trustedProxies(t *testing.T) {
 // TestSecret_isRedacted checks that no log format and no encoding contains a secret.
 func TestSecret_isRedacted(t *testing.T) {
 	t.Parallel()
-	const secret = app.Secret("correct horse battery staple")
+	const secret = herb.Secret("correct horse battery staple")
 	var b bytes.Buffer
-	slog.New(slog.NewJSONHandler(&b, nil)).Info("json", "token", secret, "config", struct{ Token app.Secret }{secret})
-	slog.New(slog.NewTextHandler(&b, nil)).Info("text", "token", secret, "config", struct{ Token app.Secret }{secret})
+	slog.New(slog.NewJSONHandler(&b, nil)).Info("json", "token", secret, "config", struct{ Token herb.Secret }{secret})
+	slog.New(slog.NewTextHandler(&b, nil)).Info("text", "token", secret, "config", struct{ Token herb.Secret }{secret})
 	if err := json.NewEncoder(&b).Encode(app.Config{Token: secret}); err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ import (
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/versions"
+	"herbarium/internal/webhooks"
 )
 
 // Data is the open data of an installation, on one machine or shared by several. Several processes
@@ -45,7 +46,7 @@ type Data struct {
 	blobsObserver atomic.Pointer[func(operation, outcome string, took time.Duration)]
 }
 
-// Store is a database of plants, keys, the catalogue, source errors and the audit log.
+// Store is a database of plants, keys, the catalogue, source errors, webhooks and the audit log.
 type Store interface {
 	plants.Store
 	plants.Log
@@ -58,6 +59,12 @@ type Store interface {
 	AddKey(ctx context.Context, k herb.Key) error
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
+	webhooks.Store
+	AddWebhook(ctx context.Context, w herb.Webhook, detail string) error
+	Webhooks(ctx context.Context) ([]herb.Webhook, error)
+	RemoveWebhook(ctx context.Context, id string) error
+	Deliveries(ctx context.Context, webhook string, limit int) ([]store.Delivery, error)
+	CountDeliveries(ctx context.Context) (store.DeliveryCounts, error)
 	Ping(ctx context.Context) error
 	Pool() store.Pool
 	Close() error

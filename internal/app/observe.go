@@ -15,6 +15,7 @@ import (
 	"herbarium/internal/store"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/versions"
+	"herbarium/internal/webhooks"
 )
 
 // observe returns the metrics of a server. watcher is nil if it watches no files.
@@ -28,6 +29,10 @@ func (d *Data) observe(c Config, version string, starting *startup, watcher *pub
 	})
 	m.Library(d.libraryState)
 	m.Database(func() telemetry.Pool { return telemetry.Pool(d.Store.Pool()) }, d.Store)
+	m.Webhooks(words(webhooks.Outcomes()), func(ctx context.Context) (telemetry.Deliveries, error) {
+		c, err := d.Store.CountDeliveries(ctx)
+		return telemetry.Deliveries(c), err
+	})
 	m.Rejections("buffers", string(admission.ReasonFull))
 	m.KeyRejections(keyInvalid, keyRateLimited)
 	m.Publishes(string(publish.WayStart), words(versions.Statuses()), func() int { return int(starting.left.Load()) })

@@ -31,12 +31,13 @@ func newAudit(r *runner) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Show who changed keys and datasets",
-		Long: `Print the audit log, newest entry last: keys created and revoked; datasets published, rolled back and removed; by whom,
-from where and with what result. Rejected and failed publishes are included, with the kind of error. The log contains no
-keys and no dataset values. Entries are kept for a year, at most 100,000 of them.
+		Short: "Show who changed keys, datasets and webhooks",
+		Long: `Print the audit log, newest entry last: keys created and revoked; datasets published, rolled back and removed; webhooks added
+and removed; by whom, from where and with what result. Rejected and failed publishes are included, with the kind of error. The
+log contains no keys and no dataset values. Entries are kept for a year, at most 100,000 of them.
 
-Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remove. Results: ok, rejected, failed.`,
+Actions: key.create, key.revoke, dataset.publish, dataset.rollback, dataset.remove, webhook.add, webhook.remove,
+webhook.disable. Results: ok, rejected, failed.`,
 		Example: `  herbarium audit
   herbarium audit --since 7d --dataset garden/catalog
   herbarium audit --since 2026-01-31 --limit 0 --json`,

@@ -160,7 +160,7 @@ totals. It also includes a small plant store. All data is stored in one folder, 
 	}
 	addGrouped(groupServe, newServe(r), newPublish(r), newDescribe(r), newDatasets(r), newKeys(r))
 	addGrouped(groupInspect, newExport(r), newAggregate(r), newExplain(r), newSegment(r))
-	addGrouped(groupAdmin, newDoctor(r), newUpgrade(r), newAudit(r), newMigrate(r), newBackup(r), newRestore(r), newConfig(r), newCompletion(r), newVersion(r))
+	addGrouped(groupAdmin, newDoctor(r), newUpgrade(r), newAudit(r), newWebhooks(r), newMigrate(r), newBackup(r), newRestore(r), newConfig(r), newCompletion(r), newVersion(r))
 	root.CompletionOptions.DisableDefaultCmd = true
 	r.addCompletions(root)
 	return root

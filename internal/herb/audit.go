@@ -10,7 +10,7 @@ import (
 type AuditEntry struct {
 	Time    time.Time   `json:"time"`
 	Action  AuditAction `json:"action"`
-	Subject string      `json:"subject"` // the ID of a key, or a dataset as namespace/name
+	Subject string      `json:"subject"` // the ID of a key or a webhook, or a dataset as namespace/name
 	Actor   string      `json:"actor"`
 	Origin  string      `json:"origin"`
 	Result  AuditResult `json:"result"`
@@ -31,11 +31,18 @@ const (
 	AuditUnlabeled  AuditAction = "version.unlabel"
 	AuditWithdrawn  AuditAction = "version.withdraw"
 	AuditBackedUp   AuditAction = "backup.create"
+
+	AuditWebhookAdded    AuditAction = "webhook.add"
+	AuditWebhookRemoved  AuditAction = "webhook.remove"
+	AuditWebhookDisabled AuditAction = "webhook.disable" // by its own response
 )
 
 // AuditActions lists all actions.
 func AuditActions() []AuditAction {
-	return []AuditAction{AuditKeyCreated, AuditKeyRevoked, AuditPublished, AuditRolledBack, AuditRemoved, AuditLabeled, AuditUnlabeled, AuditWithdrawn, AuditBackedUp}
+	return []AuditAction{
+		AuditKeyCreated, AuditKeyRevoked, AuditPublished, AuditRolledBack, AuditRemoved, AuditLabeled, AuditUnlabeled, AuditWithdrawn, AuditBackedUp,
+		AuditWebhookAdded, AuditWebhookRemoved, AuditWebhookDisabled,
+	}
 }
 
 // BackupSubject is the subject of the entries of AuditBackedUp. A backup contains everything.

@@ -66,12 +66,7 @@ func ParseScope(s string) (Scope, error) {
 		return Scope(s), nil
 	}
 	for _, limitable := range []Scope{ScopeDataRead, ScopePublish} {
-		target, ok := strings.CutPrefix(s, string(limitable)+":")
-		if !ok {
-			continue
-		}
-		ns, name, ok := strings.Cut(target, "/")
-		if ok && ValidName(ns) && (name == "*" || ValidName(name)) {
+		if target, ok := strings.CutPrefix(s, string(limitable)+":"); ok && isPattern(target) {
 			return Scope(s), nil
 		}
 	}

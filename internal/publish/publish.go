@@ -52,6 +52,7 @@ func Ways() []Way { return []Way{WayStart, WayWatch, WayHTTP} }
 // Store records what happens to sources.
 type Store interface {
 	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
+	AddRejected(ctx context.Context, ref herb.Ref, detail string) error
 	SetSourceError(ctx context.Context, e herb.SourceError) error
 	ClearSourceError(ctx context.Context, path string) error
 	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
@@ -242,6 +243,10 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
+	if action == herb.AuditPublished && result == herb.AuditRejected {
+		_ = p.Store.AddRejected(limited, ref, "reason: "+reason)
+		return
+	}
 	_ = p.Store.AddAuditEntry(limited, herb.AuditEntry{
 		Action: action, Subject: ref.String(), Result: result, Detail: "reason: " + reason,
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -17,10 +18,24 @@ const (
 	maxAuditEntries = 100_000
 )
 
-// AddAuditEntry adds an entry that is not part of another change, such as a rejected publish. A
-// zero time means now. The actor is taken from the context.
+// AddAuditEntry adds an entry that is not part of another change. A zero time means now. The actor
+// is taken from the context.
 func (s Tables) AddAuditEntry(ctx context.Context, e herb.AuditEntry) error {
 	return s.write(ctx, "adding an audit entry", func(ctx context.Context, tx Tx) error { return addAudit(ctx, tx, e) })
+}
+
+// AddRejected adds the entry and the event of a publish that was rejected.
+func (s Tables) AddRejected(ctx context.Context, ref herb.Ref, detail string) error {
+	return s.write(ctx, "recording a rejected publish", func(ctx context.Context, tx Tx) error {
+		live, err := liveVersion(ctx, tx, ref)
+		if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
+			return err
+		}
+		return errors.Join(
+			addUnpublished(ctx, tx, herb.EventRejected, ref, live),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditPublished, Subject: ref.String(), Result: herb.AuditRejected, Detail: detail}),
+		)
+	})
 }
 
 // addAudit adds an entry in the transaction of the change, so that neither exists without the

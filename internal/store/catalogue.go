@@ -317,6 +317,7 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, kee
 			return labels[versionKey{d.Ref, v}] != nil || keep.For > 0 && slices.Contains(recent, v)
 		})
 		return errors.Join(
+			addPublished(ctx, tx, d, live),
 			nextGeneration(ctx, tx),
 			setLive(ctx, tx, d.Ref, d.Version),
 			deleteVersions(ctx, tx, d.Ref, append(dropped, d.Version)...),
@@ -389,6 +390,7 @@ func (s Tables) SetLive(ctx context.Context, ref herb.Ref, version, live string)
 		return errors.Join(
 			nextGeneration(ctx, tx),
 			setLive(ctx, tx, ref, version),
+			addRolledBack(ctx, tx, ref, version, live),
 			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditRolledBack, Subject: ref.String(), Detail: "version " + version}),
 		)
 	})
@@ -407,6 +409,7 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, live string, at
 		}
 		return errors.Join(
 			nextGeneration(ctx, tx),
+			addUnpublished(ctx, tx, herb.EventRemoved, ref, now),
 			retire(ctx, tx, at, names...),
 			exec(ctx, tx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name),
 			addAudit(ctx, tx, herb.AuditEntry{

@@ -21,8 +21,7 @@ func (s Tables) ListVersions(ctx context.Context, ref herb.Ref) (list herb.Versi
 			return err
 		}
 		list.Versions, err = collect(ctx, tx, func(rows *sql.Rows) (herb.ListedVersion, error) { return scanListed(ref, rows) },
-			"SELECT version, access, published, records, summary, CASE WHEN summary = '' THEN details ELSE '' END "+
-				"FROM versions WHERE namespace = ? AND name = ? ORDER BY added", ref.Namespace, ref.Name)
+			"SELECT "+listedColumns+" FROM versions "+ofRef+" ORDER BY added", ref.Namespace, ref.Name)
 		if err != nil {
 			return err
 		}
@@ -41,6 +40,9 @@ func (s Tables) ListVersions(ctx context.Context, ref herb.Ref) (list herb.Versi
 }
 
 const ofRef = "WHERE namespace = ? AND name = ?"
+
+// listedColumns are the columns that scanListed reads. An earlier release writes no summary.
+const listedColumns = "version, access, published, records, summary, CASE WHEN summary = '' THEN details ELSE '' END"
 
 func scanListed(ref herb.Ref, rows *sql.Rows) (herb.ListedVersion, error) {
 	v := herb.ListedVersion{Ref: ref}

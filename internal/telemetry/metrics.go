@@ -28,6 +28,7 @@ type Metrics struct {
 	waits        *prometheus.HistogramVec
 	publish      *prometheus.HistogramVec
 	tools        *prometheus.CounterVec
+	webhooks     *prometheus.CounterVec
 	datasets     func(context.Context) ([]herb.LiveVersion, error)
 }
 
@@ -72,6 +73,9 @@ func NewMetrics(version string, datasets func(context.Context) ([]herb.LiveVersi
 			Name: "herbarium_tool_calls_total",
 			Help: "Tool calls of language models, by the status that the same request to the API would have had.",
 		}, []string{"tool", "status"}),
+		webhooks: auto.NewCounterVec(prometheus.CounterOpts{
+			Name: "herbarium_webhook_attempts_total", Help: "Attempts of this server to deliver an event to a webhook.",
+		}, []string{"outcome"}),
 		datasets: datasets,
 	}
 	m.tools.WithLabelValues("describe_dataset", "200") // exists before the first call, for alerts
