@@ -16,7 +16,9 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/plants"
 	"herbarium/internal/query"
+	"herbarium/internal/store"
 	"herbarium/internal/text"
+	"herbarium/internal/webhooks"
 )
 
 // holds checks that a document contains the values of the code.
@@ -70,6 +72,20 @@ func TestDocs_publishingLimits(t *testing.T) {
 		fmt.Sprintf("| fields of `primaryKey` | %d |", herb.MaxKeyFields),
 	)
 	holds(t, "api.md", fmt.Sprintf("`field_names` (the first %d KiB of names)", herb.MaxListedNames>>10))
+}
+
+// TestDocs_webhooks compares the limits of webhooks with the code.
+func TestDocs_webhooks(t *testing.T) {
+	t.Parallel()
+	holds(t, "operations.md",
+		fmt.Sprintf("| limits | %d webhooks; deliveries are kept for %d days, at most %s of all webhooks.",
+			store.MaxWebhooks, int(store.DeliveryRetention.Hours())/24, herb.Count(store.MaxDeliveries)),
+		fmt.Sprintf("a status from 200 to 299 within %d seconds", int(webhooks.Timeout.Seconds())),
+		"`"+string(herb.EventTest)+"`",
+	)
+	for _, e := range []herb.EventType{herb.EventPublished, herb.EventRolledBack, herb.EventRejected, herb.EventRemoved} {
+		holds(t, "operations.md", "| `"+string(e)+"` |")
+	}
 }
 
 func TestDocs_words(t *testing.T) {

@@ -72,6 +72,9 @@ func (r *runner) addWebhook(cmd *cobra.Command, w herb.Webhook) error {
 		w.Datasets[i] = pattern
 	}
 	if err := webhooks.CheckURL(string(w.URL), w.Private); err != nil {
+		if webhooks.CheckURL(string(w.URL), true) == nil {
+			err = fmt.Errorf("%w; --allow-private permits it", err)
+		}
 		return usage(err)
 	}
 	w.ID, w.Secret, w.Created = webhooks.NewID(), webhooks.NewSecret(), time.Now()

@@ -23,8 +23,8 @@ func TestWebhooks(t *testing.T) {
 	url := endpoint.URL + "/hook?token=hush"
 	e.fails(t, 2, "--dataset is required", "webhooks", "add", url)
 	e.fails(t, 2, "does not name datasets", "webhooks", "add", url, "--dataset", "shop")
-	e.fails(t, 2, "must begin with https://", "webhooks", "add", url, "--dataset", "*")
-	e.fails(t, 2, "the address 127.0.0.1 is not public: use --allow-private", "webhooks", "add", "https://127.0.0.1/", "--dataset", "*")
+	e.fails(t, 2, "must begin with https://; --allow-private permits it", "webhooks", "add", url, "--dataset", "*")
+	e.fails(t, 2, "the address 127.0.0.1 is not public; --allow-private permits it", "webhooks", "add", "https://127.0.0.1/", "--dataset", "*")
 	e.fails(t, 2, "shop/staff requires a key; add --protected", "webhooks", "add", url, "--dataset", "shop/*,shop/staff", "--allow-private")
 	e.fails(t, 1, "no such webhook", "webhooks", "remove", "none")
 	e.must(t, "webhooks", "deliveries")

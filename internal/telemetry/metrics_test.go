@@ -62,6 +62,10 @@ func TestMetrics(t *testing.T) {
 		return telemetry.DiskUsage{Folders: map[string]int64{"versions": 300}, Files: map[string]int64{"v1.segment": 100, "v0.segment": 200}, CacheLimit: 1024}
 	}, func(version string) string { return version + ".segment" })
 	m.Indexes(func() (int, int) { return 3, 5 })
+	m.Webhooks([]string{"delivered", "failed"}, func(context.Context) (telemetry.Deliveries, error) {
+		return telemetry.Deliveries{Pending: 4, Retrying: 2, Failed: 1}, nil
+	})
+	m.WebhookAttempt("delivered")
 	m.Lane("export", 64, func() int { return 7 })
 	m.Lane("write", 256, func() int { return 0 })
 	m.Waited("export", 20*time.Millisecond)
@@ -125,6 +129,9 @@ func TestMetrics(t *testing.T) {
 		`herbarium_audit_entries{action="dataset.publish",result="failed"} 1`,
 		`herbarium_audit_entries{action="backup.create",result="ok"} 0`,
 		`herbarium_backup_age_seconds 7200`,
+		`herbarium_webhook_deliveries{state="retrying"} 2`,
+		`herbarium_webhook_attempts_total{outcome="delivered"} 1`,
+		`herbarium_webhook_attempts_total{outcome="failed"} 0`,
 		"herbarium_outdated_indexes 3\n",
 		"herbarium_rebuilt_indexes_total 5\n",
 		`version="v9"`,

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -31,7 +30,7 @@ func CheckURL(raw string, private bool) error {
 		return nil
 	}
 	if u.Scheme != "https" {
-		return herb.Invalidf("the URL of a webhook must begin with https://; --allow-private permits http:// in a private network")
+		return herb.Invalidf("the URL of a webhook must begin with https://")
 	}
 	if a, err := netip.ParseAddr(u.Hostname()); err == nil {
 		return requirePublic(a)
@@ -55,9 +54,6 @@ func reserved() (all []netip.Prefix) {
 	return all
 }
 
-// errPrivate is the cause of the error for an address that is not public.
-var errPrivate = errors.New("use --allow-private if this is intended")
-
 // requirePublic fails for addresses that are not public. Of IPv6, only 2000::/3 is: outside are
 // loopback, link-local, unique local and multicast addresses, and NAT64.
 func requirePublic(a netip.Addr) error {
@@ -67,7 +63,7 @@ func requirePublic(a netip.Addr) error {
 		isPublic = isPublic && !network.Contains(public)
 	}
 	if !isPublic || a.Zone() != "" {
-		return herb.Wrap(herb.CodeInvalid, errPrivate, "the address %s is not public", a)
+		return herb.Invalidf("the address %s is not public", a)
 	}
 	return nil
 }

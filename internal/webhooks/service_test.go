@@ -110,7 +110,7 @@ func (i *installation) publish(t *testing.T, version, live string) {
 	if live != "" {
 		d.Compared = &herb.RecordChanges{Since: live, SinceAccess: herb.AccessOpen, Added: 3, Changed: 1}
 	}
-	_, err := i.AddVersion(t.Context(), d, live, 10, i.now)
+	_, err := i.AddVersion(t.Context(), d, live, herb.Keep{Versions: 10}, i.now)
 	must.NoError(t, err)
 }
 
