@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -48,6 +49,15 @@ type payload struct {
 	Data      any            `json:"data"`
 }
 
+// encode returns the payload as JSON, with the & of URLs as it is.
+func (p payload) encode() ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(p)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
 // newMessage returns the message of a delivery. Every attempt sends the same one.
 func newMessage(d store.Delivery, publicURL string) (Message, error) {
 	data := struct {
@@ -58,13 +68,13 @@ func newMessage(d store.Delivery, publicURL string) (Message, error) {
 		query := url.Values{"_from": {d.Data.Previous}, "_to": {d.Data.Version}}
 		data.Changes = publicURL + "/api/v1/" + d.Data.Dataset + "/changes?" + query.Encode()
 	}
-	body, err := json.Marshal(payload{d.Type, d.Created, data})
+	body, err := payload{d.Type, d.Created, data}.encode()
 	return Message{d.Event, body}, err
 }
 
 // NewTestMessage returns a message that is not about an event.
 func NewTestMessage(w herb.Webhook, now time.Time) (Message, error) {
-	body, err := json.Marshal(payload{herb.EventTest, now.UTC(), map[string]string{"webhook": w.ID}})
+	body, err := payload{herb.EventTest, now.UTC(), map[string]string{"webhook": w.ID}}.encode()
 	return Message{"msg_" + strings.ToLower(rand.Text()), body}, err
 }
 

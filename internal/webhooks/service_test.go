@@ -168,6 +168,9 @@ func TestService(t *testing.T) {
 	if r.received() != 3 || r.bodies[0] != r.bodies[2] || r.requests[0].Header.Get(headerID) != r.requests[2].Header.Get(headerID) {
 		t.Fatalf("received %q", r.bodies)
 	}
+	if !strings.Contains(r.bodies[0], "_from=v1&_to=v2") {
+		t.Errorf("the address is escaped in %s", r.bodies[0])
+	}
 	var got map[string]any
 	must.NoError(t, json.Unmarshal([]byte(r.bodies[0]), &got))
 	if at, err := time.Parse(time.RFC3339Nano, got["timestamp"].(string)); err != nil || time.Since(at) > time.Hour {
