@@ -106,7 +106,7 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 		if i < r.Offset || i >= r.Offset+r.Top {
 			continue
 		}
-		row := query.GroupRow{Values: m.values[:r.Returned]}
+		row := query.GroupRow{By: []string{}, Values: m.values[:r.Returned]}
 		for _, l := range m.labels {
 			row.By = append(row.By, l.text)
 		}

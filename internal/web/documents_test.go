@@ -178,6 +178,9 @@ func TestOlderVersionAccess(t *testing.T) {
 			}
 		}
 	}
+	if a := s.get(t, "/datasets/garden/catalog/about?_version=v0"); a.status != 200 || !strings.Contains(a.body, "@misc{garden-catalog-v0") || strings.Contains(a.body, "content hash") {
+		t.Errorf("the description without a key: %d, without a citation or with a hash", a.status)
+	}
 	a := s.get(t, "/datasets/locked/staff?_version=v0", "Cookie", "herbarium_key="+staffKey)
 	if cache := a.header.Get("Cache-Control"); a.status != 200 || !strings.Contains(a.body, "Secretive Ana") || cache != "private, no-cache" {
 		t.Errorf("with a key: %d, Cache-Control: %s", a.status, cache)

@@ -111,6 +111,7 @@ func (h *Handlers) Describe(w *response.Writer, r *http.Request) error {
 	}
 	return w.SendDescription(r, d.Size(), view.DescriptionAccess(w), func() any {
 		body := descriptor{summary: h.summarize(d), Fields: make([]field, len(d.Fields)), Coordinates: d.Coordinates, Details: d.Details}
+		body.Compared = nil // the version before may require a key, as the list of versions knows
 		for i, f := range d.Fields {
 			body.Fields[i] = field{f, query.FieldOps(f), nil}
 			if types != nil {

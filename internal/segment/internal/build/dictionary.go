@@ -45,7 +45,7 @@ func (d *dictionary) add(name []byte) (place uint64) {
 	need := nameHead + len(name) + nameAlign
 	last := len(d.blocks) - 1
 	if last < 0 || len(d.blocks[last])+need > cap(d.blocks[last]) {
-		size := min(firstBlockSize<<len(d.blocks), blockSize)
+		size := min(firstBlockSize<<min(len(d.blocks), blockBits), blockSize) // no overflow
 		d.blocks = append(d.blocks, newTable[byte](d.tables, max(size, need))[:0])
 		last++
 	}

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -56,5 +57,22 @@ func TestDictionary(t *testing.T) {
 	slices.Sort(names)
 	if !slices.Equal(sortedNames(v), names) {
 		t.Error("the names are not sorted")
+	}
+}
+
+// TestDictionary_blocks checks that a dictionary of 20 MB has no more blocks than that needs.
+func TestDictionary_blocks(t *testing.T) {
+	t.Parallel()
+	d := newDictionary(&tables{limit: 1 << 40})
+	const names, size = 20_000, 1 << 10
+	name := make([]byte, size)
+	for i := range uint32(names) {
+		binary.LittleEndian.PutUint32(name, i)
+		if id := d.id(name); id != i {
+			t.Fatalf("name %d has the number %d", i, id)
+		}
+	}
+	if most := names*(size+16)/blockSize + 8; len(d.blocks) > most {
+		t.Errorf("%d blocks, want at most %d", len(d.blocks), most)
 	}
 }
