@@ -39,7 +39,7 @@ func (b *tab) pressWith(modifiers int64, key, code string) {
 }
 
 // maxTabs is how often Tab may have to be pressed to reach the grid.
-const maxTabs = 17
+const maxTabs = 18
 
 // TestKeyboard uses the grid with the keyboard only.
 func TestKeyboard(t *testing.T) {

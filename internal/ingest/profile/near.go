@@ -63,7 +63,11 @@ func (c *column) nearNote(t herb.Type) string {
 		}
 	}
 	if rest == 0 {
-		return fmt.Sprintf("all %s values are %ss, but not in one notation; write them alike", herb.Count(typed), t)
+		remedy := "write them alike"
+		if t == herb.TypeDate || t == herb.TypeDateTime {
+			remedy += ", or declare their formats, as in %d.%m.%Y|%Y-%m-%d"
+		}
+		return fmt.Sprintf("all %s values are %ss, but not in one notation; %s", herb.Count(typed), t, remedy)
 	}
 	var quoted []string
 	named := 0

@@ -672,6 +672,7 @@ func TestResult_nearNotes(t *testing.T) {
 		{"infinity", "c", numbersTo(40) + "Inf|Inf", `40 of 42 values are numbers; if all should be, correct the others or declare "missingValues": ["Inf"]`},
 		{"dates", "c", strings.Repeat("2024-02-29|", 20) + "1920", `20 of 21 values are dates; if all should be, correct the others or declare "missingValues": ["1920"]`},
 		{"times", "c", strings.Repeat("10:00|", 20) + "noon", `20 of 21 values are times;`},
+		{"two notations of dates", "c", strings.Repeat("2025-07-23|", 20) + "23.07.2025", `all 21 values are dates, but not in one notation; write them alike, or declare their formats, as in %d.%m.%Y|%Y-%m-%d`},
 		{"two notations", "c", strings.Repeat("12,5|", 20) + "3.25", `all 21 values are numbers, but not in one notation; write them alike`},
 		{"leading zeros", "c", numbersTo(40) + "007", `numbers with leading zeros, such as "007" (row 41), are kept as text`},
 		{"flags", "c", flagged + ": c|5 bp", `21 values have letters that qualify them, the first "4.5 p" (row 3); for numbers, move the letters to a column of their own`},

@@ -42,13 +42,16 @@ func (*Table) MaxWidth() int { return state.MaxWidth }
 func (*Table) MaxDistributions() int { return query.MaxFacetFields }
 
 // setWidths sets the widths of the columns of a table. One column takes the rest of the window,
-// unless users have chosen widths for all that could: that with the longest texts, else the last
-// one that is not a number.
+// unless users have chosen widths for all that could: the one with the longest texts, else the last
+// list. Short values next to each other are easier to read than with a gap in between.
 func (t *Table) setWidths(s *state.State) {
 	flexible, longest := -1, 0
 	for k := range t.Headers {
 		h := &t.Headers[k]
 		h.Width = defaultWidth(s.Dataset, &h.Column)
+		if h.Misfits != nil { // they are beside the type
+			h.Width = max(h.Width, int(plot.TextWidth(string(h.Type)+" – "+h.Misfits.Label, fontSize))+cellPadding)
+		}
 		if at := slices.IndexFunc(s.Widths, func(w state.ColumnWidth) bool { return w.Field == h.Index }); at >= 0 {
 			h.Width = s.Widths[at].Pixels
 		} else if score := flexibility(s.Dataset, &h.Column); score > 0 && score >= longest {
@@ -70,14 +73,14 @@ func (t *Table) setWidths(s *state.State) {
 // flexibility rates a column as the one that takes the rest of the window; 0 if it cannot.
 func flexibility(d *columns.Dataset, c *columns.Column) int {
 	const longest = 40 // characters that need more space than others
-	switch c.Kind {
-	case columns.KindNumber, columns.KindCode, columns.KindDate, columns.KindImage:
-		return 0
-	}
-	if r := d.Meanings[c.Index].Report; r != nil && c.Kind == columns.KindText && r.Longest > longest {
+	r := d.Meanings[c.Index].Report
+	switch {
+	case c.Kind == columns.KindText && r != nil && r.Longest > longest:
 		return r.Longest
+	case c.Kind == columns.KindText && r == nil, c.Kind == columns.KindList:
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // defaultWidth returns the width of a column that fits its heading, and its values as far as the

@@ -33,7 +33,7 @@ func TestWidths(t *testing.T) {
 	for _, tt := range []struct{ query, want, params string }{
 		{"", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
 		{"_width=name:300", "id 137, name 300, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1194 stretches", "_width=name%3A300"},
-		{"_width=speech:1:500", "id 137, name 162, speech:1 500, heading_that_is_long 198, 名称 183 rest: 1236 stretches", "_width=speech%3A1%3A500"},
+		{"_width=speech:1:500", "id 137, name 162, speech:1 500, heading_that_is_long 198, 名称 183: 1236", "_width=speech%3A1%3A500"},
 		{"_width=name:10&_width=name:20000", "id 137, name 1200, speech:1 320 rest, heading_that_is_long 198, 名称 183: 2094 stretches", "_width=name%3A1200"},
 		{"_width=name:0&_width=gone:50&_width=name&_width=name:x", "id 137, name 162, speech:1 320 rest, heading_that_is_long 198, 名称 183: 1056 stretches", ""},
 		{"_fields=id&_width=id:60", "id 60: 116", "_fields=id&_width=id%3A60"},
@@ -100,5 +100,26 @@ func TestRowNumberWidth(t *testing.T) {
 		if width > 0 && (err != nil || !strings.Contains(string(css), want)) {
 			t.Errorf("grid.css does not contain %q, %v", want, err)
 		}
+	}
+}
+
+// TestWidths_misfits checks that a column has space for its type and the number of values that are
+// not of the type of the others.
+func TestWidths_misfits(t *testing.T) {
+	t.Parallel()
+	d := &herb.Dataset{Records: 600, Fields: []herb.Field{{Name: "p", Type: herb.TypeText}, {Name: "q", Type: herb.TypeText}}}
+	near := &herb.NearType{Type: herb.TypeNumber, Values: 590, Others: []herb.ValueCount{{Value: "on request", Count: 10}}}
+	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "p", Filled: 600, Longest: 6, Near: near}, {Field: "q", Filled: 600, Longest: 6}}}
+	s, _, err := state.ParseState("/t", query.Split(""), columns.Read(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := s.Request(herb.Order{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Columns = []int{0, 1}
+	if h := NewTable(&s, req, nil).Headers; h[0].Width < leastWidth+20 || h[1].Width != leastWidth {
+		t.Errorf("the widths are %d and %d", h[0].Width, h[1].Width)
 	}
 }
