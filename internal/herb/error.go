@@ -48,6 +48,8 @@ type Error struct {
 	Field string
 	// Problem is the message without places and without what to do; empty if it is not known.
 	Problem string
+	// Withdrawn is the version that was asked for, if it was withdrawn.
+	Withdrawn *Withdrawn
 }
 
 // Error returns the message, followed by the cause if there is one.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/store"
 )
 
 // Private is a library whose catalogue is visible to key holders only: a dataset that requires a
@@ -106,7 +105,7 @@ func (p Private) AcquireVersion(ctx context.Context, ref herb.Ref, version strin
 	if !visible {
 		v.Release()
 	}
-	if withdrawn, ok := errors.AsType[*store.WithdrawnError](err); ok && IsVisible(ctx, herb.Dataset{Ref: ref, Access: withdrawn.Version.Access}) {
+	if e, ok := errors.AsType[*herb.Error](err); ok && e.Withdrawn != nil && IsVisible(ctx, herb.Dataset{Ref: ref, Access: e.Withdrawn.Access}) {
 		return View{}, err
 	}
 	if !visible || herb.CodeOf(err) == herb.CodeGone {

@@ -205,8 +205,8 @@ func noVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
 		return err
 	}
 	for _, w := range withdrawn[ref] {
-		return herb.Wrap(herb.CodeGone, &WithdrawnError{ref, w}, "version %q of dataset %q was withdrawn on %s and cannot be read any more",
-			version, ref, w.Since.Format(time.DateOnly))
+		return &herb.Error{Code: herb.CodeGone, Withdrawn: &w, Message: fmt.Sprintf("version %q of dataset %q was withdrawn on %s and cannot be read any more",
+			version, ref, w.Since.Format(time.DateOnly))}
 	}
 	var access herb.Access
 	err = tx.QueryRowContext(ctx, "SELECT access FROM versions JOIN datasets USING (namespace, name) "+ofRef+" AND version = live", ref.Namespace, ref.Name).Scan(&access)
@@ -241,15 +241,6 @@ func noVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
 
 // maxNamed is how many versions, and how many labels, an error names.
 const maxNamed = 20
-
-// WithdrawnError is the cause of the error for a version that was withdrawn.
-type WithdrawnError struct {
-	Ref     herb.Ref
-	Version herb.Withdrawn
-}
-
-// Error implements error.
-func (e *WithdrawnError) Error() string { return "version " + e.Version.Version + " was withdrawn" }
 
 // Version returns one version of a dataset; an empty name means the live one.
 func (s Tables) Version(ctx context.Context, ref herb.Ref, version string) (d herb.Dataset, err error) {

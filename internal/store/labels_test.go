@@ -9,7 +9,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
-	"herbarium/internal/store"
 )
 
 // ListVersions lists versions with their labels and summaries, those of earlier releases as well.
@@ -157,8 +156,8 @@ func (suite) Withdraw(t *testing.T, db Database) {
 		must.NoError(t, s.Withdraw(t.Context(), catalog, v1, day.Add(time.Duration(i)*time.Hour), day.Add(-time.Hour)))
 	}
 	_, err = s.Version(t.Context(), catalog, v1)
-	var withdrawn *store.WithdrawnError
-	if herb.CodeOf(err) != herb.CodeGone || !errors.As(err, &withdrawn) || !strings.Contains(err.Error(), "was withdrawn on "+day.Format(time.DateOnly)) {
+	var withdrawn *herb.Error
+	if herb.CodeOf(err) != herb.CodeGone || !errors.As(err, &withdrawn) || withdrawn.Withdrawn == nil || strings.Count(err.Error(), "was withdrawn") != 1 || !strings.Contains(err.Error(), "was withdrawn on "+day.Format(time.DateOnly)) {
 		t.Errorf("a withdrawn version: %v", err)
 	}
 	want := []herb.Withdrawn{{Version: v1, Access: herb.AccessKey, Published: dataset(catalog, 1).Published, Since: day}}

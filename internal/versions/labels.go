@@ -50,7 +50,7 @@ func (s *Service) Withdraw(ctx context.Context, ref herb.Ref, version string) er
 	if err != nil {
 		return err
 	}
-	now := s.opts.Now()
+	now := s.opts.Now().UTC().Truncate(time.Millisecond)
 	// Garbage collection deletes at once what cannot be deleted below.
 	if err := s.catalogue.Withdraw(ctx, ref, version, now, now.Add(-s.opts.Retention)); err != nil {
 		return err
