@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 
@@ -404,7 +405,8 @@ func TestHistory(t *testing.T) {
 		at := len(views) - 1
 		move := func(by int) {
 			b.Helper()
-			b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("history.go(%d)", by)))
+			entries := call(b, page.GetNavigationHistory, cdp.Empty{})
+			call(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: entries.Entries[int(entries.CurrentIndex)+by].ID})
 			b.Until(fmt.Sprintf("location.href === %q && document.readyState === 'complete'", addresses[at+by]))
 			eval[bool](b, "delete document.getElementById('swap').dataset.was") // the browser may restore the page with the mark
 			b.settled()
