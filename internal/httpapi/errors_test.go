@@ -23,7 +23,7 @@ func TestUnknownPaths(t *testing.T) {
 	s := newService(t, nil)
 	tests := []struct{ path, message string }{
 		{"/", "valid paths: DELETE /api/v1"},
-		{"/nothing", `no such path "/nothing"; valid paths: DELETE /api/v1/{namespace}/{dataset}, GET /api/v1, GET /api/v1/publishes/{id}, GET /api/v1/search, GET /api/v1/{namespace}/{dataset}`},
+		{"/nothing", `no such path "/nothing"; valid paths: DELETE /api/v1/{namespace}/{dataset}, DELETE /api/v1/{namespace}/{dataset}/versions/{version}, `},
 		{"/plants/", `did you mean "/plants"?`},
 		{"/plants/1", "POST /plants"},
 		{"/api", "GET /api/v1,"},
