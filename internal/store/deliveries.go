@@ -90,11 +90,10 @@ func addPublished(ctx context.Context, tx Tx, d herb.Dataset, live string) error
 	if err != nil {
 		return err
 	}
-	e := herb.Event{Type: herb.EventPublished, Ref: d.Ref, Version: herb.EventVersion{Name: d.Version, Access: d.Access}, Previous: previous, Message: d.Message}
-	if d.Compared != nil && d.Compared.Since == live {
-		e.Counts = herb.NewEventCounts(d.Compared)
-	}
-	return addEvent(ctx, tx, e)
+	return addEvent(ctx, tx, herb.Event{
+		Type: herb.EventPublished, Ref: d.Ref, Version: herb.EventVersion{Name: d.Version, Access: d.Access}, Previous: previous,
+		Message: d.Message, Counts: herb.NewEventCounts(d.Compared),
+	})
 }
 
 // addRolledBack stores the event of a kept version that replaces the live one. The counts are known

@@ -144,7 +144,11 @@ func (suite) WebhookClaims(t *testing.T, db Database) {
 	now := time.Now().Add(time.Minute).UTC().Truncate(time.Microsecond)
 	lease := now.Add(time.Minute)
 	wantResult(t, "due", []herb.Webhook(nil))(s.DueWebhooks(t.Context(), now))
-	add(t, s, catalog, 1, 3)
+	add(t, s, catalog, 1, 1)
+	counted := dataset(catalog, 2)
+	counted.Compared, counted.Message = &herb.RecordChanges{Since: "catalog-v1", Added: 1}, "Second"
+	must.NoError(t, s.addVersion(t.Context(), counted, "catalog-v1"))
+	add(t, s, catalog, 3, 3)
 	wantResult(t, "due", []herb.Webhook{w})(s.DueWebhooks(t.Context(), now))
 	wantResult(t, "due earlier", []herb.Webhook(nil))(s.DueWebhooks(t.Context(), now.Add(-time.Hour)))
 	claim := func(s Store, at time.Time, limit int, want ...string) []store.Delivery {
@@ -159,6 +163,9 @@ func (suite) WebhookClaims(t *testing.T, db Database) {
 		return claimed
 	}
 	first := claim(s, now, 2, "catalog-v1 1", "catalog-v2 1")
+	if got := first[1].Data; got.Message != "Second" || got.Counts == nil {
+		t.Errorf("claimed %+v", got)
+	}
 	claim(other, now, 2, "catalog-v3 1")
 	claim(other, lease.Add(-1), 2)
 	wantResult(t, "due while all are claimed", []herb.Webhook(nil))(s.DueWebhooks(t.Context(), now))
@@ -183,7 +190,11 @@ func (suite) WebhookClaims(t *testing.T, db Database) {
 	claim(s, lease.Add(time.Hour-1), 9, "catalog-v3 2")
 	must.NoError(t, s.Withdraw(t.Context(), catalog, "catalog-v1", day, day))
 	last := claim(s, lease.Add(2*time.Hour), 9, "catalog-v2 2", "catalog-v3 3")
-	if got := last[0].Data; got.Previous != "catalog-v1" || got.Counts != nil {
+	if got := last[0].Data; got.Previous != "catalog-v1" || got.Counts != nil || got.Message != "Second" {
+		t.Errorf("an event that counts the records of a withdrawn version: %+v", got)
+	}
+	must.NoError(t, s.Withdraw(t.Context(), catalog, "catalog-v2", day, day))
+	if got := claim(s, lease.Add(3*time.Hour), 9, "catalog-v2 3", "catalog-v3 4")[0].Data; got.Message != "" {
 		t.Errorf("an event about a withdrawn version: %+v", got)
 	}
 	wantResult(t, "counts", store.DeliveryCounts{Pending: 1, Retrying: 1})(s.CountDeliveries(t.Context()))

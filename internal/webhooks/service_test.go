@@ -3,8 +3,10 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -21,6 +23,7 @@ import (
 	"herbarium/internal/programtest"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/testseed"
 )
 
 // receiver is an endpoint that responds with statuses, the last one for all further requests.
@@ -307,6 +310,77 @@ func TestService_nodes(t *testing.T) {
 	if r.received() != 9 || len(ids) != 9 {
 		t.Errorf("%d requests with %d events", r.received(), len(ids))
 	}
+}
+
+// TestService_random has nodes that die before they send, after they have sent, or not at all, and
+// an endpoint that fails now and then: every event is accepted, or was attempted often enough.
+func TestService_random(t *testing.T) {
+	t.Parallel()
+	g := rand.New(rand.NewPCG(testseed.Seed(t), 26))
+	i := newInstallation(t)
+	var mu sync.Mutex
+	accepted := map[string]bool{}
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if g.IntN(3) > 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		accepted[r.Header.Get(headerID)] = true
+	}))
+	t.Cleanup(endpoint.Close)
+	i.add(t, "a", endpoint.URL)
+	live := ""
+	for n := range 10 {
+		v := fmt.Sprint("v", n)
+		i.publish(t, v, live)
+		live = v
+	}
+	alive, mute := i.node(t), i.node(t)
+	mute.opts.Store = failingStore{mute.opts.Store}
+	pending := func() (n int) {
+		for _, state := range i.states(t, "a") {
+			if strings.HasPrefix(state, "pending") {
+				n++
+			}
+		}
+		return n
+	}
+	for round := 0; pending() > 0; round++ {
+		if round > 1000 {
+			t.Fatalf("not delivered: %q", i.states(t, "a"))
+		}
+		var fate int
+		locked(&mu, func() { fate, i.now = g.IntN(4), i.now.Add(time.Duration(g.Int64N(int64(12*time.Hour)))) })
+		switch fate {
+		case 0: // dies before it sends
+			_, err := i.ClaimDeliveries(t.Context(), "a", concurrency, i.now, i.now.Add(lease))
+			must.NoError(t, err)
+		case 1:
+			deliver(t, mute)
+		}
+		if fate > 0 {
+			deliver(t, alive)
+		}
+	}
+	all, err := i.Deliveries(t.Context(), "a", 100)
+	must.NoError(t, err)
+	for _, d := range all {
+		if delivered := d.State == store.DeliveryDelivered; delivered && !accepted[d.Event] || !delivered && d.Attempts < len(pauses())+1 {
+			t.Errorf("%+v was accepted: %t", d, accepted[d.Event])
+		}
+	}
+	if len(all) != 10 {
+		t.Errorf("%d of 10 events", len(all))
+	}
+}
+
+// locked calls f while a mutex is locked.
+func locked(mu *sync.Mutex, f func()) {
+	mu.Lock()
+	defer mu.Unlock()
+	f()
 }
 
 // TestService_stopped stops a node during an attempt: the next one repeats it at once.
