@@ -140,3 +140,24 @@ func TestCollect_parquet(t *testing.T) {
 		}
 	})
 }
+
+// TestOpenParquet checks that the file of a release with another index is not read, and that a file
+// that was deleted is built again.
+func TestOpenParquet(t *testing.T) {
+	t.Parallel()
+	s := versionstest.NewSharedDir(t)
+	l := s.Open(t)
+	d := versionstest.Publish(t, l, 3)
+	must.NoError(t, os.WriteFile(filepath.Join(s.Dir, store.ParquetFile(d.Version, "f1-r1-p0")), []byte("of another release"), 0o600))
+	view := versionstest.Acquire(t, l)
+	for range 2 {
+		f, err := l.OpenParquet(t.Context(), view, false)
+		must.NoError(t, err)
+		magic := make([]byte, 4)
+		if _, err := f.ReadAt(magic, 0); err != nil || string(magic) != "PAR1" {
+			t.Errorf("the file begins with %q, error %v", magic, err)
+		}
+		must.NoError(t, f.Close())
+		must.NoError(t, os.Remove(filepath.Join(s.Dir, library.ParquetName(d.Version, false))))
+	}
+}
