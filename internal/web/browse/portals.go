@@ -146,7 +146,7 @@ func (p *Pages) pod(w *httpapi.Page, r *http.Request) error {
 	open = open[:min(len(open), maxPOD)]
 	return p.serveDocument(w, r, "application/json", state, func() ([]byte, error) {
 		const schema = "https://project-open-data.cio.gov/v1.1/schema"
-		entries := []node{}
+		entries := []json.RawMessage{} // they take less memory than nodes
 		for batch := range slices.Chunk(open, query.MaxPerPage) {
 			described, err := p.Opts.Library.Datasets(r.Context(), batch, true)
 			if err != nil {
@@ -154,9 +154,15 @@ func (p *Pages) pod(w *httpapi.Page, r *http.Request) error {
 			}
 			for i := range described {
 				if d := &described[i]; d.Access != herb.AccessKey { // it may have changed meanwhile
-					if entry := podDataset(p.Origin(r), d); entry != nil {
-						entries = append(entries, entry)
+					entry := podDataset(p.Origin(r), d)
+					if entry == nil {
+						continue
 					}
+					encoded, err := json.Marshal(entry)
+					if err != nil {
+						return nil, err
+					}
+					entries = append(entries, encoded)
 				}
 			}
 		}

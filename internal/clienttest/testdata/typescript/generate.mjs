@@ -1,4 +1,4 @@
-// Generates clients of the server at the URL in the first argument, from openapi.json, and of some datasets from their own documents.
+// Generates clients of the server at the URL in the first argument, from openapi.json, of some datasets from their own documents, and of one with types.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createClient } from "@hey-api/openapi-ts";
 import openapiTS, { astToString } from "openapi-typescript";
@@ -17,3 +17,7 @@ async function generateAll(input, folder) {
 
 await generateAll("openapi.json", "generated");
 for (const name of ["catalog", "hostile", "plants"]) await generateAll(`${name}.json`, `generated/${name}`);
+
+// With types, the document of a dataset has the types of its fields, which typed.ts uses.
+const typed = await fetch(`${process.argv[2]}/openapi.json?dataset=garden/catalog&_typed=true`);
+await writeFile("generated/typed.ts", astToString(await openapiTS(await typed.json())));
