@@ -1,11 +1,14 @@
 package web_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -14,7 +17,11 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/apitest"
+	"herbarium/internal/listtest"
+	"herbarium/internal/must"
+	"herbarium/internal/query"
 	"herbarium/internal/web"
 )
 
@@ -30,6 +37,34 @@ func publishContact(descriptor string) func(*web.Options, *apitest.Library) {
 
 const withContact = `{"package":{"publisher":"City & Co","contactPoint":{"fn":"Ana","hasEmail":"mailto:ana+data@example.org"}},` +
 	`"resource":{"licenses":[{"name":"CC0-1.0"}],"keywords":["plants"]}}`
+
+// TestPortals_memory checks that the memory for documents about all datasets is reserved.
+func TestPortals_memory(t *testing.T) {
+	t.Parallel()
+	lib := &apitest.Library{}
+	lib.Put(places())
+	pages, err := web.New(web.Options{
+		Site: httpapi.Site{Library: lib, History: lib.History}, Folder: func(herb.Ref) string { return "" },
+		SourceErrors: func(context.Context) ([]herb.SourceError, error) { return nil, nil },
+	})
+	must.NoError(t, err)
+	for _, path := range []string{"/sitemap.xml", "/data.json"} {
+		get := func(p query.Pacer) int {
+			w := httptest.NewRecorder()
+			server := newAPI(t, httpapi.Site{Library: lib}, pacedPages{pages, p}) // without a cached document
+			server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			return w.Code
+		}
+		var p listtest.Pacer
+		if status := get(&p); status != 200 || p.Peak == 0 || p.Held != 0 {
+			t.Errorf("%s: %d, reserved %d bytes, holds %d", path, status, p.Peak, p.Held)
+		}
+		p.Full = herb.Errorf(herb.CodeUnavailable, "no memory")
+		if status := get(&p); status != 503 {
+			t.Errorf("%s without memory: %d", path, status)
+		}
+	}
+}
 
 // TestPortals_protected checks that documents for portals and search engines name open datasets
 // only, also for visitors with a key.

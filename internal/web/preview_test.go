@@ -100,6 +100,12 @@ func (p pacedPages) Handlers() map[string]httpapi.PageHandler {
 			}
 			handlers[pattern] = h
 		}
+		if serve := h.Serve; serve != nil {
+			h.Serve = func(w *httpapi.Page, r *http.Request) error {
+				return serve(w, r.WithContext(query.WithPacer(r.Context(), p.pacer)))
+			}
+			handlers[pattern] = h
+		}
 	}
 	return handlers
 }

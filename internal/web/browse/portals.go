@@ -31,6 +31,10 @@ const (
 	maxSitemap = 50_000
 	// maxPOD is how many datasets the document for Project Open Data has, which has no pages.
 	maxPOD = 10_000
+
+	// Memory for each entry of a document while it is made, in bytes.
+	sitemapMemory = 600
+	podMemory     = 8 << 10
 )
 
 // robots serves the rules for crawlers: the pages of datasets are for them, views of rows with
@@ -59,13 +63,20 @@ func (p *Pages) openDatasets(ctx context.Context) (open []herb.LiveVersion, stat
 }
 
 // serveDocument writes a document about all open datasets. It is made once per state of the
-// catalogue.
-func (p *Pages) serveDocument(w *httpapi.Page, r *http.Request, contentType, state string, write func() ([]byte, error)) error {
+// catalogue, if there is room for the memory that this takes.
+func (p *Pages) serveDocument(w *httpapi.Page, r *http.Request, contentType, state string, memory int, write func() ([]byte, error)) error {
 	tag := p.Tag(state, p.Origin(r), r.URL.Path, r.URL.RawQuery)
 	if site.MatchTag(w, r, tag) {
 		return nil
 	}
-	body, err := w.CachedBody(tag, write)
+	body, err := w.CachedBody(tag, func() ([]byte, error) {
+		release, err := query.Reserve(r.Context(), memory)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		return write()
+	})
 	if err != nil {
 		w.Header().Del("Etag")
 		return err
@@ -99,7 +110,7 @@ func (p *Pages) sitemap(w *httpapi.Page, r *http.Request) error {
 			return herb.Errorf(herb.CodeNotFound, "there are %s", herb.Plural(pages, "sitemap", "sitemaps"))
 		}
 	}
-	return p.serveDocument(w, r, "application/xml", state, func() ([]byte, error) {
+	return p.serveDocument(w, r, "application/xml", state, sitemapMemory*min(total, maxSitemap), func() ([]byte, error) {
 		return marshalSitemap(p.Origin(r), open, page, pages)
 	})
 }
@@ -144,7 +155,7 @@ func (p *Pages) pod(w *httpapi.Page, r *http.Request) error {
 		return err
 	}
 	open = open[:min(len(open), maxPOD)]
-	return p.serveDocument(w, r, "application/json", state, func() ([]byte, error) {
+	return p.serveDocument(w, r, "application/json", state, podMemory*len(open), func() ([]byte, error) {
 		const schema = "https://project-open-data.cio.gov/v1.1/schema"
 		entries := []json.RawMessage{} // they take less memory than nodes
 		for batch := range slices.Chunk(open, query.MaxPerPage) {
