@@ -12,18 +12,8 @@ import (
 type Version struct {
 	herb.Dataset
 	Live    bool
-	First   bool     // no earlier version is kept, so its changes are unknown
+	First   bool     // the version before it is not kept, or hidden, so its changes are unknown
 	Changes []Change // since the previous version
-
-	previous herb.Dataset // the previous version; zero if it is not kept
-}
-
-// WithoutValues returns the description of a version for readers who may not see its report: its
-// changes quote no values.
-func (v Version) WithoutValues() Version {
-	v.Dataset, v.previous = v.Dataset.WithoutValues(), v.previous.WithoutValues()
-	v.Changes = Compare(v.previous, v.Dataset, nil)
-	return v
 }
 
 // History returns the kept versions of a dataset, newest first. A mutable dataset has one.
@@ -39,8 +29,7 @@ func (s *Service) History(ctx context.Context, ref herb.Ref) (history []Version,
 		}
 		info := Version{Dataset: v, Live: v.Version == kept.Live, First: i == 0}
 		if !info.First {
-			info.previous = kept.Versions[i-1]
-			info.Changes = Compare(info.previous, v, nil)
+			info.Changes = Compare(kept.Versions[i-1], v, nil)
 		}
 		history = append(history, info)
 	}
@@ -55,16 +44,23 @@ func (s *Service) VisibleHistory(ctx context.Context, ref herb.Ref) (visible []V
 		return nil, err
 	}
 	history, err := s.History(ctx, ref)
+	visible = Visible(history, func(d herb.Dataset) bool { return library.IsVisible(ctx, d) })
+	return visible, catalogue.Hide(ctx, ref, err)
+}
+
+// Visible returns the versions of a history that a reader may know of, without what changed since
+// one of the others.
+func Visible(history []Version, isVisible func(herb.Dataset) bool) (visible []Version) {
 	for i, v := range history { // newest first
-		if !library.IsVisible(ctx, v.Dataset) {
+		if !isVisible(v.Dataset) {
 			continue
 		}
-		if i+1 < len(history) && !library.IsVisible(ctx, history[i+1].Dataset) {
-			v.First, v.Changes, v.previous = true, nil, herb.Dataset{}
+		if i+1 < len(history) && !isVisible(history[i+1].Dataset) {
+			v.First, v.Changes = true, nil
 		}
 		visible = append(visible, v)
 	}
-	return visible, catalogue.Hide(ctx, ref, err)
+	return visible
 }
 
 // Summary is a version in the history of a dataset in JSON: a line of 'datasets history

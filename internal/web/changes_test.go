@@ -163,6 +163,9 @@ func TestChanges(t *testing.T) {
 	if got := words(one(t, s.page(t, stock+"/versions", 200), tag("ol", "versions"))); !strings.Contains(got, "2026-Q1") || strings.Count(got, "What is new") != 2 {
 		t.Errorf("the versions are %q", got)
 	}
+	if got := changeLines(s.page(t, stock+"/history?id=1", 200)); !strings.Contains(got[1], "2026-Q1 What is new") {
+		t.Errorf("the history of a record is %q", got)
+	}
 	form := one(t, s.page(t, stock+"/versions?price=2.50", 200), func(n *html.Node) bool { return attr(n, "id") == "compare" })
 	if got := submit(t, form, "_from", first); got != stock+"/changes?_from="+first+"&price=2.50" {
 		t.Errorf("the form leads to %s", got)
@@ -251,7 +254,7 @@ func TestChanges_access(t *testing.T) {
 	open := s.publish(t, ref, "", "id|name", "1|Ana", "2|Bo")
 	s.publish(t, ref, "", "id|name", "1|Ana", "2|Cy")
 	query := "/changes?_from=" + locked
-	for _, target := range []string{query, query + "&_to=" + open, "/changes?_from=" + open + "&_to=" + locked, "/changes?_to=" + open, "/changes/facets?_facet=name&_from=" + locked} {
+	for _, target := range []string{query, query + "&_to=" + open, "/changes?_from=" + open + "&_to=" + locked, "/changes/facets?_facet=name&_from=" + locked} {
 		a := s.get(t, path+target)
 		if a.status != 401 || strings.Contains(a.body, "Secretive") {
 			t.Errorf("%s without a key: %d", target, a.status)
@@ -265,15 +268,27 @@ func TestChanges_access(t *testing.T) {
 		t.Errorf("two open versions: %d %v", a.status, a.header)
 	}
 	history := s.page(t, path+"/history?id=1", 200)
-	if got := changeLines(history); len(got) != 3 || !strings.Contains(got[2], "requires a key") || strings.Contains(textOf(history), "Secretive") {
+	if got := changeLines(history); len(got) != 2 || !strings.Contains(got[1], "earliest") || strings.Contains(textOf(history), "Secretive") {
 		t.Errorf("the history without a key is %q", got)
 	}
 	a := s.get(t, path+"/history?id=1", as(staffKey)...)
 	if !strings.Contains(a.body, "Secretive") || !strings.Contains(a.header.Get("Cache-Control"), "private") {
 		t.Errorf("the history with the key: %v", a.header)
 	}
-	if got := words(one(t, s.page(t, path+"/versions", 200), tag("ol", "versions"))); strings.Count(got, "removed") != 1 || strings.Contains(got, "newkey") {
-		t.Errorf("the versions count changes of a protected one: %q", got)
+	s.page(t, path+"/changes?_to="+open, 404)
+	for _, page := range []string{"/versions", "/changes?_from=" + open, "/history?id=1", "?_version=" + open} {
+		if a := s.get(t, path+page); a.status != 200 || strings.Contains(a.body, locked) || strings.Contains(a.body, "of 3") {
+			t.Errorf("%s without a key: %d; it lists a version that requires one", page, a.status)
+		}
+		if a := s.get(t, path+page, as(staffKey)...); !strings.HasPrefix(a.header.Get("Cache-Control"), "private") {
+			t.Errorf("%s with the key: %v", page, a.header)
+		}
+	}
+	if got := words(one(t, s.page(t, path+"/versions", 200), tag("ol", "versions"))); strings.Count(got, "removed") != 1 || strings.Count(got, "Show rows") != 2 {
+		t.Errorf("the versions without a key are %q", got)
+	}
+	if a := s.get(t, path+"/versions", as(staffKey)...); !strings.Contains(a.body, locked) {
+		t.Error("the versions lack the protected one with the key")
 	}
 	form := one(t, s.page(t, path+query, 401), func(n *html.Node) bool { return attr(n, "action") == path+"/key" })
 	body := url.Values{"key": {staffKey}}
@@ -312,5 +327,11 @@ func TestVersions_withdrawn(t *testing.T) {
 		if a := s.get(t, stock+path); a.status != 410 || !strings.Contains(a.body, "was withdrawn") {
 			t.Errorf("%s: %d", path, a.status)
 		}
+	}
+	third := s.publish(t, stockRef(), herb.AccessOpen, "id|name", "1|Rose", "4|Oak")
+	s.publish(t, stockRef(), herb.AccessOpen, "id|name", "1|Rose", "5|Elm")
+	must.NoError(t, s.library.Withdraw(t.Context(), stockRef(), third))
+	if got := words(one(t, s.page(t, stock+"/versions", 200), tag("ol", "versions"))); strings.Count(got, "Same columns") != 1 {
+		t.Errorf("the version after a withdrawn one is said to be the same: %q", got)
 	}
 }

@@ -98,7 +98,7 @@ func (p *Pages) openVersions(w *httpapi.Page, r *http.Request, v datasetView) (c
 			return c, err
 		}
 	}
-	if c.history, err = p.history(r.Context(), v.Ref); err != nil {
+	if c.history, err = p.visibleHistory(r.Context(), w, v.Ref); err != nil {
 		return c, err
 	}
 	name := c.params.Get(query.ParamFrom)

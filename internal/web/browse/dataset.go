@@ -50,7 +50,7 @@ func (p *Pages) head(w *httpapi.Page, r *http.Request, v datasetView, tab string
 	h := datasets.NewHead(v.columns, p.DatasetPath(v.Ref), v.Pinned, tab)
 	h.Unlocked = h.Locked && v.Denied == nil
 	if v.Version != v.Live {
-		history, err := p.history(r.Context(), v.Ref)
+		history, err := p.visibleHistory(r.Context(), w, v.Ref)
 		if err != nil {
 			return h, err
 		}

@@ -51,7 +51,7 @@ func (p *Pages) recordHistory(w *httpapi.Page, r *http.Request, v datasetView) e
 	case key == nil:
 		return herb.Invalidf("name one record by its primary key, as in …/history?%s=…", strings.Join(v.PrimaryKey, "=…&"))
 	}
-	history, err := p.history(r.Context(), v.Ref)
+	history, err := p.visibleHistory(r.Context(), w, v.Ref)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type versionsPage struct {
 	Versions []keptVersion
 	Compare  string       // path of the page that compares two of them; empty: there is nothing to compare
 	Filters  query.Params // that this page keeps
-	Hidden   bool         // publish reports are not shown, because they quote values and the browser has no valid key
+	Hidden   bool         // no version is listed, because the browser has no valid key
 	Live     string       // the live version
 	// Withdrawn are the versions that nobody may read any more, newest first.
 	Withdrawn []herb.Withdrawn
@@ -34,6 +34,7 @@ type keptVersion struct {
 	Counts       *comparisons.Counts // of the changes since the version that it replaced; nil: unknown, or hidden
 	Changed      string              // link to the changes since the previous version; empty: there is no previous version
 	IsFrom, IsTo bool                // it is chosen at first
+	Earliest     bool                // no earlier version is listed
 }
 
 // LabelPattern returns the pattern of the input of a label.
@@ -48,7 +49,7 @@ func (page *versionsPage) Exposes(v versions.Version) []string {
 }
 
 func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error {
-	history, err := p.history(r.Context(), v.Ref)
+	history, err := p.visibleHistory(r.Context(), w, v.Ref)
 	if err != nil {
 		return err
 	}
@@ -57,14 +58,10 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 	if h.Head, s, _, err = p.documentHead(w, r, v, "versions"); err != nil {
 		return err
 	}
-	visitor := w.Visitor()
-	if visitor.ID != "" {
-		w.SetPrivate()
-	}
-	h.Hidden = !visitor.See(v.Dataset).Report
+	h.Hidden = len(history) == 0
 	var seen map[string]herb.ListedVersion
 	if !h.Head.Mutable {
-		if seen, h.Withdrawn, err = p.seenVersions(r.Context(), visitor, v.Ref); err != nil {
+		if seen, h.Withdrawn, err = p.seenVersions(r.Context(), w.Visitor(), v.Ref); err != nil {
 			return err
 		}
 	}
@@ -78,10 +75,7 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 		from, live = live, 0
 	}
 	for i, info := range history {
-		kept := keptVersion{Counts: counts[i], IsFrom: i == from, IsTo: i == live}
-		if !visitor.See(v.Dataset, info.Dataset).Report { // an open dataset may have been protected before
-			info = info.WithoutValues()
-		}
+		kept := keptVersion{Counts: counts[i], IsFrom: i == from, IsTo: i == live, Earliest: i+1 == len(history)}
 		info.Dataset = info.WithoutExcluded()
 		if kept.Version = info; h.Compare != "" && i+1 < len(history) {
 			kept.Changed = state.Join(h.Compare, query.Params{
@@ -91,6 +85,21 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 		h.Versions = append(h.Versions, kept)
 	}
 	return p.renderDocument(w, r, v, "versions", "Versions", &h)
+}
+
+// visibleHistory returns the kept versions of a dataset that the visitor may know of, newest first:
+// those of herb.VersionList.See.
+func (p *Pages) visibleHistory(ctx context.Context, w *httpapi.Page, ref herb.Ref) ([]versions.Version, error) {
+	history, err := p.history(ctx, ref)
+	live := slices.IndexFunc(history, func(v versions.Version) bool { return v.Live })
+	if err != nil || live < 0 {
+		return nil, err
+	}
+	visitor := w.Visitor()
+	if visitor.ID != "" {
+		w.SetPrivate()
+	}
+	return versions.Visible(history, func(d herb.Dataset) bool { return visitor.See(d, history[live].Dataset).Report }), nil
 }
 
 // seenVersions returns what lists of versions show a visitor: the kept versions by their names, and
@@ -122,11 +131,8 @@ const maxListed = 100
 // keptVersions returns the newest versions, for a page that compares two of them, which are listed
 // in any case.
 func (p *Pages) keptVersions(ctx context.Context, w *httpapi.Page, c *comparedVersions) (kept []comparisons.Version, err error) {
-	visitor, ref := w.Visitor(), c.to.Ref
-	if visitor.ID != "" {
-		w.SetPrivate()
-	}
-	seen, _, err := p.seenVersions(ctx, visitor, ref)
+	ref := c.to.Ref
+	seen, _, err := p.seenVersions(ctx, w.Visitor(), ref)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +140,6 @@ func (p *Pages) keptVersions(ctx context.Context, w *httpapi.Page, c *comparedVe
 	for i, info := range c.history {
 		v := comparisons.NewVersion(&info.Dataset, info.Live)
 		v.IsFrom, v.IsTo, v.Counts = info.Version == c.from.Version, info.Version == c.to.Version, counts[i]
-		v.Labels, v.Message = seen[info.Version].Labels, seen[info.Version].Message
 		if i >= maxListed && !v.IsFrom && !v.IsTo {
 			continue
 		}

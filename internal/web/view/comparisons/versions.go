@@ -28,7 +28,7 @@ type Version struct {
 func NewVersion(d *herb.Dataset, isLive bool) Version {
 	t := d.Published.UTC()
 	return Version{
-		Name: d.Version, Live: isLive, Rows: d.Records,
+		Name: d.Version, Live: isLive, Rows: d.Records, Labels: d.Labels, Message: d.Message,
 		Date: t.Format("2 Jan 2006"), Time: t.Format("15:04"), ISO: t.Format("2006-01-02T15:04:05Z"),
 	}
 }
