@@ -24,6 +24,7 @@ type Answer struct {
 	Labels    string // heading of the labels of the rows
 	Values    string // heading of their values
 	Note      []string
+	Unknown   string // names the series of the question that no row has; empty: none
 	AllValues string // link to the table of all values; empty: the rows are all
 	Thinned   string // what the chart leaves out because pixels cannot show it; empty: nothing
 
@@ -90,7 +91,7 @@ func NewAnswer(s *state.State, q *Question, a Aggregates, paths Paths) *Answer {
 		return out
 	}
 	b.setSeries()
-	out.data = b.data()
+	out.Unknown, out.data = b.unknownSeries(), b.data()
 	out.Labels, out.Rows = b.rows()
 	if q.Kind == kindTable {
 		if out.Pivot = b.pivot(); len(q.By) == 1 {

@@ -1,11 +1,13 @@
 package charts
 
 import (
+	"slices"
 	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
+	"herbarium/internal/web/view/format"
 )
 
 // note says what was counted and what was not.
@@ -39,10 +41,28 @@ func (b *answerBuilder) note() (notes []string) {
 	if len(b.By) == 2 && b.Aggregates.Series.Groups > 1 && b.Question.Kind != kindTable {
 		notes = append(notes, b.seriesNote())
 	}
+	if unknown := b.unknownSeries(); unknown != "" {
+		notes = append(notes, unknown)
+	}
 	if b.Question.Kind == kindTable && b.Groups.Groups*max(1, b.Aggregates.Series.Groups) > query.MaxGroupsReturned {
 		notes = append(notes, "The API call returns up to "+herb.Count(query.MaxGroupsReturned)+" groups; the CSV file has all.")
 	}
 	return notes
+}
+
+// unknownSeries names the series of the question that no row has; empty: none.
+func (b *answerBuilder) unknownSeries() string {
+	known, unknown := labelsOf(b.Chosen.Rows), ""
+	for _, label := range b.Question.Series {
+		if !slices.Contains(known, label) {
+			unknown += ", “" + format.PlainText(b.groupLabel(b.By[1], label)) + "”"
+		}
+	}
+	if unknown == "" {
+		return ""
+	}
+	const longest = 200
+	return "No row has this " + columns.Heading(b.Question.fields[b.By[1].Field]) + ": " + herb.Clip(unknown[len(", "):], longest) + "."
 }
 
 func isOrAre(n int) string {
@@ -67,7 +87,7 @@ func (b *answerBuilder) noteBy(at int, by query.By) (notes []string) {
 	if at == 0 && len(b.By) == 1 && len(found) > tableRows {
 		notes = append(notes, "The table lists the first "+herb.Count(tableRows)+" groups; the CSV file has all.")
 	}
-	if at == 0 && by.HasIntervals() && !b.Filled && b.isAdditive() {
+	if at == 0 && by.HasIntervals() && !b.Filled && b.isCount() {
 		notes = append(notes, "Intervals without rows are too many to be drawn.")
 	}
 	isDrawn := at == 1 || !by.HasIntervals() || b.Question.Kind == kindTable // the group of missing values

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -66,7 +67,7 @@ func NewPicture(a *Answer, look state.Picture, c Caption) *Picture {
 		p.BigY, height = p.BigSize, math.Ceil(1.3*p.BigSize)
 	} else if height == 0 {
 		height = notePitch
-		p.Lines = append(p.Lines, PictureLine{Class: "note", Text: "There is nothing to draw.", Y: notePitch / 2})
+		p.Lines = append(p.Lines, PictureLine{Class: "note", Text: cmp.Or(a.Unknown, "There is nothing to draw."), Y: notePitch / 2})
 	}
 	var above []PictureLine
 	y := 0.0

@@ -114,7 +114,7 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 	} else if kind != "" && len(kinds) == 0 {
 		return nil, herb.Invalidf("%s is %q, but there are no groups to draw; add %q", state.ParamKind, kind, query.ParamBy)
 	} else if kind != "" {
-		return nil, herb.Invalidf("%s is %q; it must be one of: %s", state.ParamKind, kind, joinKinds(kinds))
+		return nil, herb.Invalidf("%s is %q; it must be one of: %s%s", state.ParamKind, kind, joinKinds(kinds), q.intervalsHint(kind))
 	} else if len(kinds) > 0 {
 		q.Kind = kinds[0]
 	}
@@ -124,7 +124,7 @@ func parseQuestion(s *state.State, params query.Params) (*Question, error) {
 		}
 	}
 	q.Page = max(1, state.ParseUpTo(s.Listing.Get(query.ParamPage), query.MaxGroups/pageGroups))
-	q.Gaps = q.Gaps && q.Kind == plot.Lines && !q.isAdditive()
+	q.Gaps = q.Gaps && q.Kind == plot.Lines && !q.isCount()
 	if split := params.Get(state.ParamSplit); split != "" {
 		_, most := q.seriesLimits()
 		if q.Split = state.ParseUpTo(split, most); q.Split == 0 {
@@ -191,6 +191,15 @@ func (q *Question) kinds() (kinds []plot.Kind) {
 	return append(kinds, plot.Heat, kindTable)
 }
 
+// intervalsHint says which intervals of the first field make a form possible; empty: none.
+func (q *Question) intervalsHint(kind plot.Kind) string {
+	by := byOf(q.data, q.By[0].Field)
+	if kind != plot.Lines || q.By[0].HasIntervals() || !by.HasIntervals() {
+		return ""
+	}
+	return "; lines need intervals, such as " + strconv.Quote(query.ParamBy+"="+by.Name)
+}
+
 // hasDefaultKind reports whether the chart has the form that suits the question best.
 func (q *Question) hasDefaultKind() bool {
 	kinds := q.kinds()
@@ -206,6 +215,16 @@ func (q *Question) isTime(b query.By) bool {
 func (q *Question) isAdditive() bool {
 	switch q.Measure.Kind {
 	case query.MeasureCount, query.MeasureFilled, query.MeasureSum:
+		return true
+	}
+	return false
+}
+
+// isCount reports whether the measure counts, so that it is zero where there are no rows. Others,
+// also sums, have no value there.
+func (q *Question) isCount() bool {
+	switch q.Measure.Kind {
+	case query.MeasureCount, query.MeasureFilled, query.MeasureDistinct:
 		return true
 	}
 	return false
@@ -265,7 +284,7 @@ func (q *Question) with(change func(*Question)) *Question {
 	} else if len(c.Series) > most {
 		c.Series = c.Series[:most]
 	}
-	c.Gaps = c.Gaps && c.Kind == plot.Lines && !c.isAdditive()
+	c.Gaps = c.Gaps && c.Kind == plot.Lines && !c.isCount()
 	return &c
 }
 

@@ -3,6 +3,7 @@ package charts
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -236,6 +237,7 @@ func TestParseQuestion_invalid(t *testing.T) {
 	for raw, want := range map[string]string{
 		"_by=categry": `did you mean "category"`, "_measure=sum:category": "fields with a sum", "_measure=count&_measure=sum:price": "one measure",
 		"_by=category&_sort=sum:price": "-count, count or by1", "_by=category&_top=101": "1 to 100", "_by=category&_by=page&_split=9": "from 1 to 8",
+		"_by=date&_kind=lines":   `it must be one of: bars, table; lines need intervals, such as "_by=date:month"`,
 		"_by=category&_kind=pie": "one of: bars", "_kind=pie": "one of: lines, bars", "_measure=count&_kind=bars": "no groups", "_by=date:month&_kind=stacked": "one of: lines, bars", "_by=date:fortnight": "valid grains", "_zone=Mars": "IANA",
 	} {
 		d, _ := sales()
@@ -255,10 +257,10 @@ func TestAnswer_rows(t *testing.T) {
 	for _, tt := range []struct{ raw, rows, hrefs, question, note string }{
 		{"_by=category", "fern 2, tree 2, moss 1, empty 1", "?category=fern ?category=tree ?category=moss ?category=", "&_by=category",
 			"6 rows in 4 groups. Rows without a value of category form the group “empty”."},
-		{"_by=date%3Amonth&_measure=sum%3Aprice&category=fern&category=tree", "Jan 2024 30.75\u00a0€, Feb 2024 0\u00a0€, Mar 2024 5\u00a0€",
-			"?category=fern&category=tree&date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-02-01 ?category=fern&category=tree&date%5Bgte%5D=2024-02-01&date%5Blt%5D=2024-03-01 " +
+		{"_by=date%3Amonth&_measure=sum%3Aprice&category=fern&category=tree", "Jan 2024 30.75\u00a0€, Mar 2024 5\u00a0€",
+			"?category=fern&category=tree&date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-02-01 " +
 				"?category=fern&category=tree&date%5Bgte%5D=2024-03-01&date%5Blt%5D=2024-04-01", "&_by=date%3Aday&_measure=sum%3Aprice",
-			"4 rows in 3 groups, total 35.75\u00a0€. Sums are exact decimals. 1 row without a value of price is not included."},
+			"4 rows in 2 groups, total 35.75\u00a0€. Sums are exact decimals. 1 row without a value of price is not included."},
 		{"_by=date%3Aquarter", "Q1 2024 4, Q2 2024 1, empty 1", "?date%5Bgte%5D=2024-01-01&date%5Blt%5D=2024-04-01 " +
 			"?date%5Bgte%5D=2024-04-01&date%5Blt%5D=2024-07-01 /p?date%5Bempty%5D=true", "&_by=date%3Amonth", "6 rows in 3 groups. 1 row without a value of date is not drawn."},
 		{"_by=price%3A10&_measure=mean%3Aprice", "0 – 10 4.33333\u00a0€, 10 – 20 10.5\u00a0€, 20 – 30 20.25\u00a0€, empty –",
@@ -310,7 +312,7 @@ func TestAnswer_clocks(t *testing.T) {
 	}}
 	for _, tt := range []struct{ raw, title, rows, first string }{
 		{"_by=departs%3Ahour", "Rows by departs per hour as lines", "06:00 2, 07:00 0", "?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00&_by=departs%3Aminute"},
-		{"_by=departs%3Ahour&_measure=sum%3Atakes", "The sum of takes by departs per hour as lines", "06:00 26:30:00, 07:00 0:00:00",
+		{"_by=departs%3Ahour&_measure=sum%3Atakes", "The sum of takes by departs per hour as lines", "06:00 26:30:00, 20:00 0:30:00",
 			"?departs%5Bgte%5D=06%3A00%3A00&departs%5Blt%5D=07%3A00%3A00&_by=departs%3Aminute&_measure=sum%3Atakes"},
 		{"_by=takes%3A3600&_kind=bars", "Rows by takes in steps of 1:00:00 as bars", "0:00:00 – 1:00:00 1, 1:00:00 – 2:00:00 1",
 			"?takes%5Bgte%5D=0%3A00%3A00&takes%5Blt%5D=1%3A00%3A00&_by=takes%3A3600"},
@@ -337,12 +339,16 @@ func TestAnswer_series(t *testing.T) {
 		got := map[string][]string{}
 		for _, s := range a.data.Series {
 			for _, c := range s.Cells {
-				got[s.Name] = append(got[s.Name], fmt.Sprint(c.Value))
+				value := "none"
+				if c.Known {
+					value = fmt.Sprint(c.Value)
+				}
+				got[s.Name] = append(got[s.Name], value)
 			}
 		}
 		return got
 	}
-	want := map[string][]string{"tree": {"30.75", "0", "0", "0"}, "other": {"0", "0", "5", "1"}}
+	want := map[string][]string{"tree": {"30.75", "none", "none"}, "other": {"0", "5", "1"}}
 	if diff := cmp.Diff(want, values("_by=date%3Amonth&_by=category&_measure=sum%3Aprice&_split=1&_kind=stacked")); diff != "" {
 		t.Errorf("stacked (-want +got)\n%s", diff)
 	}
@@ -350,11 +356,16 @@ func TestAnswer_series(t *testing.T) {
 	if diff := cmp.Diff(want, values("_by=date%3Amonth&_by=category&_measure=sum%3Aprice&_split=1")); diff != "" {
 		t.Errorf("lines (-want +got)\n%s", diff)
 	}
-	_, _, a := ask(t, "_by=date%3Amonth&_by=category&_measure=mean%3Aprice&_kind=table")
-	if a.Pivot == nil || len(a.Pivot.Rows) != 4 || a.Pivot.Rows[3].Label != "empty" || a.Pivot.Rows[1].Label != "Mar 2024" || a.Pivot.Rows[1].Values[0] != "–" || a.AllValues != "" {
-		t.Errorf("the table is %+v", a.Pivot)
+	if _, q, _ := ask(t, "_by=date%3Amonth&_by=category&_measure=sum%3Aprice&_gaps=1"); !q.Gaps {
+		t.Error("lines of sums have no gaps")
 	}
-	_, _, a = ask(t, "_by=date%3Amonth&_by=category")
+	for _, measure := range []string{"mean", "sum"} {
+		_, _, a := ask(t, "_by=date%3Amonth&_by=category&_measure="+measure+"%3Aprice&_kind=table")
+		if a.Pivot == nil || len(a.Pivot.Rows) != 4 || a.Pivot.Rows[3].Label != "empty" || a.Pivot.Rows[1].Label != "Mar 2024" || a.AllValues != "" || !slices.Contains(a.Pivot.Rows[1].Values, "–") {
+			t.Errorf("the table of %ss is %+v", measure, a.Pivot)
+		}
+	}
+	_, _, a := ask(t, "_by=date%3Amonth&_by=category")
 	if got := a.data.Mark(0, 0, -1).Title; got != "Jan 2024\nfern 0\ntree 2\nmoss 0\nempty 0" {
 		t.Errorf("the first group says %q", got)
 	}
@@ -444,6 +455,29 @@ func TestAnswer_allValues(t *testing.T) {
 	}
 	if got := readable(q.Call(&state.State{}, Aggregates{})); got != "_by=a&_by=b&_measure=count&_fill=zero&_top=100000" {
 		t.Errorf("the call for all values is %s", got)
+	}
+}
+
+// TestAnswer_unknownSeries checks that series without rows are named, on the page and in a picture.
+func TestAnswer_unknownSeries(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"_by=date%3Amonth&_by=category&_series=fern":                            "",
+		"_by=date%3Amonth&_by=category&_series=Nowhere":                         "No row has this category: “Nowhere”.",
+		"_by=date%3Amonth&_by=category&_series=fern&_series=Nowhere":            "No row has this category: “Nowhere”.",
+		"_by=date%3Amonth&_by=category&_series=gone&_series=Nowhere&_kind=heat": "No row has this category: “gone”, “Nowhere”.",
+		"_by=date%3Amonth&_by=category&_series=gone&category=fern&_kind=table":  "No row has this category: “gone”.",
+	} {
+		_, _, a := ask(t, raw)
+		noted := slices.ContainsFunc(a.Note, func(note string) bool { return strings.HasPrefix(note, "No row") })
+		if a.Unknown != want || noted != (want != "") {
+			t.Errorf("%s: %q, note %q; want %q", raw, a.Unknown, a.Note, want)
+		}
+		picture := NewPicture(a, state.Picture{}, Caption{})
+		written := slices.ContainsFunc(picture.Lines, func(l PictureLine) bool { return l.Text == want })
+		if len(a.Figures) == 0 && !written {
+			t.Errorf("%s: the picture says %+v", raw, picture.Lines)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (q *Question) GroupsRequest(fill bool) *query.AggregateRequest {
 	if q.Kind == kindTable {
 		r := q.request(q.By[:1], sort, pageGroups)
 		if r.Offset = (q.Page - 1) * pageGroups; q.By[0].HasIntervals() {
-			r.Sort, r.Fill = nil, fill && q.isAdditive()
+			r.Sort, r.Fill = nil, fill && q.isCount()
 		}
 		return r
 	}
@@ -60,7 +60,7 @@ func (q *Question) GroupsRequest(fill bool) *query.AggregateRequest {
 		r.Top /= q.series()
 	}
 	if fill {
-		r.Fill, r.MaxFilled = q.isAdditive(), r.Top
+		r.Fill, r.MaxFilled = q.isCount(), r.Top
 	} else {
 		r.Sort = []query.GroupSort{{By: 0, Desc: true}}
 	}
@@ -94,9 +94,9 @@ func (q *Question) CellsRequest(found Aggregates) *query.AggregateRequest {
 }
 
 // fillsCells reports whether the values of a chart with a split, and the response to its API call,
-// include the combinations without rows. Their value is zero if values add up, else unknown.
+// include the combinations without rows: zeros of counts. In other charts they have no value.
 func (q *Question) fillsCells(found Aggregates) bool {
-	if !q.isAdditive() || q.By[0].HasIntervals() && !found.Filled {
+	if !q.isCount() || q.By[0].HasIntervals() && !found.Filled {
 		return false
 	}
 	return q.Kind != kindTable || found.Groups.Groups <= query.MaxGroups/max(found.Series.Groups, 1)

@@ -518,7 +518,7 @@ func (b *sentenceBuilder) kind() {
 			}
 			q.Kind, q.Gaps = k, false
 		}))
-		if k == plot.Lines && !b.q.isAdditive() {
+		if k == plot.Lines && !b.q.isCount() {
 			w.Choices = append(w.Choices, b.choice(gapsText, b.q.Gaps, func(q *Question) { q.Kind, q.Gaps = k, true }))
 		}
 	}
