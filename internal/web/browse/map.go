@@ -61,7 +61,14 @@ func (v datasetView) mapScales(ctx context.Context, s *state.State, rows int) (s
 		return scales, nil
 	}
 	found, err := v.Facets(ctx, q)
-	return maps.NewScales(s, found, rows), err
+	if err != nil {
+		return scales, err
+	}
+	var classes query.Aggregate
+	if q := maps.ClassRequest(s, all); q != nil {
+		classes, err = v.Aggregate(ctx, q)
+	}
+	return maps.NewScales(s, found, classes, rows), err
 }
 
 // fitMap returns the part of the world that shows the rows of a listing, or the part that the state

@@ -101,12 +101,35 @@ func ScaleRequest(s *state.State, all *query.Request) *query.FacetRequest {
 	return &query.FacetRequest{Request: all, Fields: fields, Top: maxCategories, Buckets: query.MaxBuckets, Scale: query.ScaleAuto}
 }
 
-// NewScales returns the scales of a number of rows on a map from the response to ScaleRequest.
-func NewScales(s *state.State, found query.Facets, rows int) (scales Scales) {
+// ClassRequest returns the request for what divides the numbers that color the points into classes:
+// the least number, and two percentiles around each bound. It is nil if no number does.
+func ClassRequest(s *state.State, all *query.Request) *query.AggregateRequest {
+	i := herb.FieldIndex(s.Fields, s.Color)
+	if i < 0 || s.Fields[i].Type != herb.TypeNumber {
+		return nil
+	}
+	r := &query.AggregateRequest{Request: all, Top: 1}
+	add := func(percent int) {
+		name := "p" + strconv.Itoa(percent) + ":" + s.Color
+		r.Measures = append(r.Measures, query.Measure{Name: name, Kind: query.MeasurePercentile, Percent: percent, Field: i, Divisor: -1})
+	}
+	add(0)
+	for k := 1; k < colorClasses; k++ {
+		const near = 2 // percent: a class has its share of the rows but for a fifth of it, unless many have one number
+		add(100*k/colorClasses - near)
+		add(100*k/colorClasses + near)
+	}
+	r.Returned = len(r.Measures)
+	return r
+}
+
+// NewScales returns the scales of a number of rows on a map from the responses to ScaleRequest and
+// ClassRequest.
+func NewScales(s *state.State, found query.Facets, classes query.Aggregate, rows int) (scales Scales) {
 	for _, facet := range found.Fields {
 		i := herb.FieldIndex(s.Fields, facet.Field)
 		if facet.Field == s.Color {
-			scales.Color = newColorScale(s.Dataset, i, facet)
+			scales.Color = newColorScale(s.Dataset, i, facet, classes)
 		}
 		if facet.Field == s.Size {
 			scales.Size = newSizeScale(s.Dataset, i, facet, rows)
@@ -129,11 +152,11 @@ func newNotation(f *herb.Field) numberNotation {
 	return numberNotation{n.Decimal, n.Group, n.Affix, n.Missing}
 }
 
-func newColorScale(d *columns.Dataset, i int, facet query.Facet) *ColorScale {
+func newColorScale(d *columns.Dataset, i int, facet query.Facet, classes query.Aggregate) *ColorScale {
 	f := &d.Fields[i]
 	scale := &ColorScale{Field: f.Name, Heading: columns.Heading(*f), Boolean: f.Type == herb.TypeBoolean, Notes: newNotation(f)}
 	if f.Type == herb.TypeNumber {
-		scale.setClasses(d, i, facet)
+		scale.setClasses(d, i, classes)
 	} else {
 		scale.setCategories(facet)
 	}
@@ -167,29 +190,60 @@ var colorNames = map[string]int{
 	"green": 1, "brown": 2, "orange": 2, "blue": 3, "purple": 4, "violet": 4, "yellow": 5, "teal": 6, "cyan": 6, "pink": 7, "red": 7,
 }
 
-// setClasses divides numbers at the edges of the buckets of a histogram into classes of about as
-// many rows.
-func (c *ColorScale) setClasses(d *columns.Dataset, i int, facet query.Facet) {
-	total, sum := facet.Total-facet.Empty, 0
+// setClasses divides numbers into classes of about as many rows, by the response to ClassRequest.
+func (c *ColorScale) setClasses(d *columns.Dataset, i int, found query.Aggregate) {
 	var labels []string
-	for _, b := range facet.Histogram {
-		from, _ := strconv.ParseFloat(b.From, 64)
-		if b.Count > 0 && len(c.Breaks) < colorClasses && sum*colorClasses >= len(c.Breaks)*total && !math.IsInf(from, 0) {
-			c.Breaks, labels = append(c.Breaks, from), append(labels, formatNumber(d, i, from))
+	add := func(low, high float64) {
+		if math.IsInf(low, 0) || math.IsInf(high, 0) { // too many digits
+			return
 		}
-		sum += b.Count
+		if least := roundBetween(low, high); len(c.Breaks) == 0 || least > c.Breaks[len(c.Breaks)-1] {
+			c.Breaks, labels = append(c.Breaks, least), append(labels, formatNumber(d, i, least))
+		}
 	}
-	if c.Breaks == nil { // numbers with too many digits for a histogram
+	if len(found.Rows) > 0 && found.Rows[0].Values[0] != "" {
+		var numbers []float64
+		for _, value := range found.Rows[0].Values {
+			n, _ := strconv.ParseFloat(value, 64) // of too many digits: infinite
+			numbers = append(numbers, n)
+		}
+		add(numbers[0]-(numbers[1]-numbers[0])/10, numbers[0])
+		for k := 1; k < len(numbers); k += 2 {
+			add(numbers[k], numbers[k+1])
+		}
+	}
+	isKnown := c.Breaks != nil
+	if !isKnown {
 		c.Breaks, labels = []float64{-math.MaxFloat64}, []string{"any number"}
 	}
 	for k, label := range labels {
 		if k+1 < len(labels) {
 			label += " – " + labels[k+1]
-		} else if len(facet.Histogram) > 0 {
+		} else if isKnown {
 			label = "from " + label
 		}
 		c.Keys = append(c.Keys, ColorKey{"q" + strconv.Itoa(1+k*colorClasses/len(labels)), label})
 	}
+}
+
+// roundBetween returns the number with the fewest digits that is greater than low, and at most
+// high. It is high if there is none.
+func roundBetween(low, high float64) float64 {
+	const most = 17 // digits
+	if high <= low {
+		return high
+	}
+	first := int(math.Log10(math.Max(math.Abs(low), math.Abs(high)))) + 1
+	for power := first; power > first-most; power-- {
+		rounded := math.Floor(high/math.Pow10(power)) * math.Pow10(power)
+		if power < 0 { // a fraction of ten is not exact
+			rounded = math.Floor(high*math.Pow10(-power)) / math.Pow10(-power)
+		}
+		if low < rounded && rounded <= high {
+			return rounded
+		}
+	}
+	return high
 }
 
 func newSizeScale(d *columns.Dataset, i int, facet query.Facet, rows int) *SizeScale {

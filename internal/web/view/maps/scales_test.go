@@ -2,7 +2,9 @@ package maps_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,11 +32,18 @@ func scalesOf(t *testing.T, typ herb.Type, values ...string) maps.Scales {
 	if typ == herb.TypeNumber {
 		s.Size = "v"
 	}
-	found, err := listtest.NewOracle(d.Fields, records).Facets(t.Context(), maps.ScaleRequest(s, all))
+	source := listtest.NewOracle(d.Fields, records)
+	found, err := source.Facets(t.Context(), maps.ScaleRequest(s, all))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return maps.NewScales(s, found, len(values))
+	var classes query.Aggregate
+	if q := maps.ClassRequest(s, all); q != nil {
+		if classes, err = source.Aggregate(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return maps.NewScales(s, found, classes, len(values))
 }
 
 // legend returns the keys of the colors.
@@ -70,7 +79,9 @@ func TestNewScales_color(t *testing.T) {
 		{"numbers", herb.TypeNumber, repeat(100, func(i int) string { return fmt.Sprint(i) }), "q1 0 – 20, q2 20 – 40, q3 40 – 60, q4 60 – 80, q5 from 80, missing empty"},
 		{"one number", herb.TypeNumber, []string{"7", "7"}, "q1 from 7, missing empty"},
 		{"no numbers", herb.TypeNumber, []string{""}, "q1 any number, missing empty"},
-		{"long numbers", herb.TypeNumber, []string{strings.Repeat("9", 1000), "1"}, "q1 from 0, missing empty"},
+		{"long numbers", herb.TypeNumber, []string{strings.Repeat("9", 1000), "1"}, "q1 from 1, missing empty"},
+		{"only long numbers", herb.TypeNumber, []string{strings.Repeat("9", 1000), "-" + strings.Repeat("9", 1000)}, "q1 any number, missing empty"},
+		{"ties", herb.TypeNumber, repeat(100, func(i int) string { return fmt.Sprint(max(0, i-50)) }), "q1 0 – 10, q2 10 – 30, q4 from 30, missing empty"},
 	} {
 		if got := legend(scalesOf(t, tt.typ, tt.values...)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
@@ -78,6 +89,42 @@ func TestNewScales_color(t *testing.T) {
 	}
 	if got := legend(scalesOf(t, herb.TypeText, strings.Repeat("x", 1000))); len(got) > 100 {
 		t.Errorf("a long value gives the legend %s", got)
+	}
+}
+
+// TestNewScales_classes checks that classes of numbers have about as many rows each, however skewed
+// the numbers are, and that their bounds are as round as that allows.
+func TestNewScales_classes(t *testing.T) {
+	t.Parallel()
+	const rows = 200
+	for name, tt := range map[string]struct {
+		number func(share float64) float64
+		breaks string
+	}{
+		"skewed":   {func(x float64) float64 { return math.Expm1(7*x*x) / 2 }, "[0 0.19 1 6 50]"},
+		"years":    {func(x float64) float64 { return math.Floor(1901 + 124*x) }, "[1900 1927 1950 1977 2000]"},
+		"negative": {func(x float64) float64 { return -1e6 * math.Pow(1-x, 9) }, "[-1e+06 -110000 -10000 -200 -1]"},
+		"tiny":     {func(x float64) float64 { return 1e-9 * (1 + x*x) }, "[1e-09 1.04e-09 1.17e-09 1.38e-09 1.66e-09]"},
+		"huge":     {func(x float64) float64 { return 1e300 * x }, "[0 2e+299 4e+299 6e+299 8e+299]"},
+	} {
+		values, numbers := make([]string, rows), make([]float64, rows)
+		for i := range values {
+			numbers[i] = tt.number((float64(i) + .5) / rows)
+			values[i] = strconv.FormatFloat(numbers[i], 'f', -1, 64)
+		}
+		breaks := scalesOf(t, herb.TypeNumber, values...).Color.Breaks
+		counts := make([]int, len(breaks))
+		for _, n := range numbers {
+			for k := len(breaks) - 1; k >= 0; k-- {
+				if n >= breaks[k] || k == 0 {
+					counts[k]++
+					break
+				}
+			}
+		}
+		if fmt.Sprint(breaks) != tt.breaks || len(counts) != 5 || slices.Min(counts)*5 < rows*3/4 || slices.Max(counts)*5 > rows*5/4 {
+			t.Errorf("%s: classes from %v have %v of %d rows, want %s", name, breaks, counts, rows, tt.breaks)
+		}
 	}
 }
 
