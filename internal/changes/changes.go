@@ -74,8 +74,24 @@ type Changes struct {
 // side is one of the versions.
 type side struct {
 	library.View
+	shown   []int // positions of the fields of an added or removed record; nil: all
 	record  []byte
 	members [][]byte
+}
+
+// show selects the fields of an added or removed record: those of the key, which identify it, and
+// the selected ones.
+func (s *side) show(key []string, r *query.Request) {
+	if r == nil || r.Selected == nil {
+		return
+	}
+	s.shown = []int{}
+	for _, name := range key {
+		if i := herb.FieldIndex(s.Fields, name); !slices.Contains(r.Selected, i) {
+			s.shown = append(s.shown, i)
+		}
+	}
+	s.shown = append(s.shown, r.Selected...)
 }
 
 // Select returns the changes that a request selects. The views and the comparison must stay open
@@ -86,6 +102,8 @@ func Select(ctx context.Context, c *segment.Comparison, from, to library.View, r
 		From: from.Version, To: to.Version, Key: c.Key,
 		Fields: Fields{Added: orEmpty(c.FieldsAdded), Removed: orEmpty(c.FieldsRemoved), Retyped: orEmpty(c.FieldsRetyped)},
 	}
+	s.from.show(c.Key, r.Before)
+	s.to.show(c.Key, r.After)
 	positions := make(map[string]int, len(from.Fields))
 	for i, f := range from.Fields {
 		positions[f.Name] = i
@@ -317,9 +335,9 @@ func (s *Changes) appendLine(b []byte, op query.ChangeOp) []byte {
 	b = append(append(append(b, `{"op":"`...), op...), '"')
 	switch op {
 	case query.OpAdded:
-		return append(s.to.appendSelected(append(b, `,"record":`...), s.request.After), '}')
+		return append(s.to.appendShown(append(b, `,"record":`...)), '}')
 	case query.OpRemoved:
-		return append(s.from.appendSelected(append(b, `,"record":`...), s.request.Before), '}')
+		return append(s.from.appendShown(append(b, `,"record":`...)), '}')
 	}
 	b = appendMembers(append(b, `,"key":`...), func(yield func([]byte) bool) {
 		for _, name := range s.Key {
@@ -345,13 +363,13 @@ func (s *Changes) appendLine(b []byte, op query.ChangeOp) []byte {
 	return append(b, '}')
 }
 
-// appendSelected appends the loaded record with the selected fields.
-func (s *side) appendSelected(b []byte, r *query.Request) []byte {
-	if r == nil || r.Selected == nil {
+// appendShown appends the loaded record with the fields that are shown.
+func (s *side) appendShown(b []byte) []byte {
+	if s.shown == nil {
 		return append(b, s.record...)
 	}
 	return appendMembers(b, func(yield func([]byte) bool) {
-		for _, i := range r.Selected {
+		for _, i := range s.shown {
 			if !yield(s.members[i]) {
 				return
 			}

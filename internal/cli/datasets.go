@@ -258,7 +258,7 @@ question and is required if standard input is not a terminal.`,
 		}
 		return write(ref)
 	})
-	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
+	r.addServer(cmd, remoteFlags{}, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
 		list, live, err := c.History(ctx, ref)
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func newDatasetsDiff(r *runner) *cobra.Command {
 		Short: "Show which records changed between two versions",
 		Long: `Show how the records of two versions differ: their counts, the fields that were added, removed or have another type, and then
 the changed records (~) with their old and new values, the added (+) and the removed ones (-). Without TO, the live version is
-compared. A value that is empty, ambiguous or not printable is quoted, and long values are cut. With --json, all changes are
+compared. With --to, an open dataset requires no key. A value that is empty, ambiguous or not printable is quoted, and long values are cut. With --json, all changes are
 printed as they are, in the form of GET …/changes.ndjson.`,
 		Example: `  herbarium datasets diff garden/catalog 20260314T092653Z-k7q2mzx4ab
   herbarium datasets diff garden/catalog 20260314T092653Z-k7q2mzx4ab 20260315T101500Z-bcdefghijk --query 'category=tree'
@@ -48,7 +48,7 @@ printed as they are, in the form of GET …/changes.ndjson.`,
 	})
 	cmd.Args = expectArgs(2, 3, "one namespace/dataset and one or two versions; 'herbarium datasets history' lists them")
 	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeVersion(), r.completeVersion())
-	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
+	r.addServer(cmd, remoteFlags{isKeyOptional: true}, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
 		return r.writeDiff(ref, c.Changes(ctx, ref, from, to, rawQuery), limit)
 	})
 	stringFlag(cmd, &rawQuery, "query", "filters, search and fields: query `parameters` as in the URL of GET …/changes", r.completeQuery())

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,6 +70,11 @@ fields removed: old
 		_, lines := side.running.get(t, "/api/v1/shop/prices/changes.ndjson?_from="+first)
 		if _, out, _ := run("shop/prices --json " + first); out != lines {
 			t.Errorf("%s: --json prints\n%s, want\n%s", side.name, out, lines)
+		}
+		keyless := maps.Clone(side.e)
+		delete(keyless, "HERBARIUM_KEY")
+		if got := keyless.must(t, append(strings.Fields("datasets diff shop/prices "+first), side.server...)...); got != named.Replace(want) {
+			t.Errorf("%s: without a key, it prints\n%s", side.name, got)
 		}
 		for _, tt := range []struct {
 			args, message string

@@ -23,7 +23,10 @@ import (
 )
 
 // remoteFlags are the flags of commands that can use a server instead of the data of this machine.
-type remoteFlags struct{ to, keyFile string }
+type remoteFlags struct {
+	to, keyFile   string
+	isKeyOptional bool // the command reads what open datasets show to everybody
+}
 
 // add adds the flags to a command. usage is the description of --to.
 func (f *remoteFlags) add(cmd *cobra.Command, usage string) {
@@ -42,7 +45,7 @@ func (r *runner) client(cmd *cobra.Command, f remoteFlags) (*remote.Client, erro
 	if err := rejectLocal(cmd); err != nil {
 		return nil, err
 	}
-	key, err := r.remoteKey(f.keyFile)
+	key, err := r.remoteKey(f)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +60,7 @@ func (r *runner) client(cmd *cobra.Command, f remoteFlags) (*remote.Client, erro
 
 // addServer adds the flags of a server to a command about one dataset, which calls run instead of
 // using the data of this machine if they are given.
-func (r *runner) addServer(cmd *cobra.Command, run func(ctx context.Context, c *remote.Client, ref herb.Ref) error) {
-	var server remoteFlags
+func (r *runner) addServer(cmd *cobra.Command, server remoteFlags, run func(ctx context.Context, c *remote.Client, ref herb.Ref) error) {
 	server.add(cmd, "use the server at this `URL` instead of the data of this machine")
 	local := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -90,10 +92,11 @@ func rejectLocal(cmd *cobra.Command) error {
 	return nil
 }
 
-// remoteKey returns the key for a server. There is no flag with the key itself, because other users
-// of a machine can see command lines.
-func (r *runner) remoteKey(path string) (string, error) {
+// remoteKey returns the key for a server; empty if none is given and it is optional. There is no
+// flag with the key itself, because other users of a machine can see command lines.
+func (r *runner) remoteKey(flags remoteFlags) (string, error) {
 	const maxKey = 4 << 10
+	path := flags.keyFile
 	key, _ := r.Env(app.KeyEnv)
 	origin := app.KeyEnv
 	if path != "" {
@@ -111,7 +114,7 @@ func (r *runner) remoteKey(path string) (string, error) {
 	switch key = strings.TrimSpace(key); {
 	case key == "" && path != "":
 		return "", usagef("%s is empty; write the key into it", path)
-	case key == "":
+	case key == "" && !flags.isKeyOptional:
 		return "", usagef("a server requires a key; set the environment variable %s, or name a file with --key-file", app.KeyEnv)
 	case strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }):
 		return "", usagef("%s is not a key: it has characters other than letters, digits and signs", origin)

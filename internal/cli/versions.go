@@ -41,7 +41,7 @@ func newDatasetsReport(r *runner) *cobra.Command {
 		}
 		return write(ds)
 	})
-	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
+	r.addServer(cmd, remoteFlags{}, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
 		ds, err := c.Report(ctx, ref, version)
 		if err != nil {
 			return err
@@ -56,7 +56,7 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 	write := func(list versions.SummaryList) error {
 		live := map[bool]string{true: "live"}
 		asIs := func(v versions.Summary) versions.Summary { return v }
-		err := printList(r, list.Versions, asIs, "VERSION\tPUBLISHED\tRECORDS\tLIVE\tBYTES\tCHANGES\tDIFF\tLABELS\tMESSAGE", func(v versions.Summary) []any {
+		err := printList(r, list.Versions, asIs, "VERSION\tPUBLISHED\tRECORDS\tLIVE\tBYTES\tAPI CHANGES\tRECORD CHANGES\tLABELS\tMESSAGE", func(v versions.Summary) []any {
 			return []any{
 				v.Version, formatTime(v.Published, time.DateTime, "mutable"), herb.Count(v.Records), live[v.Live], herb.Count(int(v.Bytes)), countChanges(v.Changes),
 				countRecords(v.Counts), strings.Join(v.Labels, ", "), printable(v.Message),
@@ -76,9 +76,9 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 		Use:     "history NAMESPACE/DATASET",
 		Aliases: []string{"versions"},
 		Short:   "List the versions of a dataset, newest first",
-		Long: `List the stored versions of a dataset, newest first: the size of the source, how many changes consumers may notice since the
-previous version, how many records were added (+), removed (-) and changed (~) since the version that it replaced, its labels and
-its message. Versions that were withdrawn follow. With --json, each version has its changes, and the file that is kept with it;
+		Long: `List the stored versions of a dataset, newest first: the size of the source, how many changes users of the API may notice since the
+previous version (API CHANGES), how many records were added (+), removed (-) and changed (~) since the version that it replaced
+(RECORD CHANGES), its labels and its message. Versions that were withdrawn follow. With --json, each version has its changes, and the file that is kept with it;
 a withdrawn version has withdrawn_at. 'datasets versions' is the same command.`,
 		Example: `  herbarium datasets history garden/catalog
   herbarium datasets history garden/catalog --json
@@ -90,7 +90,7 @@ a withdrawn version has withdrawn_at. 'datasets versions' is the same command.`,
 		}
 		return write(list)
 	})
-	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
+	r.addServer(cmd, remoteFlags{}, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
 		list, _, err := c.History(ctx, ref)
 		if err != nil {
 			return err
@@ -149,7 +149,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		return write(ref, live)
 	})
 	stringFlag(cmd, &version, "version", "`version` to restore (default: the one before the live one)", r.completeVersion())
-	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
+	r.addServer(cmd, remoteFlags{}, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
 		live, err := c.Rollback(ctx, ref, version, consents()...)
 		if err != nil {
 			return err
@@ -202,7 +202,7 @@ until its labels are removed. VERSION is the name of a version or another label.
 	})
 	cmd.Args = expectArgs(3, 3, "one namespace/dataset, a version and a label; 'herbarium datasets history' lists the versions")
 	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeVersion())
-	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) (err error) {
+	r.addServer(cmd, remoteFlags{}, func(ctx context.Context, c *remote.Client, ref herb.Ref) (err error) {
 		if remove {
 			err = c.Unlabel(ctx, ref, version, label)
 		} else {
@@ -258,7 +258,7 @@ required if standard input is not a terminal.`,
 	})
 	cmd.Args = expectArgs(2, 2, "one namespace/dataset and one version; 'herbarium datasets history' lists them")
 	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeVersion())
-	r.addServer(cmd, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
+	r.addServer(cmd, remoteFlags{}, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
 		_, live, err := c.History(ctx, ref)
 		if err != nil {
 			return err

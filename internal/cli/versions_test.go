@@ -29,6 +29,9 @@ func TestDatasetsLabel(t *testing.T) {
 			out := side.e.must(t, append([]string{"datasets", "versions", "shop/prices"}, side.server...)...)
 			return strings.Split(strings.TrimSpace(out), "\n")[1:]
 		}
+		if out := side.e.must(t, append([]string{"datasets", "versions", "shop/prices"}, side.server...)...); !strings.Contains(out, "API CHANGES  RECORD CHANGES") {
+			t.Errorf("%s: the head of the history is %q", side.name, out)
+		}
 		var names []string
 		lines := history()
 		if !strings.Contains(lines[0], "+1 -0 ~0") || !strings.Contains(lines[1], "+2 -1 ~0") || !strings.Contains(lines[1], "Summer") || strings.Contains(lines[1], "\u202e") {

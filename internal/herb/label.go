@@ -3,6 +3,7 @@ package herb
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,14 +26,19 @@ var (
 )
 
 // IsLabel reports whether a text can be the label of a version: it never looks like the name of
-// one.
-func IsLabel(s string) bool { return validLabel.MatchString(s) && !versionLike.MatchString(s) }
+// one, and is none of reservedLabels.
+func IsLabel(s string) bool {
+	return validLabel.MatchString(s) && !versionLike.MatchString(s) && !slices.Contains(reservedLabels(), strings.ToLower(s))
+}
+
+// reservedLabels returns the words that name whichever version is live.
+func reservedLabels() []string { return []string{"live", "latest"} }
 
 // ParseLabel returns a label, or an error that says what is valid.
 func ParseLabel(s string) (string, error) {
 	if !IsLabel(s) {
 		return "", Invalidf("%q is not a label; write up to %d letters (A-Z, a-z), digits, '.', '_' and '-', starting with a letter or digit, that "+
-			"do not look like the name of a version, such as 2026-Q1", Clip(s, MaxLabel), MaxLabel)
+			"do not look like the name of a version and are not %s, such as 2026-Q1", Clip(s, MaxLabel), MaxLabel, strings.Join(reservedLabels(), " or "))
 	}
 	return s, nil
 }

@@ -117,10 +117,18 @@ func TestFeed(t *testing.T) {
 	if len(next.Entries) != 4 || next.ID != f.ID || next.Entries[1].ID != f.Entries[0].ID || !next.Updated.After(f.Updated) {
 		t.Errorf("after a publish: %+v", next)
 	}
+	// The feed ends with the live version, whichever it is.
+	if a := p.send(t, http.MethodPost, "/rollback", `{"to": "`+versions[2]+`"}`); a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	back := parseFeed(t, p.get(t, pricesFeed))
+	if len(back.Entries) != 2 || back.Entries[0].ID != f.Entries[1].ID {
+		t.Errorf("after a rollback: %+v", back)
+	}
 	for path, want := range map[string]string{
 		pricesFeed + "?_version=" + versions[0]: `remove "_version"`,
 		pricesFeed + "?prise=1":                 `did you mean "price"?`,
-		pricesFeed + "?sort=price":              "changes come in the order",
+		pricesFeed + "?sort=price":              "a feed of changes",
 		"/datasets/store/plants/feed.atom":      "no such dataset",
 		"/feed.atom?search=x":                   "unknown parameter",
 	} {

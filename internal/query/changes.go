@@ -95,10 +95,12 @@ func (s String) changesOf(fields, others []herb.Field, isExport bool, ops *[]Cha
 	*ops = nil
 	r := newRequest(fields)
 	reserved := []string{ParamPage, ParamPerPage, ParamSearch, ParamAPIKey, ParamFields, ParamFilter, ParamOp}
+	scope := "changes take only filters, search, _op, _fields, page and per_page"
 	if isExport {
 		reserved = reserved[2:]
+		scope = "a file or a feed of changes has no pages, and takes only filters, search, _op and _fields"
 	}
-	err := r.parse(s, "changes come in the order of the primary key, and an export has no pages", reserved, func(p Param) (err error) {
+	err := r.parse(s, scope, reserved, func(p Param) (err error) {
 		switch p.Name {
 		case ParamPage:
 			r.Page, err = parseWhole(p, 1, MaxPage, "a whole number from 1 to %d")

@@ -25,10 +25,10 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Options configures a Client. URL and Key are required.
+// Options configures a Client. URL is required.
 type Options struct {
 	URL       string // of the server, such as https://example.org; a path is that of a proxy
-	Key       string // sent to this server only
+	Key       string // sent to this server only; empty: none
 	UserAgent string
 	// Transport sends the requests; nil means a transport with the timeouts of this package.
 	Transport http.RoundTripper
@@ -188,7 +188,9 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	for name, value := range r.header {
 		req.Header.Set(name, value)
 	}
-	req.Header.Set("X-API-Key", c.opts.Key)
+	if c.opts.Key != "" {
+		req.Header.Set("X-API-Key", c.opts.Key)
+	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", cmp.Or(c.opts.UserAgent, "herbarium"))
 	resp, err := c.http.Do(req)

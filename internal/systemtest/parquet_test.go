@@ -209,6 +209,9 @@ func checkRanges(t *testing.T, path, content string) {
 			tt.status < 400 && res.Header.Get("ETag") != tag || res.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s: %s, %d bytes, %v", tt.name, res.Status, len(body), res.Header)
 		}
+		if tt.status >= 400 && (!strings.HasPrefix(body, fmt.Sprintf(`{"error":%d,`, tt.status)) || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")) {
+			t.Errorf("%s: the error is %q, %v", tt.name, body, res.Header)
+		}
 		if !strings.Contains(res.Header.Get("Access-Control-Expose-Headers"), "Content-Range") {
 			t.Errorf("%s: scripts cannot read the range", tt.name)
 		}

@@ -32,7 +32,11 @@ func CheckURL(raw string, private bool) error {
 	if u.Scheme != "https" {
 		return herb.Invalidf("the URL of a webhook must begin with https://")
 	}
-	if a, err := netip.ParseAddr(u.Hostname()); err == nil {
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") { // loopback by definition (RFC 6761)
+		return herb.Invalidf("the address of localhost is not public")
+	}
+	if a, err := netip.ParseAddr(host); err == nil {
 		return requirePublic(a)
 	}
 	return nil

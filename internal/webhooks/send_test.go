@@ -36,7 +36,8 @@ func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{ // what is permitted
 		"https://example.org/hook?token=hush": "public", "https://8.8.8.8": "public", "https://[2606:4700::1111]:8443/": "public",
-		"http://example.org": "private", "https://127.0.0.1/": "private", "https://[::1]/": "private", "http://10.0.0.7:9000/x": "private",
+		"http://example.org": "private", "https://127.0.0.1/": "private", "https://[::1]/": "private",
+		"https://LocalHost:8443/x": "private", "https://a.localhost./": "private", "https://localhost.example.org": "public", "https://127.0.0.1./": "private", "http://10.0.0.7:9000/x": "private",
 		"": "none", "example.org/hush": "none", "ftp://example.org/hush": "none", "https:///hush": "none", "https://example.org/#hush": "none",
 		"https://example.org:0/hush": "none", "https://example.org:99999/hush": "none", "https://exa mple.org/hush": "none",
 		"https://example.org/hush" + strings.Repeat("x", 2000): "none",

@@ -15,6 +15,7 @@ import (
 	"herbarium/internal/changes"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/versions"
 )
 
 // Limits of feeds.
@@ -24,8 +25,8 @@ const (
 )
 
 // Feed sends the Atom feed of a view of a dataset: an entry for each kept version that changed one
-// of its records. A version that the client may not read is left out, and the next one compared
-// with the one before.
+// of its records, up to the live version. A version that the client may not read is left out, and
+// the next one compared with the one before.
 func (h *Handlers) Feed(w *response.Writer, r *http.Request) error {
 	v, err := h.gate.OpenDataset(w, r)
 	if err != nil {
@@ -51,14 +52,15 @@ func (h *Handlers) Feed(w *response.Writer, r *http.Request) error {
 }
 
 // feedVersions returns the versions of a dataset that the client may read, oldest first: those of
-// the feed, and the one before them.
+// the feed, and the one before them. Versions after the live one are no news: it was rolled back.
 func (h *Handlers) feedVersions(w *response.Writer, r *http.Request, live gate.DatasetView) (kept []herb.Dataset, err error) {
 	history, err := h.opts.History(r.Context(), live.Ref)
 	if err != nil {
 		return nil, err
 	}
 	client := h.gate.OptionalPrincipal(w, r)
-	for _, v := range history { // newest first
+	isLive := func(v versions.Version) bool { return v.Live }
+	for _, v := range history[max(0, slices.IndexFunc(history, isLive)):] { // newest first
 		if v.Access == herb.AccessKey { // the feed differs for other clients
 			w.SetKeyVary()
 		}
@@ -105,11 +107,11 @@ type datasetFeed struct {
 
 // tag returns the entity tag of the feed, which costs no comparison.
 func (f datasetFeed) tag(path string) string {
-	versions := f.origin
+	names := f.origin
 	for _, v := range f.kept {
-		versions += "\n" + v.Version
+		names += "\n" + v.Version
 	}
-	return response.EntityTag(path, f.params, versions, atom.ContentType)
+	return response.EntityTag(path, f.params, names, atom.ContentType)
 }
 
 // feed compares the versions and returns the feed.

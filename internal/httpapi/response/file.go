@@ -20,7 +20,10 @@ func (w *Writer) SendFile(r *http.Request, file *os.File) error {
 	}
 	sender := &fileSender{ResponseWriter: w, control: http.NewResponseController(w), stall: w.shared.opts.Stall}
 	http.ServeContent(sender, r, "", time.Time{}, io.NewSectionReader(file, 0, info.Size()))
-	if sender.rejected {
+	switch sender.rejected {
+	case http.StatusPreconditionFailed:
+		return herb.Errorf(herb.CodePrecondition, "If-Match does not hold: the entity tag of the file is %s", w.Header().Get("Etag"))
+	case http.StatusRequestedRangeNotSatisfiable:
 		return herb.Errorf(herb.CodeRange, "the range %q is not in the file, which has %d bytes", Shown(r.Header.Get("Range")), info.Size())
 	}
 	return nil
@@ -32,19 +35,19 @@ type fileSender struct {
 	http.ResponseWriter
 	control  *http.ResponseController
 	stall    time.Duration
-	rejected bool
+	rejected int // status of an error, whose text is not sent; 0: none
 }
 
 func (s *fileSender) WriteHeader(status int) {
-	if status == http.StatusRequestedRangeNotSatisfiable {
-		s.rejected = true
+	if status == http.StatusRequestedRangeNotSatisfiable || status == http.StatusPreconditionFailed {
+		s.rejected = status
 		return
 	}
 	s.ResponseWriter.WriteHeader(status)
 }
 
 func (s *fileSender) Write(p []byte) (int, error) {
-	if s.rejected {
+	if s.rejected != 0 {
 		return len(p), nil
 	}
 	_ = s.control.SetWriteDeadline(time.Now().Add(s.stall)) // writers of tests do not support deadlines
