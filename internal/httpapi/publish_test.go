@@ -763,6 +763,29 @@ func TestPatchSource_keys(t *testing.T) {
 	}
 }
 
+// TestPatchSource_repeatedKeys changes a version with records of the same key. A record that would
+// replace or remove several of them is rejected, whatever is consented to.
+func TestPatchSource_repeatedKeys(t *testing.T) {
+	t.Parallel()
+	p := newPublishing(t, nil)
+	const header = "id,name,price,_deleted\n"
+	body, contentType := form(t, "prices.csv", "id,name,price\n1,Rose,2\n1,Fern,3\n2,Moss,4\n", "descriptor",
+		`{"resources": [{"path": "prices.csv", "schema": {"primaryKey": "id"}}]}`)
+	if a := p.put(t, "?_allow_breaking=true", body, contentType); a.status != 201 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	for _, change := range []string{"1,Oak,5,\n", "1.0,,,true\n", "3,Ash,6,\n1,Oak,5,\n"} {
+		a := p.send(t, "PATCH", "/source?_mode=upsert&_allow_breaking=true", header+change)
+		if a.status != 409 || !strings.Contains(a.message(t), "the primary key (id) of shop/prices is not unique") || p.rows(t) != "1 Rose 2|1 Fern 3|2 Moss 4" {
+			t.Errorf("%q gives %d %s: %s", change, a.status, a.body, p.rows(t))
+		}
+	}
+	a := p.send(t, "PATCH", "/source?_mode=upsert&_allow_breaking=true", header+"2,Oak,5,\n")
+	if a.status != 200 || p.rows(t) != "1 Rose 2|1 Fern 3|2 Oak 5" {
+		t.Errorf("%d %s: %s", a.status, a.body, p.rows(t))
+	}
+}
+
 // TestPatchSource_noReport changes a version that an earlier release published without a report.
 func TestPatchSource_noReport(t *testing.T) {
 	t.Parallel()

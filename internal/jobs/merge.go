@@ -308,6 +308,11 @@ func (s *Service) mergeInto(ctx context.Context, r *Request, view library.View, 
 	} else {
 		err = c.upsert(ctx, view, out)
 	}
+	if errors.Is(err, errRepeatedKey) {
+		return nil, 0, herb.Errorf(herb.CodeRejected, "the primary key (%s) of %s is not unique: several records have a key of the file, "+
+			"and _mode=upsert would replace all of them; declare a unique schema.primaryKey in the descriptor, or publish the whole file with PUT …/source",
+			strings.Join(view.PrimaryKey, ", "), r.Ref)
+	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -3,6 +3,7 @@ package jobs
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -85,9 +86,13 @@ type replacement struct {
 	at   int64  // offset of the record that replaces it, or removedRow
 }
 
+// errRepeatedKey reports that a record of the file has the key of several records of the version.
+var errRepeatedKey = errors.New("repeated key")
+
 // match yields the records of the version that are replaced or removed, in order, and the offsets
 // of those records of the file that replace none. Of several records of the file with the same key,
-// the last one counts.
+// the last one counts. If several records of the version have the key of a record of the file, the
+// error is errRepeatedKey.
 func (p *plan) match() (replacements iter.Seq2[replacement, error], added iter.Seq2[int64, error], err error) {
 	if err := p.w.Flush(); err != nil {
 		return nil, nil, err
@@ -119,6 +124,9 @@ func (p *plan) match() (replacements iter.Seq2[replacement, error], added iter.S
 		if n < p.changes {
 			change = n
 			return
+		}
+		if isKnown && change != none {
+			failed = cmp.Or(failed, errRepeatedKey)
 		}
 		if isKnown = true; change != none && failed == nil {
 			live := n - p.changes
