@@ -193,8 +193,16 @@ func (q *Question) kinds() (kinds []plot.Kind) {
 
 // intervalsHint says which intervals of the first field make a form possible; empty: none.
 func (q *Question) intervalsHint(kind plot.Kind) string {
+	if kind != plot.Lines || q.By[0].HasIntervals() {
+		return ""
+	}
 	by := byOf(q.data, q.By[0].Field)
-	if kind != plot.Lines || q.By[0].HasIntervals() || !by.HasIntervals() {
+	if f := &q.fields[by.Field]; !by.HasIntervals() && f.Type == herb.TypeNumber { // few numbers
+		if by.Width = bucketWidth(f, q.data.Meanings[by.Field].Report, defaultTop); by.Width != "" {
+			by.Name += ":" + by.Width
+		}
+	}
+	if !by.HasIntervals() {
 		return ""
 	}
 	return "; lines need intervals, such as " + strconv.Quote(query.ParamBy+"="+by.Name)

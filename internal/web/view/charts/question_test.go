@@ -237,8 +237,9 @@ func TestParseQuestion_invalid(t *testing.T) {
 	for raw, want := range map[string]string{
 		"_by=categry": `did you mean "category"`, "_measure=sum:category": "fields with a sum", "_measure=count&_measure=sum:price": "one measure",
 		"_by=category&_sort=sum:price": "-count, count or by1", "_by=category&_top=101": "1 to 100", "_by=category&_by=page&_split=9": "from 1 to 8",
-		"_by=date&_kind=lines":   `it must be one of: bars, table; lines need intervals, such as "_by=date:month"`,
-		"_by=category&_kind=pie": "one of: bars", "_kind=pie": "one of: lines, bars", "_measure=count&_kind=bars": "no groups", "_by=date:month&_kind=stacked": "one of: lines, bars", "_by=date:fortnight": "valid grains", "_zone=Mars": "IANA",
+		"_by=date&_kind=lines":               `it must be one of: bars, table; lines need intervals, such as "_by=date:month"`,
+		"_by=price&_by=category&_kind=lines": `stacked, grouped, heat, table; lines need intervals, such as "_by=price:1"`,
+		"_by=category&_kind=pie":             "one of: bars", "_kind=pie": "one of: lines, bars", "_measure=count&_kind=bars": "no groups", "_by=date:month&_kind=stacked": "one of: lines, bars", "_by=date:fortnight": "valid grains", "_zone=Mars": "IANA",
 	} {
 		d, _ := sales()
 		s, _, err := state.ParseState("/p", query.Split(raw), columns.Read(d))
