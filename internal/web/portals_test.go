@@ -197,6 +197,9 @@ func TestPOD(t *testing.T) {
 	text(contact, "@type", "vcard:Contact")
 	text(contact, "fn", "Ana")
 	text(contact, "hasEmail", `mailto:[\w.+-]+@[\w.-]+\.\w+`)
+	if files := d["distribution"].([]any); !slices.ContainsFunc(files, func(x any) bool { return x.(map[string]any)["format"] == "Parquet" }) {
+		t.Errorf("no Parquet file in %v", files)
+	}
 	for _, x := range d["distribution"].([]any) {
 		file := x.(map[string]any)
 		text(file, "@type", "dcat:Distribution")
@@ -221,10 +224,10 @@ func TestCroissant(t *testing.T) {
 	}
 	a := s.get(t, address[1])
 	var d struct {
-		Context                                                                                     map[string]any `json:"@context"`
-		Type                                                                                        string         `json:"@type"`
-		ConformsTo, Name, Description, License, URL, DatePublished, Version, IsLiveDataset, Creator any
-		Distribution                                                                                []struct {
+		Context                                                                                             map[string]any `json:"@context"`
+		Type                                                                                                string         `json:"@type"`
+		ConformsTo, Name, Description, License, URL, DatePublished, Version, IsLiveDataset, Creator, CiteAs any
+		Distribution                                                                                        []struct {
 			ID                                       string `json:"@id"`
 			Type                                     string `json:"@type"`
 			Name, ContentURL, EncodingFormat, SHA256 string
@@ -258,6 +261,13 @@ func TestCroissant(t *testing.T) {
 	}
 	if d.Type != "sc:Dataset" || d.ConformsTo != "http://mlcommons.org/croissant/1.1" || d.Version != "20260320.83000.0" || d.IsLiveDataset != nil || d.Context["recordSet"] != "cr:recordSet" {
 		t.Errorf("the description is %s", a.body)
+	}
+	if cited, _ := d.CiteAs.(string); !strings.Contains(cited, "City & Co") || !strings.Contains(cited, "_version=20260320T083000Z-new") {
+		t.Errorf("the citation is %q", d.CiteAs)
+	}
+	authored := newSite(t, publishContact(`{"package":{"publisher":"City & Co","contributors":[{"title":"Ana","role":"author"},{"title":"Bo"}]}}`))
+	if a := authored.get(t, catalog+"/croissant.json"); !strings.Contains(a.body, `"creator":[{"@type":"sc:Person","name":"Ana"}]`) {
+		t.Errorf("the author is not the creator: %s", a.body)
 	}
 	file := d.Distribution[0]
 	csv := s.get(t, strings.TrimPrefix(file.ContentURL, "http://herbarium.test"))

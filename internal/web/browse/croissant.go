@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/query"
 	"herbarium/internal/typed"
 	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/citation"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/format"
@@ -57,11 +58,11 @@ func (p *Pages) croissant(w *httpapi.Page, r *http.Request, v datasetView) error
 				return nil, err
 			}
 		}
-		return json.Marshal(croissantDataset(p.Origin(r), v, types, hash))
+		return json.Marshal(p.croissantDataset(r, v, types, hash))
 	})
 	if errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil { // its values are long
 		w.Header().Del("Etag")
-		body, err = json.Marshal(croissantDataset(p.Origin(r), v, types, ""))
+		body, err = json.Marshal(p.croissantDataset(r, v, types, ""))
 	}
 	if err != nil {
 		w.Header().Del("Etag")
@@ -89,8 +90,9 @@ func hashCSV(ctx context.Context, v datasetView) (string, error) {
 
 // croissantDataset describes a version. hash is that of its CSV file; empty: it is not known, or
 // the dataset changes all the time.
-func croissantDataset(origin string, v datasetView, types []typed.Column, hash string) node {
+func (p *Pages) croissantDataset(r *http.Request, v datasetView, types []typed.Column, hash string) node {
 	const file = "data.csv"
+	origin := p.Origin(r)
 	d, about := &v.Dataset, datasets.ReadDescriptor(&v.Dataset)
 	page := origin + site.PathDatasets + d.Ref.String()
 	address := origin + site.PathAPI + d.Ref.String() + "/" + file
@@ -141,6 +143,18 @@ func croissantDataset(origin string, v datasetView, types []typed.Column, hash s
 	if a := about.Publisher; a != nil {
 		n["publisher"] = node{"@type": "sc:Organization", "name": a.Name}
 		n["creator"] = n["publisher"]
+	}
+	if len(about.Authors) > 0 {
+		authors := make([]node, len(about.Authors))
+		for i, name := range about.Authors {
+			authors[i] = node{"@type": "sc:Person", "name": name}
+		}
+		n["creator"] = authors
+	}
+	for _, c := range p.cite(r, v) {
+		if c.Name == citation.PlainText {
+			n["citeAs"] = c.Text
+		}
 	}
 	if len(about.Keywords) > 0 {
 		n["keywords"] = about.Keywords

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"herbarium/internal/export/parquet"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
@@ -110,6 +111,9 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 			distribution("json", "JSON, in pages", data, "application/json"),
 			distribution("csv", "CSV, all rows", page+"/data.csv", "text/csv"),
 		},
+	}
+	if d.Ref != herb.PlantsRef && d.Access != herb.AccessKey {
+		n["dcat:distribution"] = append(n["dcat:distribution"].([]node), distribution("parquet", "Parquet, all rows", page+"/data.parquet", parquet.MediaType))
 	}
 	if d.HasCoordinates() && d.Access != herb.AccessKey {
 		n["dcat:distribution"] = append(n["dcat:distribution"].([]node), distribution("geojson", "GeoJSON, all rows", page+"/data.geojson", "application/geo+json"))

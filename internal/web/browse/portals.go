@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"herbarium/internal/export/parquet"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
@@ -203,6 +204,11 @@ func podDataset(origin string, d *herb.Dataset) node {
 	files := []node{
 		{"@type": "dcat:Distribution", "title": "CSV, all rows", "downloadURL": data + ".csv", "mediaType": "text/csv", "format": "CSV"},
 		{"@type": "dcat:Distribution", "title": "JSON, in pages", "accessURL": data, "format": "API"},
+	}
+	if d.Ref != herb.PlantsRef {
+		files = append(files, node{
+			"@type": "dcat:Distribution", "title": "Parquet, all rows", "downloadURL": data + ".parquet", "mediaType": parquet.MediaType, "format": "Parquet",
+		})
 	}
 	if d.HasCoordinates() {
 		files = append(files, node{

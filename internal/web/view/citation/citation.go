@@ -23,13 +23,16 @@ type Source struct {
 	URL       string    // permalink to the version
 }
 
+// PlainText is the name of the notation that is plain text.
+const PlainText = "Text"
+
 // Citation is a citation in one notation.
 type Citation struct{ Name, Text string }
 
 // All returns the citations of a source: BibTeX, APA and plain text.
 func All(s Source) []Citation {
 	s = s.cleaned()
-	return []Citation{{"BibTeX", bibTeX(s)}, {"APA", apa(s)}, {"Text", plain(s)}}
+	return []Citation{{"BibTeX", bibTeX(s)}, {"APA", apa(s)}, {PlainText, plain(s)}}
 }
 
 // Limits of the texts of a citation, in characters, and of its authors.
