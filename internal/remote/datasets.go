@@ -69,6 +69,12 @@ func (c *Client) Rollback(ctx context.Context, ref herb.Ref, version string, giv
 		r.header["Content-Type"] = "application/json"
 		r.body, r.size = func() io.Reader { return strings.NewReader(string(body)) }, int64(len(body))
 	}
+	return c.changeVersion(ctx, r)
+}
+
+// changeVersion sends a request that changes which version is live or what it is called, and
+// returns the name of the version.
+func (c *Client) changeVersion(ctx context.Context, r request) (string, error) {
 	got, err := c.do(ctx, r)
 	if err != nil {
 		return "", err
@@ -84,16 +90,7 @@ func (c *Client) Rollback(ctx context.Context, ref herb.Ref, version string, giv
 // Label gives a label to a version, which is named by its name or another label, and returns the
 // name of the version.
 func (c *Client) Label(ctx context.Context, ref herb.Ref, version, label string) (string, error) {
-	got, err := c.do(ctx, request{method: http.MethodPut, path: labelPath(ref, version, label)})
-	if err != nil {
-		return "", err
-	}
-	if got.status != http.StatusOK {
-		return "", got.failure()
-	}
-	var body struct{ Version string }
-	err = got.decode(&body)
-	return body.Version, err
+	return c.changeVersion(ctx, request{method: http.MethodPut, path: labelPath(ref, version, label)})
 }
 
 // Unlabel removes a label from a version.
