@@ -93,7 +93,10 @@ func (x *Index) Close() error {
 func (x *Index) Run(ctx context.Context) error {
 	for failed, idle := false, false; ; {
 		before := x.position()
-		err := x.refresh(ctx)
+		s, err := x.Acquire(ctx)
+		if err == nil {
+			s.Release()
+		}
 		if err != nil && !failed && ctx.Err() == nil {
 			x.opts.Logger.Warn("cannot update the index of plants; will retry", "err", err)
 		}
@@ -143,15 +146,36 @@ type Snapshot struct {
 	union   segment.Union
 }
 
-// Acquire returns a snapshot of the current plants, which the caller must release. It waits while
-// the index of a large log is being built.
+// Acquire returns a snapshot of the current plants, which the caller must release: it has at least
+// all plants that the log had when Acquire was called. It waits while the index of a large log is
+// being built.
 func (x *Index) Acquire(ctx context.Context) (*Snapshot, error) {
-	if err := x.refresh(ctx); err != nil {
-		return nil, err
+	for {
+		at := x.position()
+		limit := readLimit
+		if at.resets == 0 { // open the existing segments first
+			limit = 0
+		}
+		page, err := x.log.ReadPlants(ctx, at.overlap(), limit)
+		if err != nil {
+			return nil, err
+		}
+		s, needsBuild, err := x.add(page, at)
+		if s != nil || err != nil {
+			return s, err
+		}
+		if !needsBuild {
+			continue
+		}
+		select {
+		case built := <-x.build(false):
+			if built.Err != nil {
+				return nil, built.Err
+			}
+		case <-ctx.Done():
+			return nil, herb.Wrap(herb.CodeUnavailable, ctx.Err(), "the index of plants is being built; try again")
+		}
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.snapshot()
 }
 
 // snapshot returns a snapshot of the index as it is. mu is held.
@@ -249,78 +273,59 @@ func (x *Index) position() position {
 	return x.end
 }
 
-// refresh reads the plants that the index does not have. When it returns, the index has at least
-// all plants that the log had when refresh was called.
-func (x *Index) refresh(ctx context.Context) error {
-	for {
-		at := x.position()
-		limit := readLimit
-		if at.resets == 0 { // open the existing segments first
-			limit = 0
-		}
-		page, err := x.log.ReadPlants(ctx, at.overlap(), limit)
-		if err != nil {
-			return err
-		}
-		needsBuild, err := x.add(page, at)
-		if err != nil {
-			return err
-		}
-		switch now := x.position(); {
-		case needsBuild:
-			select {
-			case built := <-x.build(false):
-				if built.Err != nil {
-					return built.Err
-				}
-			case <-ctx.Done():
-				return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "the index of plants is being built; try again")
-			}
-		case now.resets == at.resets && now.plants >= page.Total:
-			return nil
-		}
-	}
-}
-
 // overlap returns the number of plants before the last one. The last one is read again: if its
 // batch is another one, the log is not the one that the index was built from, for example because
 // the database was restored from a backup.
 func (p position) overlap() int { return max(p.plants-1, 0) }
 
-// add adds a page of the log that was read when the index ended at a position. If the log is too
-// far ahead, too many plants are in memory, or these plants are being written to a file, it adds
-// nothing and reports that the index needs a build.
-func (x *Index) add(page store.PlantPage, at position) (needsBuild bool, err error) {
+// add adds a page of the log that was read when the index ended at a position. If the index then
+// has all plants of that log, add returns a snapshot: mu is held from the check to the snapshot, so
+// that no reset comes between them. If the log is too far ahead, too many plants are in memory, or
+// these plants are being written to a file, add adds nothing and reports that the index needs a
+// build.
+func (x *Index) add(page store.PlantPage, at position) (s *Snapshot, needsBuild bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
+	case x.closed.Err() != nil:
+		return nil, false, herb.Errorf(herb.CodeUnavailable, "cannot list plants: the server is stopping")
 	case at.resets != x.end.resets:
-		return false, nil
+		return nil, false, nil
 	case page.Epoch != x.epoch:
-		return false, x.open(page.Epoch)
+		return nil, false, x.open(page.Epoch)
 	case at.plants > 0 && (len(page.Plants) == 0 || page.FirstBatch != at.batch):
 		x.opts.Logger.Warn("the log of plants has changed; building its index again", "plants", page.Total, "indexed", at.plants)
-		return false, x.reset()
+		return nil, false, x.reset()
 	case page.Total-x.end.plants > farBehind*x.opts.SealAt, x.inMemory() > maxInMemory*x.opts.SealAt, x.frozen > x.end.plants:
-		return true, nil
+		return nil, true, nil
 	}
-	have := x.end.plants - at.overlap()
-	if have >= len(page.Plants) {
-		return false, nil
+	if have := x.end.plants - at.overlap(); have < len(page.Plants) {
+		if err := x.appendPlants(page.Plants[have:], page.LastBatch); err != nil {
+			return nil, false, err
+		}
 	}
-	records := make([]herb.Record, 0, len(page.Plants))
-	for _, p := range page.Plants[have:] {
+	if x.end.plants < page.Total {
+		return nil, false, nil
+	}
+	s, err = x.snapshot()
+	return s, false, err
+}
+
+// appendPlants adds the next plants of the log, the last of which is in a batch. mu is held.
+func (x *Index) appendPlants(plants []herb.NewPlant, batch int64) error {
+	records := make([]herb.Record, 0, len(plants))
+	for _, p := range plants {
 		records = append(records, recordOf(p))
 	}
 	if err := x.append(records); err != nil {
-		return false, err
+		return err
 	}
 	x.end.plants += len(records)
-	x.end.batch = page.LastBatch
+	x.end.batch = batch
 	if x.inMemory() >= x.opts.SealAt {
 		x.build(false)
 	}
-	return false, nil
+	return nil
 }
 
 func recordOf(p herb.NewPlant) herb.Record {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/store"
 )
 
 // TestIndex_levels adds plants one by one. The segments in memory must stay few, and each plant
@@ -69,5 +70,51 @@ func TestIndex_frozen(t *testing.T) {
 	add(1)
 	if len(x.parts) != 1 || x.inMemory() != 21 {
 		t.Errorf("%d segments of %d plants after thawing; want 1 of 21", len(x.parts), x.inMemory())
+	}
+}
+
+// TestIndex_reset resets the index between a read of the log and its evaluation, as a failover or a
+// damaged segment does: no snapshot has fewer plants than the log, and there is none after Close.
+func TestIndex_reset(t *testing.T) {
+	t.Parallel()
+	x := NewIndex(nil, IndexOptions{Dir: t.TempDir()})
+	add := func(page store.PlantPage, at position, want int) {
+		t.Helper()
+		s, _, err := x.add(page, at)
+		got := -1
+		if s != nil {
+			got = s.Dataset.Records
+			s.Release()
+		}
+		if err != nil || got != want {
+			t.Errorf("snapshot of %d plants, %v; want %d", got, err, want)
+		}
+	}
+	const none = -1
+	all := store.PlantPage{Epoch: "e1", Total: 2, Plants: make([]herb.NewPlant, 2), FirstBatch: 1, LastBatch: 1}
+	last := store.PlantPage{Epoch: "e1", Total: 2, Plants: all.Plants[1:], FirstBatch: 1, LastBatch: 1}
+	add(store.PlantPage{Epoch: "e1", Total: 2}, x.position(), none) // opens the segments
+	before := x.position()
+	add(all, before, 2)
+	at := x.position()
+	for _, reset := range []func() error{
+		func() error { return x.open("e2") },
+		func() error { return x.open("e1") },
+		x.reset,
+	} {
+		x.mu.Lock()
+		if err := reset(); err != nil {
+			t.Error(err)
+		}
+		x.mu.Unlock()
+		add(last, at, none)
+		add(all, before, none)
+	}
+	add(all, x.position(), 2)
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, _, err := x.add(last, x.position()); herb.CodeOf(err) != herb.CodeUnavailable {
+		t.Errorf("after Close: %v, %v", s, err)
 	}
 }
