@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -35,6 +36,9 @@ func TestInspect_arrays(t *testing.T) {
 		{"of numbers", []string{`[{"a":[1.50,2]},{"a":[3]}]`}, "1.50,2 | 3", herb.TypeList, false, "1.50|2|3"},
 		{"nested", []string{`[{"a":["b"]},{"a":[["c"]]}]`}, `["b"] | [["c"]]`, herb.TypeText, false, ""},
 		{"beside text", []string{`[{"a":["b","c"]},{"a":"d"},{"a":["e, f"]}]`}, `["b","c"] | d | ["e, f"]`, herb.TypeText, false, ""},
+		{"beside numbers", []string{`[{"a":[1,2]},{"a":3},{"a":[4,5]}]`}, "[1,2] | 3 | [4,5]", herb.TypeText, false, ""},
+		{"of numbers beside an empty one", []string{`[{"a":[1,2]},{"a":[]},{"a":null},{"a":[4,5]}]`}, "1,2 |  |  | 4,5", herb.TypeList, false, "1|2|4|5"},
+		{"in the second file only", []string{`[{"b":1}]`, `[{"b":1,"a":[1,2]}]`}, " | 1,2", herb.TypeList, false, "1|2"},
 		{"in records that are arrays", []string{`[["x"],[["b"]],[["c, d"]]]`}, `["b"] | ["c, d"]`, herb.TypeList, true, "b|c, d"},
 		{"in records that are arrays without names", []string{`[[["b"]],[["c, d"]]]`}, `["b"] | ["c, d"]`, herb.TypeList, true, "b|c, d"},
 		{"in objects", []string{`[{"o":{"a":["b"]}},{"o":{"a":["c, d"]}}]`}, `["b"] | ["c, d"]`, herb.TypeList, true, "b|c, d"},
@@ -54,16 +58,23 @@ func TestInspect_arrays(t *testing.T) {
 				}
 			}
 			table := inspect(t, src)
-			f := table.Dataset.Fields[0]
+			at := herb.FieldIndex(table.Dataset.Fields, "a")
+			at = max(at, 0) // without names
+			f := table.Dataset.Fields[at]
 			var values, elements []string
+			longest := 0
 			for _, r := range recordsOf(t, table) {
-				values = append(values, r[0])
+				values = append(values, r[at])
+				longest = max(longest, utf8.RuneCountInString(r[at]))
 				if f.Type == herb.TypeList {
-					elements = append(elements, text.Elements(&f, r[0])...)
+					elements = append(elements, text.Elements(&f, r[at])...)
 				}
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(values, " | ")); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
+			}
+			if r := table.Dataset.Report.Columns[at]; r.Longest != longest {
+				t.Errorf("longest %d; want %d", r.Longest, longest)
 			}
 			if f.Type != tt.field || f.Notation.JSON != tt.json || strings.Join(elements, "|") != tt.elements {
 				t.Errorf("type %s, JSON %t, elements %q; want %s, %t, %q", f.Type, f.Notation.JSON, elements, tt.field, tt.json, tt.elements)

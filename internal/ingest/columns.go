@@ -67,26 +67,14 @@ func (p *pass) align(columns []rows.Column) error {
 	return nil
 }
 
-// mixedLists returns the names of columns in which some lists are written as JSON and some are not.
-func (p *pass) mixedLists() map[string]bool {
-	names := map[string]bool{}
-	for _, c := range p.columns {
-		if c.Lists && c.Arrays {
-			names[c.Name] = true
-		}
-	}
-	return names
-}
-
 // mergeTypes takes over the types that a file declares. Types that differ between files are
 // inferred.
 func (p *pass) mergeTypes(columns []rows.Column, i int) {
 	for k, c := range columns {
 		merged := &p.columns[p.index[k]]
 		merged.Numbers = i > 0 && merged.Numbers || c.Numbers
-		merged.Lists, merged.Arrays = merged.Lists || c.Lists, merged.Arrays || c.Arrays
 		switch t := &merged.Type; {
-		case i == 0:
+		case p.index[k] >= p.earlier:
 			*t = c.Type
 		case *t != c.Type:
 			*t = ""

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"herbarium/internal/herb"
@@ -25,21 +26,23 @@ type pass struct {
 	input   *io.SectionReader // the only file, if it has no path
 	size    int64             // of all files
 
-	jsonLists map[string]bool // columns whose lists are written as JSON
-	before    int64           // of the files that have been read
-	sums      []byte          // of the files
+	before int64  // of the files that have been read
+	sums   []byte // of the files
 
 	format      rows.Format
 	detected    rows.Options // of the first file
 	columns     []rows.Column
+	earlier     int              // columns of the files before the current one
 	known       map[string][]int // positions of the columns, by name
 	index       []int            // position of each column of the current file
 	occurrences map[string]int   // number of columns of the current file with a name, so far
 	tables      []rows.Position  // sheet or table of each file
 	row         storedRow
-	batch       []byte             // rows
-	send        func() error       // sends the batch to the profiling goroutine and starts another one
-	count       int                // rows
+	batch       []byte       // rows
+	send        func() error // sends the batch to the profiling goroutine and starts another one
+	count       int          // rows
+	lists       []listColumn // by column, as far as columns have arrays
+	listBuf     []byte
 	raw         []herb.ColumnCells // what the format yielded, with the numbers of rows
 	notes       []string
 	layout      herb.Layout
@@ -222,7 +225,7 @@ func (p *pass) start(ctx context.Context, f *file.File, i int) (rows.Rows, error
 			o.Names = append(o.Names, s.From)
 		}
 	}
-	p.format, o.JSONLists, o.Explain = format, p.jsonLists, p.opts.explain
+	p.format, o.Explain, p.earlier = format, p.opts.explain, len(p.columns)
 	budget := f.NewBudget(rows.Limits{Record: p.opts.MaxRecord, Temp: p.opts.Temp})
 	r, err := format.Open(ctx, f, o, budget)
 	if err != nil {
@@ -274,6 +277,9 @@ func (p *pass) add(cells [][]byte, position rows.Position, file int) error {
 		}
 		r.cells[at] = c
 		p.raw[at].Add(p.count, c)
+		if p.format.Lists && len(c) > 0 && c[0] == '[' {
+			p.addList(at, c)
+		}
 	}
 	p.count++
 	if p.batch = r.append(p.batch); len(p.batch) < spillChunk {
@@ -308,12 +314,12 @@ func (p *pass) locate(r *storedRow) string {
 }
 
 // openView makes a view of the rows while they are read, unless settings are about columns that may
-// still be unknown.
+// still be unknown, or about lists, which are written after the last row.
 func (p *pass) openView(r rows.Rows) {
 	v := newView()
 	if len(p.src.Fields) == 0 && !p.src.Narrows() {
 		p.view = v
-	} else if !p.format.Keyed {
+	} else if isList := func(c rows.Column) bool { return c.Type == herb.TypeList }; !p.format.Keyed && !slices.ContainsFunc(r.Columns(), isList) {
 		src := p.src
 		src.Dialect.Header = cmp.Or(r.Options().Header, src.Dialect.Header)
 		if v.resolve(src, source.UniqueNames(columnNames(r.Columns())), false) == nil { // else it may be about a column that a later row adds
@@ -326,6 +332,7 @@ func (p *pass) openView(r rows.Rows) {
 // read.
 func (p *pass) finishView(ctx context.Context) (*view, error) {
 	p.src.Dialect.Header = cmp.Or(p.detected.Header, p.src.Dialect.Header)
+	p.writeLists()
 	if v := p.view; v != nil && v.columns != nil && len(v.columns) < len(p.columns) {
 		p.view = nil // settings may be about the columns that were added
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/text"
 )
 
 // spillChunk is the number of bytes of rows that are written or read at once.
@@ -23,6 +24,7 @@ type spill struct {
 	sizes []int  // of the chunks in the file
 	file  *os.File
 	size  int64 // of all chunks
+	lists []int // columns whose arrays are read as lists with commas
 }
 
 // storedRow is a row of a file. Its cells are valid until the next one is read.
@@ -57,6 +59,18 @@ func (r *storedRow) cut(stored []byte) (rest []byte) {
 	return stored
 }
 
+// writeLists replaces the arrays of some columns by lists with commas, in buf.
+func (r *storedRow) writeLists(buf []byte, columns []int) []byte {
+	for _, i := range columns {
+		if i < len(r.cells) {
+			start := len(buf)
+			buf, _ = text.AppendList(buf, r.cells[i])
+			r.cells[i] = buf[start:]
+		}
+	}
+	return buf
+}
+
 // add adds rows.
 func (s *spill) add(stored []byte) (err error) {
 	s.last = append(s.last, stored...)
@@ -79,6 +93,7 @@ func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.
 	return func(yield func(*storedRow, error) bool) {
 		in := io.NewSectionReader(s.file, 0, s.size)
 		var buf []byte
+		var lists []byte
 		var row storedRow
 		read := int64(0)
 		for i := range len(s.sizes) + 1 {
@@ -97,6 +112,7 @@ func (s *spill) rows(ctx context.Context, progress func(read, size int64)) iter.
 			}
 			for len(chunk) > 0 {
 				chunk = row.cut(chunk)
+				lists = row.writeLists(lists[:0], s.lists)
 				if ctx.Err() != nil {
 					yield(nil, context.Cause(ctx))
 					return

@@ -2,8 +2,7 @@
 //
 // # One pass
 //
-// Inspect reads the rows of every file once, or twice if lists turn out to need JSON; a format may
-// first scan a file, as JSON does to locate its tables. A row passes from rows.Rows, limited by its
+// Inspect reads the rows of every file once; a format may first scan a file, as JSON does to locate its tables. A row passes from rows.Rows, limited by its
 // rows.Budget, through the certificate (a fingerprint per column) to the view (settings, type
 // inference) and to the spill file. Table.Records reads the spill file. If settings are about
 // columns that are known only after the last row, the view reads it too. The stored bytes are
@@ -102,17 +101,9 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 			return nil, cmp.Or(err, ErrUnchanged)
 		}
 	}
-	p, err := readSource(ctx, src, opts, nil)
+	p, err := readSource(ctx, src, opts)
 	if err != nil {
 		return nil, err
-	}
-	if lists := p.mixedLists(); len(lists) > 0 { // that a list needs JSON may be known after the last row only
-		if err := p.spill.Close(); err != nil {
-			return nil, err
-		}
-		if p, err = readSource(ctx, src, opts, lists); err != nil {
-			return nil, err
-		}
 	}
 	t, err := newTable(ctx, p)
 	if err != nil {
@@ -121,15 +112,13 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 	return t, nil
 }
 
-// readSource reads all files of a source. jsonLists are the columns whose lists are written as
-// JSON.
-func readSource(ctx context.Context, src Source, opts Options, jsonLists map[string]bool) (*pass, error) {
+// readSource reads all files of a source.
+func readSource(ctx context.Context, src Source, opts Options) (*pass, error) {
 	p, err := newPass(src, opts, Formats())
 	if err != nil {
 		return nil, err
 	}
 	defer p.dir.Close()
-	p.jsonLists = jsonLists
 	if err := p.readFiles(ctx); err != nil {
 		return nil, errors.Join(err, p.spill.Close())
 	}
@@ -145,7 +134,7 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields, reports, err := v.describe(p.columns)
+	fields, reports, err := v.describe(p.columns, p.spill.lists)
 	if err != nil {
 		return nil, err
 	}

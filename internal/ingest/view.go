@@ -269,14 +269,17 @@ func (v *view) certify(source []herb.ColumnCells) error {
 }
 
 // describe returns the fields and the reports of their columns, after the last row. columns are
-// those of the files. The error names the first values that do not fit their declared types, of all
+// those of the files, lists the positions of the lists that are written with commas. The error names the first values that do not fit their declared types, of all
 // fields.
-func (v *view) describe(columns []rows.Column) (fields []herb.Field, reports []herb.ColumnReport, err error) {
+func (v *view) describe(columns []rows.Column, lists []int) (fields []herb.Field, reports []herb.ColumnReport, err error) {
 	var wrong misfits
 	fields, reports = make([]herb.Field, 0, len(v.fields)), make([]herb.ColumnReport, 0, len(v.fields))
 	for i, c := range columns {
 		if c.Numbers {
 			v.profiler.SetTyped(i)
+		}
+		if c.Type == herb.TypeList {
+			v.profiler.SetList(i, !slices.Contains(lists, i))
 		}
 	}
 	for _, s := range v.fields {

@@ -58,6 +58,41 @@ func ParseArray(v []byte) (elements []string, ok bool) {
 	return elements, true
 }
 
+// AppendList appends the elements of a JSON array of plain values with commas between them. ok is
+// false, and nothing is appended, if the elements could not be told apart then: one has a comma, is
+// empty or null, or begins like an array. It is the only rule that decides how a list is written.
+func AppendList(dst, array []byte) (list []byte, ok bool) {
+	elements := TrimBlanks(array)
+	if len(elements) < len("[1]") || elements[0] != '[' || elements[len(elements)-1] != ']' {
+		return dst, false
+	}
+	list = dst
+	for element := range bytes.SplitSeq(elements[1:len(elements)-1], []byte{','}) {
+		from := len(list)
+		element = bytes.TrimSpace(element)
+		if !json.Valid(element) { // part of a text with a comma
+			return dst, false
+		}
+		switch first := element[0]; {
+		case first == '[' || first == '{' || first == 'n':
+			return dst, false
+		case first == '"' && bytes.IndexByte(element, '\\') >= 0:
+			var unescaped string
+			if json.Unmarshal(element, &unescaped) != nil {
+				return dst, false
+			}
+			list = append(list, unescaped...)
+		default:
+			list = append(list, bytes.Trim(element, `"`)...)
+		}
+		if len(list) == from || list[from] == '[' || bytes.IndexByte(list[from:], ',') >= 0 {
+			return dst, false
+		}
+		list = append(list, ',')
+	}
+	return list[:len(list)-1], true
+}
+
 // IsTextArray reports whether v is a JSON array of plain values, and whether one of them is text.
 func IsTextArray(v []byte) (hasText, ok bool) {
 	_, ok = ParseArray(v)

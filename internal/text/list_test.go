@@ -54,3 +54,18 @@ func TestSearchText(t *testing.T) {
 		t.Errorf("SearchText of text = %q; want %q", got, value)
 	}
 }
+
+// TestAppendList checks which arrays are written with commas: those whose elements can be told apart
+// again.
+func TestAppendList(t *testing.T) {
+	t.Parallel()
+	for array, want := range map[string]string{
+		`["a","b"]`: "a,b", ` [ "a" , 1.50 , true ] `: "a,1.50,true", `["caf\u00e9","say \"x\""]`: `café,say "x"`, `[" a"]`: " a",
+		`["a, b"]`: "", `["a\u002cb"]`: "", `[""]`: "", `[null]`: "", `["[a"]`: "", `[["a"]]`: "", `[{"a":1}]`: "", `[]`: "", `["a"`: "", `[`: "", `a,b`: "", "": "",
+	} {
+		got, ok := text.AppendList([]byte("x"), []byte(array))
+		if string(got) != "x"+want || ok != (want != "") {
+			t.Errorf("AppendList(%s) = %s, %t; want %q", array, got, ok, want)
+		}
+	}
+}

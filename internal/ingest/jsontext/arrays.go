@@ -36,7 +36,7 @@ func (r *reader) readArray() (isRecord bool) {
 	r.array(func() {
 		width++
 		r.path = strconv.AppendInt(append(r.path[:0], "element "...), int64(width), 10)
-		s, k := r.readValue(r.writesJSON(func() string { return r.elementName(width) }))
+		s, k := r.readValue()
 		if width > len(r.fields) && !r.named {
 			r.addColumn(&member{}, r.elementName(width))
 		}

@@ -58,7 +58,7 @@ func TestOpen_DocumentRecord(t *testing.T) {
 	t.Parallel()
 	m := memory{Base: "a.json", Content: `{"id":7,"title":"Vase","size":{"h":1.50},"tags":["a","b"],"images":[{"url":"x"}],"makers":[{"n":1},{"n":2}]}`}
 	got, err := read(t, m, rows.Options{}, rows.Limits{})
-	want := `[[id title size.h tags images makers] [7 Vase 1.50 a,b [{"url":"x"}] [{"n":1},{"n":2}]]]`
+	want := `[[id title size.h tags images makers] [7 Vase 1.50 ["a","b"] [{"url":"x"}] [{"n":1},{"n":2}]]]`
 	note := "the document is one record with these tables as values: images, makers; add # and a name to the file to publish one as a dataset"
 	if fmt.Sprint(got.Rows) != want || !slices.Equal(got.Notes, []string{note}) || err != nil {
 		t.Errorf("got %v, notes %q and error %v", got.Rows, got.Notes, err)

@@ -23,7 +23,7 @@ import (
 
 // Format returns the JSON format.
 func Format() rows.Format {
-	return rows.Format{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl", ".geojson"}, Matches: matches, Open: open, Tables: tables, Keyed: true}
+	return rows.Format{Name: "json", Extensions: []string{".json", ".ndjson", ".jsonl", ".geojson"}, Matches: matches, Open: open, Tables: tables, Keyed: true, Lists: true}
 }
 
 // matches reports whether a text begins like an array of objects or arrays, or like an object.
@@ -338,9 +338,8 @@ func (r *reader) readColumns() {
 			return
 		}
 		var column []span
-		asJSON := r.writesJSON(r.memberName)
 		readElement := func() {
-			s, k := r.readValue(asJSON)
+			s, k := r.readValue()
 			m.kinds |= k
 			column = append(column, s)
 		}

@@ -2,13 +2,11 @@ package jsontext
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 	"unicode/utf16"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/text"
 )
 
 // readObject reads the object at the current position into the columns of the record. Objects in it
@@ -39,7 +37,7 @@ func (r *reader) readMember() {
 			return
 		}
 	} else {
-		s, k = r.readValue(r.writesJSON(r.memberName))
+		s, k = r.readValue()
 	}
 	if r.err != nil || structure == "type" && string(r.content(s)) == "Feature" || structure == "properties" && s == (span{}) {
 		return
@@ -50,14 +48,8 @@ func (r *reader) readMember() {
 	r.set(m, s, k)
 }
 
-// writesJSON reports whether the lists of a column are written as JSON.
-func (r *reader) writesJSON(name func() string) bool {
-	return len(r.options.JSONLists) > 0 && r.options.JSONLists[name()]
-}
-
-// readValue reads a value that is not flattened. null is empty and has no kind. asJSON means that a
-// list is written as JSON.
-func (r *reader) readValue(asJSON bool) (span, kinds) {
+// readValue reads a value that is not flattened. null is empty and has no kind.
+func (r *reader) readValue() (span, kinds) {
 	switch c, _ := r.peekToken(); c {
 	case '"':
 		s := r.quotedText(false)
@@ -66,7 +58,7 @@ func (r *reader) readValue(asJSON bool) (span, kinds) {
 		}
 		return s, kindText | kindWord
 	case '[', '{':
-		return r.readNested(asJSON)
+		return r.readNested()
 	case 'n':
 		r.literal()
 		return span{}, 0
@@ -76,30 +68,31 @@ func (r *reader) readValue(asJSON bool) (span, kinds) {
 	return r.literal(), kindNumber
 }
 
-// readNested reads an array, or an object that is not flattened, and writes over it the text that
-// it becomes, which is never longer: a list of plain values if none of them would change its
-// meaning, else JSON without white space and needless escapes.
-func (r *reader) readNested(asJSON bool) (span, kinds) {
+// readNested reads an array, or an object that is not flattened, and writes over it compact JSON,
+// which is never longer. An empty array is empty.
+func (r *reader) readNested() (span, kinds) {
 	start := r.pos
 	if r.skip(); r.err != nil {
 		return span{}, 0
 	}
 	raw := r.rec[start:r.pos]
-	list, k := r.appendList(r.buf[:0], raw)
-	if k == kindJSON || k == kindList && asJSON {
-		list = r.appendCompact(r.buf[:0], raw)
-		if _, ok := text.ParseArray(list); ok {
-			k = kindArray
-		}
+	compact, isNested := r.appendCompact(r.buf[:0], raw)
+	r.buf = compact
+	switch {
+	case string(compact) == "[]":
+		return span{}, 0
+	case isNested:
+		return span{start, start + copy(raw, compact)}, kindJSON
 	}
-	r.buf = list
-	return span{start, start + copy(raw, list)}, k
+	return span{start, start + copy(raw, compact)}, kindArray
 }
 
 // appendCompact appends JSON without white space between its tokens. Characters that JSON need not
-// escape are written as they are, so that search finds what their escapes mean.
-func (r *reader) appendCompact(out, raw []byte) []byte {
-	for inText := false; len(raw) > 0; {
+// escape are written as they are, so that search finds what their escapes mean. isNested reports
+// whether raw is anything else than an array of plain values.
+func (r *reader) appendCompact(out, raw []byte) (_ []byte, isNested bool) {
+	isNested = raw[0] == '{'
+	for inText, depth := false, 0; len(raw) > 0; {
 		c, size := raw[0], 1
 		switch {
 		case inText && c == '\\':
@@ -111,12 +104,16 @@ func (r *reader) appendCompact(out, raw []byte) []byte {
 			}
 		case !inText && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
 		default:
+			if !inText && (c == '[' || c == '{') {
+				depth++
+				isNested = isNested || depth > 1
+			}
 			inText = inText != (c == '"')
 			out = append(out, c)
 		}
 		raw = raw[size:]
 	}
-	return out
+	return out, isNested
 }
 
 // escapeSize returns the length of the escape at the start of valid JSON. A surrogate pair is one
@@ -129,37 +126,6 @@ func escapeSize(b []byte) int {
 		return 12
 	}
 	return 6
-}
-
-// appendList appends the elements of an array with commas between them. The kind is kindJSON if raw
-// is an object, or if that would change what the elements are: one with a comma would be two, one
-// that begins with a bracket would look like JSON, and one that is empty or null would be
-// ambiguous.
-func (r *reader) appendList(list, raw []byte) ([]byte, kinds) {
-	elements := bytes.TrimSpace(raw[1 : len(raw)-1])
-	switch {
-	case raw[0] == '{':
-		return nil, kindJSON
-	case len(elements) == 0:
-		return nil, 0
-	}
-	for element := range bytes.SplitSeq(elements, []byte(",")) {
-		element = bytes.TrimSpace(element)
-		if !json.Valid(element) || bytes.IndexByte([]byte("[{n"), element[0]) >= 0 { // a part of a text, nested, or null
-			return nil, kindJSON
-		}
-		from := len(list)
-		if element[0] == '"' {
-			list = r.unescape(list, element[1:len(element)-1])
-		} else {
-			list = append(list, element...)
-		}
-		if len(list) == from || list[from] == '[' || bytes.IndexByte(list[from:], ',') >= 0 {
-			return nil, kindJSON
-		}
-		list = append(list, ',')
-	}
-	return list[:len(list)-1], kindList
 }
 
 // elementName returns the name of the column of an element of records that are arrays.
@@ -178,8 +144,7 @@ const (
 	kindWord       // text that is not just digits
 	kindNumber
 	kindBoolean
-	kindList  // an array that was written as a list
-	kindArray // an array of plain values that was written as JSON
+	kindArray // an array of plain values
 	kindJSON  // another array or object
 )
 
@@ -242,16 +207,12 @@ func (r *reader) declareTypes() {
 	for _, m := range r.fields {
 		all |= m.kinds
 	}
-	types := map[kinds]herb.Type{
-		kindNumber: herb.TypeNumber, kindBoolean: herb.TypeBoolean,
-		kindList: herb.TypeList, kindArray: herb.TypeList, kindList | kindArray: herb.TypeList,
-	}
+	types := map[kinds]herb.Type{kindNumber: herb.TypeNumber, kindBoolean: herb.TypeBoolean, kindArray: herb.TypeList}
 	if all&(kindNumber|kindBoolean) != 0 {
 		types[kindText] = herb.TypeText
 	}
 	for i, m := range r.fields {
 		c := &r.columns[i]
 		c.Type, c.Numbers = types[m.kinds], m.kinds&kindNumber != 0
-		c.Lists, c.Arrays = m.kinds&kindList != 0, m.kinds&(kindArray|kindJSON) != 0
 	}
 }

@@ -29,11 +29,6 @@ type columnReader struct {
 	budget  *rows.Budget
 	err     error  // the first one of the cell, apart from those of the cursors
 	text    []byte // of the value that was read last
-	list    []byte // the texts of all values of the cell, with a comma after each
-	isList  bool   // list can be split into the same values again
-	asJSON  bool   // all lists are written as JSON
-	lists   bool   // some list was written with commas
-	arrays  bool   // some list was written as JSON
 }
 
 func (r *reader) newColumnReader(group int, column *node) *columnReader {
@@ -49,10 +44,8 @@ func (c *columnReader) leaves(n *node) []*cursor {
 	return c.cursors[n.first-c.column.first:][:n.leaves]
 }
 
-// appendCell appends the cell of the next row. A list of scalars is written with commas, unless an
-// element is empty, has a comma or begins with a bracket; other lists and maps are compact JSON. A
-// missing or empty list is an empty cell. An error of a cursor inside a cell is returned with the
-// next one.
+// appendCell appends the cell of the next row. Lists and maps are compact JSON, empty if they are
+// missing or have no items. An error of a cursor inside a cell is returned with the next one.
 func (c *columnReader) appendCell(b []byte) ([]byte, error) {
 	for _, cursor := range c.cursors {
 		if cursor.err != nil {
@@ -72,16 +65,7 @@ func (c *columnReader) appendCell(b []byte) ([]byte, error) {
 	if !c.isPresent(n, n.def+1) {
 		return b, c.err
 	}
-	start := len(b)
-	c.list, c.isList = c.list[:0], n.isScalarList() && !c.asJSON
-	b = c.appendJSON(b, n)
-	if c.isList {
-		c.lists = true
-		b = append(b[:start], bytes.TrimSuffix(c.list, []byte(","))...)
-	} else {
-		c.arrays = true
-	}
-	return b, c.err
+	return c.appendJSON(b, n), c.err
 }
 
 // finish fails if a cell was incomplete or values remain after the last row.
@@ -122,7 +106,6 @@ func (c *columnReader) appendText(b []byte, n *node) []byte {
 // appendJSON appends a node as compact JSON.
 func (c *columnReader) appendJSON(b []byte, n *node) []byte {
 	if !c.isPresent(n, n.def) {
-		c.isList = false
 		return append(b, "null"...)
 	}
 	switch n.kind {
@@ -150,11 +133,7 @@ func (c *columnReader) appendItems(b []byte, n *node) []byte {
 			b = append(c.appendKey(b, n.children[0]), ':')
 		}
 		b = c.appendJSON(b, n.children[len(n.children)-1])
-		size := len(b)
-		if c.isList {
-			size = len(c.list) // what b becomes
-		}
-		c.err = cmp.Or(c.err, c.budget.Step(), c.budget.Record(size))
+		c.err = cmp.Or(c.err, c.budget.Step(), c.budget.Record(len(b)))
 		more = leaves[0].rep == n.rep+1
 		for _, cursor := range leaves {
 			if cursor.rep > n.rep+1 || more != (cursor.rep == n.rep+1) {
@@ -181,8 +160,6 @@ func (c *columnReader) appendKey(b []byte, n *node) []byte {
 // quotes.
 func (c *columnReader) appendScalar(b []byte, n *node) []byte {
 	c.text = c.appendText(c.text[:0], n)
-	c.isList = c.isList && len(c.text) > 0 && c.text[0] != '[' && bytes.IndexByte(c.text, ',') < 0
-	c.list = append(append(c.list, c.text...), ',')
 	isFinite := len(c.text) > 0 && c.text[len(c.text)-1] <= '9'
 	if n.leaf.declared == herb.TypeBoolean || n.leaf.declared == herb.TypeNumber && isFinite {
 		return append(b, c.text...)

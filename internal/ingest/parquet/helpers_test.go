@@ -21,7 +21,7 @@ func openFile(ctx context.Context, b []byte) (rows.Rows, error) {
 func openReader(t *testing.T, b []byte) (*reader, error) {
 	t.Helper()
 	in := io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b)))
-	r, err := newReader(in, rows.Options{}, rows.NewBudget(t.Context(), in.Size(), rows.Limits{}))
+	r, err := newReader(in, rows.NewBudget(t.Context(), in.Size(), rows.Limits{}))
 	if err != nil {
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func TestReader_ManyColumns(t *testing.T) {
 	}
 	b := craft(t, count, leaves, dataPage(count, meta.Plain, make([]byte, count/8)))
 	budget := rows.NewBudget(t.Context(), 1, rows.Limits{})
-	r, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), rows.Options{}, budget)
+	r, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), budget)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestReader_PageLimit(t *testing.T) {
 	for size, ok := range map[int32]bool{0: true, maxPage/2 - 100: true, maxPage / 2: false} {
 		page.header.UncompressedPageSize = size
 		b := craft(t, 1, required(meta.ByteArray), page)
-		_, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), rows.Options{}, rows.NewBudget(t.Context(), 1<<30, rows.Limits{}))
+		_, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), rows.NewBudget(t.Context(), 1<<30, rows.Limits{}))
 		isLimit := herb.CodeOf(err) == herb.CodeInvalid && strings.Contains(err.Error(), `column "v"`) && strings.Contains(err.Error(), "smaller pages")
 		if ok && err != nil || !ok && !isLimit {
 			t.Errorf("a page of %d bytes: %v", size, err)
@@ -219,15 +219,13 @@ func TestReader_DeclaredTypes(t *testing.T) {
 	b := mustWrite(t, []lists{{Plain: []string{"a", "b"}, Commas: []string{"a,b"}}})
 	got, err := rowstest.Read(t.Context(), Format(), rowstest.File(b), rows.Options{}, rows.Limits{})
 	want := []rows.Column{
-		{Name: "plain", Type: herb.TypeList, Lists: true}, {Name: "commas", Type: herb.TypeList, Arrays: true}, {Name: "pairs", Type: herb.TypeText},
+		{Name: "plain", Type: herb.TypeList}, {Name: "commas", Type: herb.TypeList}, {Name: "pairs", Type: herb.TypeText},
 	}
 	if diff := cmp.Diff(want, got.Columns); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
-	o := rows.Options{JSONLists: map[string]bool{"plain": true}}
-	got, err = rowstest.Read(t.Context(), Format(), rowstest.File(b), o, rows.Limits{})
-	if err != nil || got.Rows[1][0] != `["a","b"]` || got.Columns[0].Lists || !got.Columns[0].Arrays {
-		t.Errorf("with JSONLists: %q in %+v, %v", got.Rows, got.Columns, err)
+	if got.Rows[1][0] != `["a","b"]` || got.Rows[1][1] != `["a,b"]` {
+		t.Errorf("lists %q; want JSON", got.Rows[1])
 	}
 }
 
@@ -245,7 +243,7 @@ func TestReader_LongList(t *testing.T) {
 		var got [][]string
 		var err error
 		bytes := rowstest.Allocated(func() { got, err = readFile(b) })
-		if err != nil || got[1][0] != strings.Join(tags, ",") {
+		if err != nil || got[1][0] != `["`+strings.Join(tags, `","`)+`"]` {
 			t.Fatalf("%d elements: error %v", n, err)
 		}
 		return bytes

@@ -24,15 +24,16 @@ func Format() rows.Format {
 	return rows.Format{
 		Name:       "parquet",
 		Extensions: []string{".parquet", ".pq"},
+		Lists:      true,
 		Matches: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
 		},
-		Open: func(_ context.Context, f rows.File, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+		Open: func(_ context.Context, f rows.File, _ rows.Options, b *rows.Budget) (rows.Rows, error) {
 			in, err := f.Random()
 			if err != nil {
 				return nil, err
 			}
-			return newReader(in, o, b)
+			return newReader(in, b)
 		},
 	}
 }
@@ -47,7 +48,6 @@ type reader struct {
 	*schema
 	in *io.SectionReader
 
-	jsonLists  map[string]bool // columns whose lists are written as JSON
 	geometries []*geometryColumn
 
 	groups  []rowGroup
@@ -63,12 +63,12 @@ type reader struct {
 	cells   [][]byte
 }
 
-func newReader(in *io.SectionReader, o rows.Options, b *rows.Budget) (rows.Rows, error) {
+func newReader(in *io.SectionReader, b *rows.Budget) (rows.Rows, error) {
 	footer, err := readFooter(in)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{in: in, jsonLists: o.JSONLists, groups: footer.RowGroups, out: bufio.NewWriterSize(nil, 64<<10)}
+	r := &reader{in: in, groups: footer.RowGroups, out: bufio.NewWriterSize(nil, 64<<10)}
 	if r.schema, err = readSchema(footer.Schema, b); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (r *reader) inspectBytes(leaf int) (isText, isGeometry bool, err error) {
 }
 
 func (r *reader) Columns() []rows.Column  { return r.listed }
-func (r *reader) Options() rows.Options   { return rows.Options{JSONLists: r.jsonLists} }
+func (r *reader) Options() rows.Options   { return rows.Options{} }
 func (r *reader) Layout() herb.Layout     { return herb.Layout{} }
 func (r *reader) Position() rows.Position { return rows.Position{Row: int(r.row)} }
 
@@ -199,7 +199,6 @@ func (r *reader) nextGroup() error {
 // file and returns the end.
 func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int64, err error) {
 	c := r.newColumnReader(r.group, r.columns[column])
-	c.asJSON = r.jsonLists[c.column.name]
 	locate := func(err error, row int64) error {
 		return r.budget.Locate(err, "row %d, column %q", row, rows.Clip(c.column.name))
 	}
@@ -220,8 +219,6 @@ func (r *reader) spillColumn(column int, budget *rows.Budget, at int64) (end int
 	if err := c.finish(); err != nil {
 		return at, locate(err, r.row+r.left)
 	}
-	listed := &r.listed[column]
-	listed.Lists, listed.Arrays = listed.Lists || c.lists, listed.Arrays || c.arrays
 	return at, r.out.Flush()
 }
 

@@ -96,7 +96,7 @@ func TestSchema_Legacy(t *testing.T) {
 	}{
 		{
 			"two levels", []meta.SchemaElement{list, leaf("element", meta.Repeated, meta.Int32)},
-			[][]value{{newValue(int32(1), 0, 2), newValue(int32(2), 1, 2)}}, "1,2",
+			[][]value{{newValue(int32(1), 0, 2), newValue(int32(2), 1, 2)}}, "[1,2]",
 		}, {
 			"two levels, empty", []meta.SchemaElement{list, leaf("element", meta.Repeated, meta.Int32)},
 			[][]value{{null(0, 1)}}, "",
@@ -120,7 +120,7 @@ func TestSchema_Legacy(t *testing.T) {
 			"any other group of one is not", []meta.SchemaElement{
 				list, group("bag", meta.Repeated, 1), leaf("array_element", meta.Optional, meta.Int32),
 			},
-			[][]value{{newValue(int32(1), 0, 3), newValue(int32(2), 1, 3)}}, "1,2",
+			[][]value{{newValue(int32(1), 0, 3), newValue(int32(2), 1, 3)}}, "[1,2]",
 		}, {
 			"map by its older name", []meta.SchemaElement{
 				annotated(group("v", meta.Optional, 1), deprecated.MapKeyValue), group("map", meta.Repeated, 2),
@@ -132,7 +132,7 @@ func TestSchema_Legacy(t *testing.T) {
 				annotated(group("v", meta.Optional, 1), deprecated.Map), group("key_value", meta.Repeated, 1),
 				leaf("key", meta.Required, meta.Int32),
 			},
-			[][]value{{newValue(int32(1), 0, 2), newValue(int32(2), 1, 2)}}, "1,2",
+			[][]value{{newValue(int32(1), 0, 2), newValue(int32(2), 1, 2)}}, "[1,2]",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -139,6 +139,9 @@ func hasDigit(v []byte) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
+// maxElement is the length of the longest word that may stand for a missing value.
+const maxElement = 40
+
 // isWord reports whether a value may be a word that stands for a missing value, such as "no date".
 func isWord(v []byte) bool {
 	return len(v) <= maxElement*utf8.UTFMax && !hasDigit(v) && utf8.RuneCount(v) <= maxElement

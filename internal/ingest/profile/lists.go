@@ -2,127 +2,56 @@ package profile
 
 import (
 	"bytes"
-	"hash/maphash"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"herbarium/internal/text"
 )
 
-// Limits of the search for lists.
-const (
-	maxElement      = 40      // characters of an element; longer ones are sentences
-	maxDistinct     = 100_000 // elements of one column that are kept, to find out whether they recur
-	minCombinations = 3       // different values with several elements
-)
+// lists recognizes columns of lists: JSON arrays, or elements with commas between them.
+type lists struct {
+	json       bool // some value is JSON text
+	arrays     int  // values that are JSON arrays of plain values
+	hasText    bool // some of these arrays has a text
+	isNotComma bool // some value has commas and is not a list
 
-// elements distinguishes lists (shade,hardy) from text with commas (Smith,John): elements are short
-// words without a blank beside a comma or digits on both sides of it, and most of them recur in
-// several combinations and orders.
-type elements struct {
-	ruledOut     bool
-	lists        int // values with more than one element
-	total        int
-	distinct     map[string]use
-	combinations map[uint64]struct{} // hashes of the different values
-	several      int                 // different values with more than one element
-	seed         maphash.Seed
+	isWritten, isJSON bool // see Profiler.SetList
+	shortest, longest int  // characters of the arrays, written with commas
+	buf               []byte
 }
 
-// use is how an element is used.
-type use struct {
-	recurs      bool // it occurs in several different values
-	first, next bool // it is the first element of some value with several elements, or a later one
-}
-
-func newElements() elements {
-	return elements{distinct: map[string]use{}, combinations: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
-}
-
-// observe adds a value without surrounding white space. budget is the number of elements that may
-// still be kept.
-func (e *elements) observe(value []byte, budget *int) {
-	isSeveral := bytes.IndexByte(value, ',') >= 0
-	if isSeveral {
-		e.lists++
-	}
-	hash := maphash.Bytes(e.seed, value)
-	if _, known := e.combinations[hash]; known {
-		e.total += 1 + bytes.Count(value, []byte{','})
+// observe adds a value without surrounding white space.
+func (l *lists) observe(v []byte) {
+	if v[0] != '[' && v[0] != '{' {
+		l.isNotComma = l.isNotComma || bytes.IndexByte(v, ',') >= 0 && !isCommaList(v)
 		return
 	}
-	if len(e.combinations) >= maxDistinct || *budget == 0 || hasDigitsAtComma(value) {
-		e.ruleOut(budget)
+	l.json = true
+	hasText, ok := text.IsTextArray(v)
+	if !ok {
 		return
 	}
-	e.combinations[hash] = struct{}{}
-	if *budget--; isSeveral {
-		e.several++
-	}
-	isFirst := true
-	for element := range bytes.SplitSeq(value, []byte{','}) {
-		e.total++
-		u, known := e.distinct[string(element)]
-		if !known {
-			if !isElement(element) || len(e.distinct) >= maxDistinct || *budget == 0 {
-				e.ruleOut(budget)
-				return
-			}
-			*budget--
+	l.arrays++
+	l.hasText = l.hasText || hasText
+	if l.buf, ok = text.AppendList(l.buf[:0], v); ok {
+		length := utf8.RuneCount(l.buf)
+		if l.longest == 0 {
+			l.shortest = length
 		}
-		u.recurs, u.first, u.next = known, u.first || isSeveral && isFirst, u.next || !isFirst
-		e.distinct[string(element)] = u
-		isFirst = false
+		l.shortest, l.longest = min(l.shortest, length), max(l.longest, length)
 	}
 }
 
-// ruleOut decides that the values are not lists, and returns the memory of the elements to budget.
-func (e *elements) ruleOut(budget *int) {
-	*budget += len(e.distinct) + len(e.combinations)
-	*e = elements{ruledOut: true}
-}
-
-// holds reports whether the values are lists: half of the elements recur in other combinations, and
-// a quarter of these occur first in one value and later in another. The street and the city of
-// addresses recur too, but always in the same place.
-func (e *elements) holds() bool {
-	recurring, moved := 0, 0
-	for _, u := range e.distinct {
-		if u.recurs {
-			recurring++
-		}
-		if u.first && u.next {
-			moved++
-		}
-	}
-	return e.several >= minCombinations && 2*len(e.distinct) <= e.total && 2*recurring >= len(e.distinct) && 4*moved >= recurring
-}
-
-// hasDigitsAtComma reports whether a comma is between digits, as in amounts.
-func hasDigitsAtComma(v []byte) bool {
+// isCommaList reports whether the commas of a value may separate elements: 1,200 is a number,
+// "Acme, Inc." is a name, and "a"=>"1", "b"=>"2" is a set of pairs, as PostgreSQL writes it.
+func isCommaList(v []byte) bool {
 	for i := 1; i+1 < len(v); i++ {
-		if v[i] == ',' && isDigit(v[i-1]) && isDigit(v[i+1]) {
-			return true
+		if v[i] == ',' && (v[i-1] == '.' || isDigit(v[i-1]) && isDigit(v[i+1])) {
+			return false
 		}
 	}
-	return false
-}
-
-// isElement reports whether b is a short word or a few words: it has a letter, no blank at its
-// ends, and no character of amounts or of JSON.
-func isElement(b []byte) bool {
-	return len(b) <= maxElement*utf8.UTFMax && utf8.RuneCount(b) <= maxElement && !hasBlankEnd(b) &&
-		bytes.ContainsFunc(b, unicode.IsLetter) && !bytes.ContainsFunc(b, func(r rune) bool { return !isElementRune(r) })
-}
-
-// isElementRune reports whether a character can be part of a list element.
-func isElementRune(r rune) bool {
-	if r >= utf8.RuneSelf {
-		return !text.IsCurrencySign(r)
-	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" -_./&'+#", r)
+	return v[len(v)-1] != '.' && !bytes.Contains(v, []byte(`"=>`))
 }
 
 // isListName reports whether columns of this name usually hold lists.

@@ -25,20 +25,15 @@ import (
 	"herbarium/internal/text"
 )
 
-// maxElements is the number of list elements and different lists that are kept for all columns
-// together.
-const maxElements = 1_000_000
-
 // Profiler profiles the columns of a table. Its memory does not depend on the number of rows.
 type Profiler struct {
 	columns []*column
 	rows    int
-	budget  int          // list elements that may still be kept
 	found   *conventions // nil until the first result
 }
 
 // New returns a Profiler of an empty table.
-func New() *Profiler { return &Profiler{budget: maxElements} }
+func New() *Profiler { return &Profiler{} }
 
 // Observe adds a row. position locates the row; it is only called for values that a report
 // mentions.
@@ -46,7 +41,7 @@ func (p *Profiler) Observe(cells [][]byte, position func() string) {
 	p.grow(len(cells))
 	for i, cell := range cells {
 		if len(cell) > 0 {
-			p.columns[i].observe(cell, &p.budget, position)
+			p.columns[i].observe(cell, position)
 		}
 	}
 	p.rows++
@@ -62,11 +57,17 @@ func (p *Profiler) SetTyped(column int) {
 	p.columns[column].numbers.isTyped = true
 }
 
+// SetList says that the arrays of a column, which a file declares as lists, are written as JSON, or
+// with commas. It must precede the first Result.
+func (p *Profiler) SetList(column int, isJSON bool) {
+	p.grow(column + 1)
+	l := &p.columns[column].lists
+	l.isWritten, l.isJSON = true, isJSON
+}
+
 func (p *Profiler) grow(columns int) {
 	for len(p.columns) < columns {
-		p.columns = append(p.columns, &column{
-			numbers: numbers{styles: kind.AllSeparators()}, list: newElements(),
-		})
+		p.columns = append(p.columns, &column{numbers: numbers{styles: kind.AllSeparators()}})
 	}
 }
 
@@ -141,11 +142,7 @@ type column struct {
 	times              times
 	clocks             clocks
 	booleans           booleans
-	list               elements
-	arrays             int          // values that are JSON arrays of plain values
-	hasTextArray       bool         // some of these arrays has a text
-	json               bool         // some value is JSON text
-	pairs              bool         // some value is a set of pairs, as PostgreSQL writes the type hstore: "a"=>"1", "b"=>"2"
+	lists              lists
 	signs              []namedValue // different signs for missing values
 	infinities         []namedValue
 	notURL             bool // some value is not a URL
@@ -176,7 +173,7 @@ func isURL(value []byte) bool {
 	return ok && len(rest) > 0 && !bytes.ContainsFunc(rest, unicode.IsSpace)
 }
 
-func (c *column) observe(value []byte, budget *int, where func() string) {
+func (c *column) observe(value []byte, where func() string) {
 	length := utf8.RuneCount(value)
 	if c.filled++; c.filled == 1 {
 		c.shortest = length
@@ -202,9 +199,7 @@ func (c *column) observe(value []byte, budget *int, where func() string) {
 		f.check(value, where)
 	}
 	c.observeScalar(v, where)
-	if !c.list.ruledOut || c.arrays > 0 {
-		c.observeList(v, budget)
-	}
+	c.lists.observe(v)
 }
 
 // observeScalar adds a value to the candidates for the type of the column.
@@ -289,23 +284,9 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	}
 }
 
-// observeList adds a value to the evidence for lists.
-func (c *column) observeList(v []byte, budget *int) {
-	isJSON := v[0] == '[' || v[0] == '{'
-	c.json = c.json || isJSON
-	c.pairs = c.pairs || bytes.Contains(v, []byte(`"=>`))
-	if isJSON && c.arrays == c.filled-c.blank-c.missing-1 {
-		if hasText, ok := text.IsTextArray(v); ok {
-			c.arrays++
-			c.hasTextArray = c.hasTextArray || hasText
-		}
-	}
-	if !c.list.ruledOut {
-		c.list.observe(v, budget)
-	}
-}
-
 // isArrays reports whether all values are JSON arrays of plain values.
-func (c *column) isArrays() bool { return c.arrays > 0 && c.arrays == c.filled-c.blank-c.missing }
+func (c *column) isArrays() bool {
+	return c.lists.arrays > 0 && c.lists.arrays == c.filled-c.blank-c.missing
+}
 
 func hasBlankEnd(v []byte) bool { return len(bytes.TrimSpace(v)) < len(v) }

@@ -38,7 +38,7 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 		n.Missing = append(n.Missing, m.value)
 	}
 	slices.Sort(n.Missing)
-	n.JSON = t == herb.TypeList && c.isArrays()
+	n.JSON = t == herb.TypeList && c.writesJSON()
 	field = herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs() || t == herb.TypeNumber && c.isIdentifier(name)}
 	reason, between := c.evidence(t, n, why, missing, f.profiler.rows), ": "
 	if origin != "" {
@@ -47,6 +47,9 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	report = herb.ColumnReport{
 		Type: t, Evidence: string(t) + between + reason, Reason: reason, Notes: c.notes(t),
 		Filled: c.filled, Empty: f.profiler.rows - c.filled, Shortest: c.shortest, Longest: c.longest,
+	}
+	if l := &c.lists; l.isWritten && !l.isJSON && l.longest > 0 {
+		report.Shortest, report.Longest = l.shortest, l.longest
 	}
 	if t == herb.TypeNumber {
 		report.Decimals = c.numbers.decimals(n)
@@ -121,6 +124,14 @@ func (f *Field) mismatch() error {
 	return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s, as declared", f.misfits[0], t), fmt.Sprintf("%stype; a %s is written %s", advice, t, text.Example(t)))
 }
 
+// writesJSON reports whether lists of the column are written as JSON. It is not for columns of text.
+func (c *column) writesJSON() bool {
+	if c.lists.isWritten {
+		return c.lists.isJSON && c.lists.arrays > 0
+	}
+	return c.lists.arrays > 0
+}
+
 func (c *column) isURLs() bool { return !c.notURL && c.filled > 0 }
 
 // candidate returns the evidence for and against a scalar type.
@@ -163,7 +174,7 @@ func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t h
 		return herb.TypeText, herb.Notation{}, why
 	case t != "":
 		return t, n, ""
-	case c.isArrays() && c.hasTextArray, !c.json && !c.pairs && (isListName(name) && c.filled > 0 || !c.isURLs() && c.list.holds()):
+	case c.isArrays() && c.lists.hasText, isListName(name) && c.filled > 0 && !c.lists.json && !c.lists.isNotComma:
 		return herb.TypeList, n, ""
 	default:
 		return herb.TypeText, n, ""
@@ -244,8 +255,6 @@ func (c *column) reason(t herb.Type, n herb.Notation, why string) string {
 	switch {
 	case n.JSON:
 		return "JSON arrays"
-	case t == herb.TypeList && c.list.holds():
-		return fmt.Sprintf("%s values with several elements, %s distinct elements", herb.Count(c.list.lists), herb.Count(len(c.list.distinct)))
 	case t != herb.TypeText, values == 0:
 		return ""
 	case why != "":

@@ -42,6 +42,9 @@ type Format struct {
 	// Keyed reports that every row names its own cells, as in JSON. The columns of several files
 	// are then united by name; otherwise they must be equal.
 	Keyed bool
+	// Lists reports that the file has arrays. The cells of a column of the type list are then JSON
+	// arrays of plain values; ingest decides how the column is written.
+	Lists bool
 }
 
 // Rows yields the rows of one table. It is used by one goroutine.
@@ -102,11 +105,6 @@ type Column struct {
 	Numbers bool
 	// Description is what a row below the header says about the column, such as an HXL tag.
 	Description string
-
-	// Lists and Arrays report that some arrays were written with commas between their elements, and
-	// some as JSON because an element has a comma. Such a column is read again with
-	// Options.JSONLists, so that all are JSON.
-	Lists, Arrays bool
 }
 
 // Table is a table of a file that holds several.
@@ -186,9 +184,6 @@ type Options struct {
 
 	// JSON.
 	ItemKeys []string // columns of records that are arrays; empty: the first array names them
-
-	// JSON and Parquet.
-	JSONLists map[string]bool `json:"-"` // names of columns whose lists are written as JSON, whether they need it or not
 
 	// Explain collects the readings that are compared. nil: nobody asks for them.
 	Explain *Explanation `json:"-"`
