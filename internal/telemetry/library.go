@@ -1,9 +1,8 @@
 package telemetry
 
 import (
+	"context"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // LibraryState is the state of the published datasets on this node, and what it has done for them
@@ -23,41 +22,41 @@ type LibraryState struct {
 
 // Library makes each scrape call state.
 func (m *Metrics) Library(state func() LibraryState) {
-	m.registry.MustRegister(libraryCollector(state))
+	m.registry.register(func(_ context.Context, s *scrape) error {
+		l := state()
+		addBy(s.gauge, "herbarium_datasets",
+			"Datasets by the state of their live version on this node.", "state", l.Datasets)
+		addBy(s.gauge, "herbarium_datasets_unreadable",
+			"Datasets whose live version cannot be opened.", "reason", l.Unreadable)
+		s.gauge("herbarium_datasets_behind",
+			"Datasets of which an older version than the live one is listed.", float64(l.Behind))
+		if !l.Read.IsZero() {
+			s.gauge("herbarium_catalogue_age_seconds",
+				"Time since the last successful read of the catalogue.", time.Since(l.Read).Seconds())
+		}
+		addBy(s.counter, "herbarium_versions_opened_total",
+			"Versions that were opened, by the origin of their file.", "origin", l.Opened)
+		addBy(s.counter, "herbarium_versions_failed_total",
+			"Attempts to open a version that failed.", "reason", l.Failed)
+		s.counter("herbarium_cache_fetched_bytes_total",
+			"Bytes of files fetched from the object store.", float64(l.FetchedBytes))
+		s.counter("herbarium_cache_evictions_total", "Files evicted from the cache.", float64(l.Evicted))
+		s.counter("herbarium_cache_evicted_bytes_total",
+			"Bytes of files evicted from the cache.", float64(l.EvictedBytes))
+		return nil
+	})
 }
 
-// libraryCollector reads the state of the library at each scrape.
-type libraryCollector func() LibraryState
-
-// Describe implements prometheus.Collector. It describes nothing, like that of datasetCollector.
-func (libraryCollector) Describe(chan<- *prometheus.Desc) {}
-
-// Collect implements prometheus.Collector.
-func (state libraryCollector) Collect(out chan<- prometheus.Metric) {
-	s := state()
-	gauge, counter := prometheus.GaugeValue, prometheus.CounterValue
-	sendBy(out, gauge, "herbarium_datasets", "Datasets by the state of their live version on this node.", "state", s.Datasets)
-	sendBy(out, gauge, "herbarium_datasets_unreadable", "Datasets whose live version cannot be opened.", "reason", s.Unreadable)
-	send(out, gauge, "herbarium_datasets_behind", "Datasets of which an older version than the live one is listed.", float64(s.Behind))
-	if !s.Read.IsZero() {
-		send(out, gauge, "herbarium_catalogue_age_seconds", "Time since the last successful read of the catalogue.", time.Since(s.Read).Seconds())
-	}
-	sendBy(out, counter, "herbarium_versions_opened_total", "Versions that were opened, by the origin of their file.", "origin", s.Opened)
-	sendBy(out, counter, "herbarium_versions_failed_total", "Attempts to open a version that failed.", "reason", s.Failed)
-	send(out, counter, "herbarium_cache_fetched_bytes_total", "Bytes of files fetched from the object store.", float64(s.FetchedBytes))
-	send(out, counter, "herbarium_cache_evictions_total", "Files evicted from the cache.", float64(s.Evicted))
-	send(out, counter, "herbarium_cache_evicted_bytes_total", "Bytes of files evicted from the cache.", float64(s.EvictedBytes))
-}
-
-// send sends one metric without labels.
-func send(out chan<- prometheus.Metric, kind prometheus.ValueType, name, help string, value float64) {
-	out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), kind, value)
-}
-
-// sendBy sends a metric with one label.
-func sendBy[N int | int64](out chan<- prometheus.Metric, kind prometheus.ValueType, name, help, label string, values map[string]N) {
-	desc := prometheus.NewDesc(name, help, []string{label}, nil)
-	for value, n := range values {
-		out <- prometheus.MustNewConstMetric(desc, kind, float64(n), value)
-	}
+// Indexes makes each scrape call state, which returns how many live versions have an index of
+// another release, and how many indexes this process has rebuilt.
+func (m *Metrics) Indexes(state func() (outdated, rebuilt int)) {
+	m.registry.register(func(_ context.Context, s *scrape) error {
+		outdated, rebuilt := state()
+		s.gauge("herbarium_outdated_indexes",
+			"Live versions on this node whose index another release has built and that are not rebuilt yet.",
+			float64(outdated))
+		s.counter("herbarium_rebuilt_indexes_total",
+			"Indexes of versions of other releases that this process has rebuilt.", float64(rebuilt))
+		return nil
+	})
 }

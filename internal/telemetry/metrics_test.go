@@ -3,9 +3,15 @@ package telemetry_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +39,95 @@ func (l auditLog) AuditEntries(_ context.Context, q herb.AuditQuery) (found []he
 		}
 	}
 	return found, nil
+}
+
+var (
+	helpLine   = regexp.MustCompile(`^# HELP ([a-z_]+) (?:[^\\\n]|\\\\|\\n)+$`)
+	typeLine   = regexp.MustCompile(`^# TYPE ([a-z_]+) (counter|gauge|histogram|summary)$`)
+	label      = `[a-z_]+="(?:[^"\\\n]|\\["\\n])*"`
+	sampleLine = regexp.MustCompile(`^([a-z_]+)(\{` + label + `(?:,` + label + `)*\})? (\S+)$`)
+	bucket     = regexp.MustCompile(`^([a-z_]+)_bucket\{(?:(.*),)?le="([^"]+)"\}$`)
+)
+
+// parse returns the values of all series of metrics in the text format, or an error for the first
+// violation of the format.
+func parse(body string) (map[string]float64, error) {
+	if !strings.HasSuffix(body, "\n") {
+		return nil, errors.New("no line feed at the end")
+	}
+	series, seen := map[string]float64{}, map[string]bool{}
+	name, kind, last, lastBound := "", "", 0.0, math.Inf(1)
+	for line := range strings.SplitSeq(strings.TrimSuffix(body, "\n"), "\n") {
+		if m := helpLine.FindStringSubmatch(line); m != nil && !seen[m[1]] {
+			name, kind, seen[m[1]] = m[1], "", true
+			continue
+		}
+		if m := typeLine.FindStringSubmatch(line); m != nil && m[1] == name && kind == "" {
+			kind = m[2]
+			continue
+		}
+		m := sampleLine.FindStringSubmatch(line)
+		if m == nil || kind == "" {
+			return nil, fmt.Errorf("unexpected line %q", line)
+		}
+		key := m[1] + m[2]
+		value, err := strconv.ParseFloat(m[3], 64)
+		if _, twice := series[key]; err != nil || twice {
+			return nil, fmt.Errorf("value or series of %q: %w", line, err)
+		}
+		series[key] = value
+		suffix, ok := strings.CutPrefix(m[1], name)
+		switch {
+		case !ok, suffix != "" && (kind == "counter" || kind == "gauge"),
+			kind == "counter" && !strings.HasSuffix(name, "_total"):
+			return nil, fmt.Errorf("%q belongs to the %s %s", line, kind, name)
+		case kind == "histogram" && suffix == "_bucket":
+			bound, err := strconv.ParseFloat(bucket.FindStringSubmatch(key)[3], 64)
+			if begins := math.IsInf(lastBound, 1); err != nil || !begins && (bound <= lastBound || value < last) {
+				return nil, fmt.Errorf("bucket %q follows %v with %v", line, lastBound, last)
+			}
+			last, lastBound = value, bound
+		case kind == "histogram" && suffix == "_count" && (value != last || !math.IsInf(lastBound, 1)):
+			return nil, fmt.Errorf("%q follows the bucket %v with %v", line, lastBound, last)
+		}
+	}
+	return series, nil
+}
+
+// TestMetrics_format checks escapes, the bounds of buckets, and series that are created while they
+// are read.
+func TestMetrics_format(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("v\\9\n\"\xff", func(context.Context) ([]herb.LiveVersion, error) { return nil, nil })
+	var running sync.WaitGroup
+	for i := range 8 {
+		running.Go(func() {
+			for range 25 {
+				m.Waited(fmt.Sprint("lane ", i%4), 2500*time.Microsecond)
+			}
+			scrape(t, m, "/metrics")
+		})
+	}
+	running.Wait()
+	m.Waited("lane 0", time.Hour)
+	_, body := scrape(t, m, "/metrics")
+	got, err := parse(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for series, want := range map[string]float64{
+		`herbarium_lane_wait_seconds_bucket{lane="lane 0",le="0.001"}`:                            0,
+		`herbarium_lane_wait_seconds_bucket{lane="lane 0",le="0.0025"}`:                           50,
+		`herbarium_lane_wait_seconds_bucket{lane="lane 0",le="2.5"}`:                              50,
+		`herbarium_lane_wait_seconds_bucket{lane="lane 0",le="+Inf"}`:                             51,
+		`herbarium_lane_wait_seconds_count{lane="lane 0"}`:                                        51,
+		`herbarium_lane_wait_seconds_sum{lane="lane 3"}`:                                          0.125,
+		`herbarium_build_info{go="` + runtime.Version() + `",version="v\\9\n\"` + "\ufffd" + `"}`: 1,
+	} {
+		if value, ok := got[series]; !ok || value != want {
+			t.Errorf("%s is %v; want %v", series, value, want)
+		}
+	}
 }
 
 // TestMetrics_databaseDown checks that the other metrics are served while the database is down.
@@ -88,6 +183,9 @@ func TestMetrics(t *testing.T) {
 		{Time: time.Now().Add(-2 * time.Hour), Action: herb.AuditBackedUp, Result: herb.AuditOK, Subject: herb.BackupSubject},
 	})
 	status, body := scrape(t, m, "/metrics")
+	if _, err := parse(body); err != nil {
+		t.Error(err)
+	}
 	for _, want := range []string{
 		`http_server_request_duration_seconds_count{method="GET",route="/api/v1",status="200"} 1`,
 		`http_server_request_duration_seconds_bucket{method="GET",route="/api/v1",status="200",le="0.005"} 1`,
@@ -135,7 +233,10 @@ func TestMetrics(t *testing.T) {
 		"herbarium_outdated_indexes 3\n",
 		"herbarium_rebuilt_indexes_total 5\n",
 		`version="v9"`,
-		"go_goroutines",
+		"# TYPE go_memstats_alloc_bytes_total counter\n",
+		`go_gc_duration_seconds{quantile="0.25"} `,
+		"go_goroutines ",
+		"process_start_time_seconds ",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in\n%s", want, body)
