@@ -5,8 +5,8 @@ import (
 	"regexp"
 
 	"herbarium/internal/ingest/kind"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/table"
 )
 
 // The sample in which the dialect is detected. It is extended if it has few lines.
@@ -131,7 +131,7 @@ func (s sample) bestDelimiter(d dialect) (best reading) {
 		d.wide = i > 4 && !s.tabular // the second time, values may have single blanks in them
 		r := with(delimiter)
 		if r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken && (delimiter != ' ' || s.isAligned(r)) {
-			if hasColumns && r.rowNames && columns.isSpaced && fixed.layout.HasHeader() && fixed.header < r.header {
+			if hasColumns && r.rowNames && columns.isSpaced && fixed.found.Exists() && fixed.header < r.header {
 				return choose(fixed, blankRule) // what seems to be a row name is the first word of a value
 			}
 			return choose(r, "it splits all records evenly")
@@ -141,7 +141,7 @@ func (s sample) bestDelimiter(d dialect) (best reading) {
 		return choose(fixed, blankRule)
 	}
 	for _, r := range usual {
-		hasWrongHeader := r.total > 0 && r.dialect.Delimiter != '|' && len(r.records[r.layout.First+1].Cells) > 1 && r.even && !s.isProse(r.dialect)
+		hasWrongHeader := r.total > 0 && r.dialect.Delimiter != '|' && len(r.records[r.found.First+1].Cells) > 1 && r.even && !s.isProse(r.dialect)
 		if hasWrongHeader || r.header > 1 && r.protects && !r.broken && r.total > 0 {
 			return choose(r, "all records have the same number of values, or quotes enclose the delimiter")
 		}
@@ -218,12 +218,12 @@ func (s sample) isAligned(r reading) bool {
 	if r.quotedHeader {
 		return true
 	}
-	others := r.records[r.layout.First+1:]
+	others := r.records[r.found.First+1:]
 	if s.tabular && !bytes.Contains(s.text, []byte("  ")) {
 		return s.areNumbers(others)
 	}
 	for i := range others[0].Cells {
-		if k, n := layout.ColumnKind(others, i); n > 0 && k != kind.Text && (i > 0 || !r.rowNames) {
+		if k, n := table.ColumnKind(others, i); n > 0 && k != kind.Text && (i > 0 || !r.rowNames) {
 			return true
 		}
 	}
@@ -232,7 +232,7 @@ func (s sample) isAligned(r reading) bool {
 
 // areNumbers reports whether records that were split at blanks are nothing but numbers: several of
 // them rather than one with blanks between thousands or between the parts of a phone number.
-func (s sample) areNumbers(records []layout.Row) bool {
+func (s sample) areNumbers(records []table.Row) bool {
 	thousands := true
 	for _, r := range records {
 		for i, c := range r.Cells {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/table"
 )
 
 // decisive is the value of a term that decides about a delimiter regardless of its score.
@@ -37,14 +37,14 @@ func (s sample) explain(e *rows.Explanation, used reading, hasNames bool) {
 		e.Add(base)
 		return
 	}
-	layout.Explain(e, used.examined, used.detected, "line", base)
+	table.Explain(e, used.examined, used.detected, "line", base)
 }
 
 // explainOther returns the reading in another delimiter. Its header is not part of the score,
 // because the delimiter is chosen first.
 func explainOther(r reading) rows.ScoredReading {
 	var alone rows.Explanation
-	layout.Explain(&alone, r.examined, r.detected, "line", rows.ScoredReading{Text: r.dialect.name() + ", "})
+	table.Explain(&alone, r.examined, r.detected, "line", rows.ScoredReading{Text: r.dialect.name() + ", "})
 	other := rows.ScoredReading{Text: alone.Readings[0].Text, Terms: []rows.Term{r.delimiterTerm()}}
 	if why := r.whyNot(); why != "" {
 		other.Terms = append(other.Terms, rows.Term{Decision: rows.DecisionDelimiter, Name: why, Value: -decisive})

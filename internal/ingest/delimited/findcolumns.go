@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/ingest/kind"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/table"
 )
 
 // Limits of the lines in which columns of fixed width are looked for.
@@ -299,14 +299,14 @@ func (f foundColumns) isTable(r reading) bool {
 	if f.isRuled {
 		return r.total > 0
 	}
-	records := r.records[r.layout.End:]
+	records := r.records[r.found.End:]
 	for c := range f.dialect.Widths {
-		if k, n := layout.ColumnKind(layout.WithoutNotes(records), c); n > 1 && k != kind.Text {
+		if k, n := table.ColumnKind(table.WithoutNotes(records), c); n > 1 && k != kind.Text {
 			return true
 		}
 	}
 	const manyLines = 10
-	return f.lines >= manyLines && f.isSpaced && f.aligned && r.layout.HasHeader()
+	return f.lines >= manyLines && f.isSpaced && f.aligned && r.found.Exists()
 }
 
 // isBetter reports whether columns of fixed width, in the reading r, are more likely than a

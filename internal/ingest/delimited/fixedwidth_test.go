@@ -17,11 +17,11 @@ func TestOpen_FixedWidth(t *testing.T) {
 	t.Parallel()
 	plain := "ID   Name            City            Amount\n1    John Smith      New York         12.50\n2    Al Bo                             3.00\n" +
 		"10   Rose            San Francisco   100.25\n11   Mary Ann Lee    Bath              7.10\n"
-	plainTable := table{{"ID", "Name", "City", "Amount"}, {"1", "John Smith", "New York", "12.50"}, {"2", "Al Bo", "", "3.00"}, {"10", "Rose", "San Francisco", "100.25"},
+	plainTable := cells{{"ID", "Name", "City", "Amount"}, {"1", "John Smith", "New York", "12.50"}, {"2", "Al Bo", "", "3.00"}, {"10", "Rose", "San Francisco", "100.25"},
 		{"11", "Mary Ann Lee", "Bath", "7.10"}}
 	tests := []struct {
 		name, in string
-		want     table
+		want     cells
 		note     string
 	}{
 		{"blank characters", plain, plainTable, "they begin at characters 1, 6, 22, "},
@@ -29,24 +29,24 @@ func TestOpen_FixedWidth(t *testing.T) {
 		{"a note that crosses columns directly below", plain + "Source: all of the plants in the survey of 2021.\n", plainTable, "left out: line 6"},
 		{"a ruler", "Name           City        Height  Planted\n-------------- ----------- ------- ----------\nRose, red      New York        1.5 2020-01-01\n" +
 			"Moss                          12.0 2020-02-01\nFern of Wales  Bath                2021-03-04\nIvy            Den Haag        3.2\n",
-			table{{"Name", "City", "Height", "Planted"}, {"Rose, red", "New York", "1.5", "2020-01-01"}, {"Moss", "", "12.0", "2020-02-01"}, {"Fern of Wales", "Bath", "", "2021-03-04"}, {"Ivy", "Den Haag", "3.2", ""}}, "ruler"},
+			cells{{"Name", "City", "Height", "Planted"}, {"Rose, red", "New York", "1.5", "2020-01-01"}, {"Moss", "", "12.0", "2020-02-01"}, {"Fern of Wales", "Bath", "", "2021-03-04"}, {"Ivy", "Den Haag", "3.2", ""}}, "ruler"},
 		{"a ruler in comments, bars in values", "#plant name   acc.  from   to note\n#------------ ----- ---- ---- ------------\nGB|A1|A1.2    -        1  193 first\nGB|B2|B2.2    -        1   19 -\n" +
 			"GB|A1|A1.2    -        5  193 of two words\n#\n# Program:    x\n# [ok]\n",
-			table{{"#plant name", "acc.", "from", "to", "note"}, {"GB|A1|A1.2", "-", "1", "193", "first"}, {"GB|B2|B2.2", "-", "1", "19", "-"}, {"GB|A1|A1.2", "-", "5", "193", "of two words"}}, "begins with #"},
+			cells{{"#plant name", "acc.", "from", "to", "note"}, {"GB|A1|A1.2", "-", "1", "193", "first"}, {"GB|B2|B2.2", "-", "1", "19", "-"}, {"GB|A1|A1.2", "-", "5", "193", "of two words"}}, "begins with #"},
 		{"rulers of equals signs around the header", "=====  ==========  ======\nid     name        height\n=====  ==========  ======\n1      Rose bush   1.5\n2      Moss\n3      Fern        2.5\n=====  ==========  ======\n",
-			table{{"id", "name", "height"}, {"1", "Rose bush", "1.5"}, {"2", "Moss", ""}, {"3", "Fern", "2.5"}}, "3 lines"},
-		{"no column for the first word of names", "name          age\nJohn Smith     12\nJane Doe       30\nAnn Lee         7\n", table{{"name", "age"}, {"John Smith", "12"}, {"Jane Doe", "30"}, {"Ann Lee", "7"}}, "characters 1, "},
+			cells{{"id", "name", "height"}, {"1", "Rose bush", "1.5"}, {"2", "Moss", ""}, {"3", "Fern", "2.5"}}, "3 lines"},
+		{"no column for the first word of names", "name          age\nJohn Smith     12\nJane Doe       30\nAnn Lee         7\n", cells{{"name", "age"}, {"John Smith", "12"}, {"Jane Doe", "30"}, {"Ann Lee", "7"}}, "characters 1, "},
 		{"names wider than their columns", "Identifier Full name    Long name of height\n1          John Smith     12.5\n2          Al Bo           3.0\n3                        100.2\n4          Mary Ann Lee    7.1\n",
-			table{{"Identifier", "Full name", "Long name of height"}, {"1", "John Smith", "12.5"}, {"2", "Al Bo", "3.0"}, {"3", "", "100.2"}, {"4", "Mary Ann Lee", "7.1"}}, ""},
+			cells{{"Identifier", "Full name", "Long name of height"}, {"1", "John Smith", "12.5"}, {"2", "Al Bo", "3.0"}, {"3", "", "100.2"}, {"4", "Mary Ann Lee", "7.1"}}, ""},
 		{"commas in values, no header", "Smith, John      12  2020-01-01\nDoe, Jane        30  2020-02-01\nLee, Ann          7  2020-03-01\nBush, Rose      112  2020-03-09\n",
-			table{{"column_1", "column_2", "column_3"}, {"Smith, John", "12", "2020-01-01"}, {"Doe, Jane", "30", "2020-02-01"}, {"Lee, Ann", "7", "2020-03-01"}, {"Bush, Rose", "112", "2020-03-09"}}, "no header"},
+			cells{{"column_1", "column_2", "column_3"}, {"Smith, John", "12", "2020-01-01"}, {"Doe, Jane", "30", "2020-02-01"}, {"Lee, Ann", "7", "2020-03-01"}, {"Bush, Rose", "112", "2020-03-09"}}, "no header"},
 		{"characters of several bytes", "name      n   town\n苔        1   東京 都\nfern      22  Bath\nÄpfel     3   New York\nrose          Bonn\n",
-			table{{"name", "n", "town"}, {"苔", "1", "東京 都"}, {"fern", "22", "Bath"}, {"Äpfel", "3", "New York"}, {"rose", "", "Bonn"}}, "characters 1, "},
-		{"padding beside commas", "id ,name      ,n\n1  ,Rose red  ,1\n2  ,Moss      ,2\n3  ,Fern      ,3\n", table{{"id", "name", "n"}, {"1  ", "Rose red  ", "1"}, {"2  ", "Moss      ", "2"}, {"3  ", "Fern      ", "3"}}, ""},
+			cells{{"name", "n", "town"}, {"苔", "1", "東京 都"}, {"fern", "22", "Bath"}, {"Äpfel", "3", "New York"}, {"rose", "", "Bonn"}}, "characters 1, "},
+		{"padding beside commas", "id ,name      ,n\n1  ,Rose red  ,1\n2  ,Moss      ,2\n3  ,Fern      ,3\n", cells{{"id", "name", "n"}, {"1  ", "Rose red  ", "1"}, {"2  ", "Moss      ", "2"}, {"3  ", "Fern      ", "3"}}, ""},
 		{"lines of a log", "Jun  9 06:06:20 combo sshd: failure from a\nJun 10 06:06:22 combo sshd: session opened\nJun 14 15:16:01 combo su: failure from b\n",
-			table{{"column_1"}, {"Jun  9 06:06:20 combo sshd: failure from a"}, {"Jun 10 06:06:22 combo sshd: session opened"}, {"Jun 14 15:16:01 combo su: failure from b"}}, ""},
+			cells{{"column_1"}, {"Jun  9 06:06:20 combo sshd: failure from a"}, {"Jun 10 06:06:22 combo sshd: session opened"}, {"Jun 14 15:16:01 combo su: failure from b"}}, ""},
 		{"lines of a text", "This is a text of several lines that\nis no table at all and its words do\nnot line up in columns of any width\n",
-			table{{"column_1"}, {"This is a text of several lines that"}, {"is no table at all and its words do"}, {"not line up in columns of any width"}}, ""},
+			cells{{"column_1"}, {"This is a text of several lines that"}, {"is no table at all and its words do"}, {"not line up in columns of any width"}}, ""},
 	}
 	for _, test := range tests {
 		m := memory{Base: "a.txt", Content: test.in}
@@ -81,7 +81,7 @@ func TestOpen_FixedWidthRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(testseed.Seed(t), 0))
 	words := strings.Fields("rose Moss fern, Ä ivy of | ; \"x\" 苔 St. - wales")
 	for range 200 {
-		want := table{{"id", "name", "amount", "remark"}}
+		want := cells{{"id", "name", "amount", "remark"}}
 		for i := range 12 + random.IntN(30) {
 			text := func(n int) string {
 				var some []string

@@ -14,9 +14,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/tabular"
+	"herbarium/internal/ingest/table"
 )
 
 // Format returns the format of delimited text. What the options do not give is detected: the
@@ -64,7 +63,7 @@ type reader struct {
 	header  []rows.Column
 	notes   []string
 
-	table    *tabular.Table
+	table    *table.Table
 	pending  bool // readRow returns the current record
 	left     herb.Layout
 	position int     // line of the record returned last
@@ -139,11 +138,11 @@ func (r *reader) Next() ([][]byte, error) {
 }
 
 // readRow returns the next record, without comments.
-func (r *reader) readRow() (layout.Row, error) {
+func (r *reader) readRow() (table.Row, error) {
 	for {
 		if !r.pending {
 			if err := r.readRecord(); err != nil {
-				return layout.Row{}, err
+				return table.Row{}, err
 			}
 		}
 		r.pending = false

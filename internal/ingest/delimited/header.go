@@ -9,9 +9,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/tabular"
+	"herbarium/internal/ingest/table"
 )
 
 func (r *reader) start(extension string) error {
@@ -73,7 +72,7 @@ func (r *reader) separatorLine() error {
 
 // detectReading detects the dialect and what is above the header, and skips that. It returns the
 // lines above that are titles rather than comments.
-func (r *reader) detectReading(s sample) (best reading, above []layout.Row) {
+func (r *reader) detectReading(s sample) (best reading, above []table.Row) {
 	from, lines, last := r.next, 0, []byte(nil)
 	text := s.text
 	if r.d.Comment == "" && s.options.Skip == 0 && len(s.options.HeaderRows) == 0 {
@@ -87,11 +86,11 @@ func (r *reader) detectReading(s sample) (best reading, above []layout.Row) {
 	d.Comment = cmp.Or(d.Comment, r.comment)
 	best = s.detect(d)
 	best.dialect.Comment = r.d.Comment // a record may begin like the comments
-	isComment := best.layout.First == 0 && r.comment != "" && (s.ruler != nil && best.dialect.isFixed() && len(best.records) > 0 || isHeader(last, best))
+	isComment := best.found.First == 0 && r.comment != "" && (s.ruler != nil && best.dialect.isFixed() && len(best.records) > 0 || isHeader(last, best))
 	if s.options.Explain != nil {
 		s.explain(s.options.Explain, best, isComment)
 	}
-	switch l := best.layout; {
+	switch l := best.found; {
 	case l.First > 0:
 		lines = best.records[l.First].Line - from
 	case isComment:
@@ -100,15 +99,15 @@ func (r *reader) detectReading(s sample) (best reading, above []layout.Row) {
 		} else if lines == 0 {
 			r.comment = ""
 		}
-		best.records, best.layout = nil, layout.Layout{End: 1} // the header is known
+		best.records, best.found = nil, table.Header{End: 1} // the header is known
 	}
 	for line := range lines {
 		var content []byte
 		content, text, _ = cutLine(text)
-		above = append(above, layout.Row{Line: from + line, Cells: [][]byte{bytes.Clone(content)}})
+		above = append(above, table.Row{Line: from + line, Cells: [][]byte{bytes.Clone(content)}})
 	}
 	_ = r.skipTo(from+lines, "") // the lines are in the sample, so skipping them cannot fail
-	if best.layout.First > 0 {
+	if best.found.First > 0 {
 		return best, above
 	}
 	for _, row := range above {
@@ -156,32 +155,32 @@ func commentLines(text []byte) (prefix string, size int, last []byte) {
 
 // isHeader reports whether a comment line names the columns of the table below it: it is a better
 // header than its first line.
-func isHeader(line []byte, table reading) bool {
-	if len(table.records) == 0 {
+func isHeader(line []byte, below reading) bool {
+	if len(below.records) == 0 {
 		return false
 	}
 	s := sample{text: line, all: true, line: 1}
-	names := s.split(table.dialect)
-	switch width := len(table.records[0].Cells); {
+	names := s.split(below.dialect)
+	switch width := len(below.records[0].Cells); {
 	case len(names.records) != 1 || names.header != width || len(line) < 2:
 		return false
 	case width == 1 && (line[1] == ' ' || line[1] == line[0]):
 		return false
 	}
-	own := layout.Detect(layout.Sample{Rows: table.records, Tabular: true, AtTop: true})
-	combined := layout.Sample{Rows: append(names.records, table.records...), Tabular: true, AtTop: true}
-	l := layout.Detect(combined)
-	isSentence := line[1] == ' ' && s.isProse(table.dialect)
-	return l.HasHeader() && l.End == 1 && (!own.HasHeader() || l.Score > own.Score && !isSentence)
+	own := table.Detect(table.Sample{Rows: below.records, Tabular: true, AtTop: true}, rows.Options{})
+	combined := table.Sample{Rows: append(names.records, below.records...), Tabular: true, AtTop: true}
+	l := table.Detect(combined, rows.Options{})
+	isSentence := line[1] == ' ' && s.isProse(below.dialect)
+	return l.Exists() && l.End == 1 && (!own.Exists() || l.Score > own.Score && !isSentence)
 }
 
 // readHeader reads up to the first record and names the columns. The header is read again, because
 // the sample may end in it.
-func (r *reader) readHeader(best reading, above []layout.Row) error {
-	o, l := r.options, best.layout
-	in := tabular.Input{Options: o, Report: &r.left, Next: r.readRow, RowNames: best.rowNames}
-	var header []layout.Row
-	if !l.HasHeader() && (len(best.records) > 0 || o.Header == rows.HeaderNone) {
+func (r *reader) readHeader(best reading, above []table.Row) error {
+	o, l := r.options, best.found
+	in := table.Input{Options: o, Report: &r.left, Next: r.readRow, RowNames: best.rowNames}
+	var header []table.Row
+	if !l.Exists() && (len(best.records) > 0 || o.Header == rows.HeaderNone) {
 		err := r.readRecord()
 		if err != nil && err != io.EOF {
 			return err
@@ -207,8 +206,8 @@ func (r *reader) readHeader(best reading, above []layout.Row) error {
 	below := best.records[min(l.End, len(best.records)):]
 	best.records = slices.Concat(above, header, below)
 	l.First, l.End = len(above), len(above)+len(header)
-	in.Sample, in.Layout = best.sample(), l
-	r.table = tabular.New(in)
+	in.Sample, in.Found = best.sample(), l
+	r.table = table.New(in)
 	r.header = r.table.Columns()
 	if best.rowNames {
 		r.note("the header has one name fewer than there are columns; the first column is called %q", r.table.Names[0])
@@ -217,7 +216,7 @@ func (r *reader) readHeader(best reading, above []layout.Row) error {
 }
 
 // readHeaderRows reads the records at some lines, 0 for the next one, which name the columns.
-func (r *reader) readHeaderRows(lines []int) (header []layout.Row, err error) {
+func (r *reader) readHeaderRows(lines []int) (header []table.Row, err error) {
 	for _, line := range lines {
 		if err = r.skipTo(line, "between the rows of the header"); err == nil {
 			err = r.readRecord()

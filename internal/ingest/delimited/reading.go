@@ -7,15 +7,15 @@ import (
 
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/kind"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/table"
 )
 
 // reading is a sample as read in one dialect.
 type reading struct {
 	dialect      dialect
-	records      []layout.Row
-	layout       layout.Layout
+	records      []table.Row
+	found        table.Header
 	tabular      bool // the file promises a table
 	rowNames     bool // the header has no name for the first column
 	header       int  // values of the header
@@ -33,10 +33,10 @@ type reading struct {
 	spacedQuotes bool // blanks are between a delimiter and the opening quote of a value
 
 	// For an explanation.
-	rule     string        // that decides about the delimiter regardless of the score; empty: none
-	tried    []reading     // in all delimiters, if an explanation is wanted
-	examined layout.Sample // in which the header was detected
-	detected layout.Layout // in that sample
+	rule     string       // that decides about the delimiter regardless of the score; empty: none
+	tried    []reading    // in all delimiters, if an explanation is wanted
+	examined table.Sample // in which the header was detected
+	detected table.Header // in that sample
 }
 
 // read reads the sample in a dialect. It uses backslash escapes if the sample is consistent only
@@ -93,7 +93,7 @@ func (s sample) splitLines(d dialect, titles int) reading {
 			if c.skipLine("") != nil {
 				break
 			}
-			r.records = append(r.records, layout.Row{Line: c.record.Line, End: c.record.Line, Cells: [][]byte{bytes.Clone(line)}})
+			r.records = append(r.records, table.Row{Line: c.record.Line, End: c.record.Line, Cells: [][]byte{bytes.Clone(line)}})
 			r.titles, c.openEnded = len(r.records), false
 			continue
 		}
@@ -117,8 +117,8 @@ func (s sample) splitLines(d dialect, titles int) reading {
 }
 
 // sample returns the records for the detection of the layout.
-func (r *reading) sample() layout.Sample {
-	return layout.Sample{Rows: r.records, Tabular: r.tabular}
+func (r *reading) sample() table.Sample {
+	return table.Sample{Rows: r.records, Tabular: r.tabular}
 }
 
 // locateHeader detects the layout of the records and compares them with the header.
@@ -130,38 +130,38 @@ func (r *reading) locateHeader(s sample) {
 	r.measure(0)
 	switch width := r.commonWidth(); {
 	case !s.all && len(r.records) == 1 && o.Header != rows.HeaderNone: // a long line, with nothing to compare it with
-		r.layout = layout.Layout{End: 1}
-		r.examined, r.detected = in, r.layout
+		r.found = table.Header{End: 1}
+		r.examined, r.detected = in, r.found
 		return
 	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && d.separates() && r.hasRowNames():
 		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
-		r.layout = layout.Layout{End: 1}
-		r.examined, r.detected = in, r.layout
+		r.found = table.Header{End: 1}
+		r.examined, r.detected = in, r.found
 		return
 	case !isGiven && d.blanks && r.fitting < r.total:
 		// A blank line is between titles and an aligned table, and none of them has as many words
 		// as it has columns.
-		n := slices.IndexFunc(r.records, func(rec layout.Row) bool { return len(rec.Cells) == width })
+		n := slices.IndexFunc(r.records, func(rec table.Row) bool { return len(rec.Cells) == width })
 		if r.records[n].Gap {
 			in.Rows = r.records[n:]
-			r.layout = layout.Detect(in)
-			r.examined, r.detected = in, r.layout
-			r.layout.First, r.layout.End = r.layout.First+n, r.layout.End+n
-			r.measure(r.layout.First)
+			r.found = table.Detect(in, rows.Options{})
+			r.examined, r.detected = in, r.found
+			r.found.First, r.found.End = r.found.First+n, r.found.End+n
+			r.measure(r.found.First)
 			return
 		}
 	case !isGiven && !s.isProse(d) && !d.blanks && d.separates() && width > 1:
 		in.AtTop = false
-		r.layout = layout.Choose(in, o)
-		r.examined, r.detected = in, r.layout
-		if r.measure(r.layout.First); r.layout.First == 0 || r.fits() {
+		r.found = table.Detect(in, o)
+		r.examined, r.detected = in, r.found
+		if r.measure(r.found.First); r.found.First == 0 || r.fits() {
 			return
 		}
 		in.AtTop = true
 		r.measure(0)
 	}
-	r.layout = layout.Choose(in, o)
-	r.examined, r.detected = in, r.layout
+	r.found = table.Detect(in, o)
+	r.examined, r.detected = in, r.found
 }
 
 func (r *reading) add(c *scanner) {
@@ -209,9 +209,9 @@ func (r *reading) measure(start int) {
 // isBelowTitles reports whether the table is below all lines with wrong quotes and wider than the
 // records above it.
 func (r *reading) isBelowTitles() bool {
-	isWide := func(rec layout.Row) bool { return len(rec.Cells) >= r.header }
-	return !r.broken && r.layout.HasHeader() && r.layout.First >= r.titles && r.total > 0 && r.fits() &&
-		!slices.ContainsFunc(r.records[:r.layout.First], isWide)
+	isWide := func(rec table.Row) bool { return len(rec.Cells) >= r.header }
+	return !r.broken && r.found.Exists() && r.found.First >= r.titles && r.total > 0 && r.fits() &&
+		!slices.ContainsFunc(r.records[:r.found.First], isWide)
 }
 
 // fits reports whether most records have as many values as the header, and none has more.
@@ -219,8 +219,8 @@ func (r *reading) fits() bool { return !r.exceeds && 10*r.fitting >= 8*r.total }
 
 // withoutNotes returns the records below titles and a header without what follows the table: from
 // a blank line on, less than half of the records, all of them narrower than the header.
-func withoutNotes(others []layout.Row, width int) []layout.Row {
-	others = layout.WithoutNotes(others)
+func withoutNotes(others []table.Row, width int) []table.Row {
+	others = table.WithoutNotes(others)
 	end := len(others)
 	for end > 0 && len(others[end-1].Cells) < width {
 		end--
@@ -282,8 +282,8 @@ func (r *reading) hasRowNames() bool {
 func (r *reading) hasDecimals() bool {
 	texts, decimals := 0, 0
 	for c := range r.header + 1 {
-		k, _ := layout.ColumnKind(r.records[1:], c)
-		hasPoint := func(rec layout.Row) bool { return bytes.IndexByte(rec.Cells[c], '.') >= 0 }
+		k, _ := table.ColumnKind(r.records[1:], c)
+		hasPoint := func(rec table.Row) bool { return bytes.IndexByte(rec.Cells[c], '.') >= 0 }
 		switch {
 		case c == 0 && k == kind.Number:
 			return false

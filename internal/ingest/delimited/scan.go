@@ -9,8 +9,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/table"
 )
 
 // dialect is the way in which records are written. Quote is 0 if quotes are data, Delimiter if each
@@ -34,13 +34,13 @@ type scanner struct {
 	text    *charset.Text
 	budget  *rows.Budget // charged for lines that are no records; nil: they are few
 	d       dialect
-	special [256]bool  // bytes that end a value without quotes
-	record  layout.Row // the current one
-	next    int        // line of the next record
-	size    int        // bytes of the current record
-	width   int        // values of the current record
-	spans   []span     // the first of those values
-	columns int        // of the table; 0: not known yet
+	special [256]bool // bytes that end a value without quotes
+	record  table.Row // the current one
+	next    int       // line of the next record
+	size    int       // bytes of the current record
+	width   int       // values of the current record
+	spans   []span    // the first of those values
+	columns int       // of the table; 0: not known yet
 	fixed   fixedWidth
 
 	last      bool // the window holds the rest of the text

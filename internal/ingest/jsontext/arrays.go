@@ -7,9 +7,8 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
 	"herbarium/internal/ingest/kind"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/tabular"
+	"herbarium/internal/ingest/table"
 )
 
 // The sample of arrays in which their header is detected. It is extended if it has few of them.
@@ -52,7 +51,7 @@ func (r *reader) readArray() (isRecord bool) {
 // startArrays names the columns of records that are arrays, before the first one is read: by
 // Options.ItemKeys, or else by the arrays that evidently name them.
 //
-// A tabular.Table finds the header, but does not yield the records. It would hold back arrays that
+// A table.Table finds the header, but does not yield the records. It would hold back arrays that
 // may be footnotes, and JSON has none: every array below the header is a record. And it yields
 // cells, while columns of JSON are typed by the tokens of their values, which the parser records
 // for arrays and objects alike (reader.set).
@@ -64,17 +63,17 @@ func (r *reader) startArrays() {
 		if len(sampled) < 2 {
 			sampled, texts = r.sampleArrays(longSampleBytes)
 		}
-		in := tabular.Input{Report: &r.left, Extends: true, Sample: layout.Sample{Rows: sampled, Tabular: true}}
-		in.Layout = layout.Detect(in.Sample)
+		in := table.Input{Report: &r.left, Extends: true, Sample: table.Sample{Rows: sampled, Tabular: true}}
+		in.Found = table.Detect(in.Sample, rows.Options{})
 		if e := r.options.Explain; e != nil {
-			layout.Explain(e, in.Sample, in.Layout, r.left.Unit, rows.ScoredReading{Note: "itemKeys in a descriptor"})
+			table.Explain(e, in.Sample, in.Found, r.left.Unit, rows.ScoredReading{Note: "itemKeys in a descriptor"})
 		}
-		for i := range sampled[:in.Layout.First] {
+		for i := range sampled[:in.Found.First] {
 			sampled[i].Cells = texts[i : i+1]
 		}
-		table := tabular.New(in)
-		r.header, names, descriptions = in.Layout, table.Names, table.Descriptions
-		if _, reason := in.Layout.Descriptions(in.Sample); reason != "" {
+		table := table.New(in)
+		r.header, names, descriptions = in.Found, table.Names, table.Descriptions
+		if _, reason := in.Found.Descriptions(in.Sample); reason != "" {
 			r.left.LeaveOut(sampled[r.header.End].Line, reason, sampled[r.header.End].Text())
 			r.header.End++
 		}
@@ -89,13 +88,13 @@ func (r *reader) startArrays() {
 
 // sampleArrays reads ahead at the current position. It returns the first complete arrays, and their
 // texts.
-func (r *reader) sampleArrays(size int) (sampled []layout.Row, texts [][]byte) {
+func (r *reader) sampleArrays(size int) (sampled []table.Row, texts [][]byte) {
 	text, _ := r.text.Peek(size)
 	r.rec = text
 	p := &parser{text: charset.Sample(text[r.pos:]), budget: r.budget.Trial()}
 	p.begin()
 	for c, ok := p.peekToken(); ok && c == '[' && len(sampled) < sampleArrays; c, ok = p.peekToken() {
-		row, start := layout.Row{Line: len(sampled) + 1, End: len(sampled) + 1}, p.pos
+		row, start := table.Row{Line: len(sampled) + 1, End: len(sampled) + 1}, p.pos
 		p.array(func() {
 			p.peekToken()
 			start := p.pos

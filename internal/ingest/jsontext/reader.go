@@ -17,8 +17,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/table"
 )
 
 // Format returns the JSON format.
@@ -135,15 +135,15 @@ type reader struct {
 	endWalk func()
 	yield   func([][]byte) bool // suspends walk
 
-	sequence bool          // the records follow each other, without an array or object around them
-	paged    bool          // the records are in an array, after an object about them
-	keyed    bool          // the records are members of an object
-	isMap    bool          // they are plain values
-	values   int           // values of each member of the document if these are columns
-	kind     byte          // how records begin: {, [, or 0 for plain values; known from the first
-	named    bool          // columns of records that are arrays have names from options or from a header; else numbers
-	header   layout.Layout // of records that are arrays
-	feature  bool          // the records are GeoJSON features
+	sequence bool         // the records follow each other, without an array or object around them
+	paged    bool         // the records are in an array, after an object about them
+	keyed    bool         // the records are members of an object
+	isMap    bool         // they are plain values
+	values   int          // values of each member of the document if these are columns
+	kind     byte         // how records begin: {, [, or 0 for plain values; known from the first
+	named    bool         // columns of records that are arrays have names from options or from a header; else numbers
+	header   table.Header // of records that are arrays
+	feature  bool         // the records are GeoJSON features
 
 	columns   []rows.Column
 	fields    []*member          // of the columns

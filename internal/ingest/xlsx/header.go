@@ -7,15 +7,14 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/kind"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/tabular"
+	"herbarium/internal/ingest/table"
 )
 
 // readHeader reads up to the first record and names the columns.
 func (r *reader) readHeader() error {
 	o := r.options
-	in := tabular.Input{Options: o, Report: &r.left, Extends: true, Next: r.read}
+	in := table.Input{Options: o, Report: &r.left, Extends: true, Next: r.read}
 	if o.Header != rows.HeaderNone {
 		sampled, err := sample(r.read, o.HeaderRows, &r.left)
 		switch isGiven := len(o.HeaderRows) > 0; {
@@ -26,14 +25,14 @@ func (r *reader) readHeader() error {
 		case len(sampled) == 0:
 			return herb.Invalidf("sheet %q is empty; write the names of the columns in its first row", r.in.title)
 		}
-		in.Sample = layout.Sample{Rows: sampled, Merges: r.mergedCells, Tabular: true}
-		in.Layout = layout.Choose(in.Sample, o)
+		in.Sample = table.Sample{Rows: sampled, Merges: r.mergedCells, Tabular: true}
+		in.Found = table.Detect(in.Sample, o)
 		if o.Explain != nil {
-			layout.Explain(o.Explain, in.Sample, in.Layout, r.left.Unit, rows.ScoredReading{})
+			table.Explain(o.Explain, in.Sample, in.Found, r.left.Unit, rows.ScoredReading{})
 		}
-		r.pending = sampled[in.Layout.End:]
+		r.pending = sampled[in.Found.End:]
 	}
-	r.table = tabular.New(in)
+	r.table = table.New(in)
 	r.columns = r.table.Columns()
 	r.kinds = make([]kind.Kind, len(r.columns))
 	return r.book.err
@@ -41,15 +40,15 @@ func (r *reader) readHeader() error {
 
 // mergedCells returns the ranges of merged cells at the start of the sheet. They follow the rows in
 // the file, so the sheet is read once more for them.
-func (r *reader) mergedCells() []layout.Merge {
+func (r *reader) mergedCells() []table.Merge {
 	const maxLine = 1_000 // headers are above
 	if r.merges != nil {
 		return r.merges
 	}
-	r.merges = []layout.Merge{}
+	r.merges = []table.Merge{}
 	r.book.visit(r.in.name, maxSheet, func(x *part) {
 		if string(x.path) == "/worksheet/mergeCells/mergeCell" {
-			var m layout.Merge
+			var m table.Merge
 			from, to, _ := strings.Cut(x.attr("ref"), ":")
 			m.Left, m.Top = parseCell(from)
 			m.Right, m.Bottom = parseCell(to)
@@ -63,7 +62,7 @@ func (r *reader) mergedCells() []layout.Merge {
 
 // sample reads the rows at the start of a sheet from which its layout is detected. Of the rows down
 // to the header, only those that are given are read; the others are added to dropped.
-func sample(next func() (layout.Row, error), header []int, dropped *herb.Layout) (sampled []layout.Row, err error) {
+func sample(next func() (table.Row, error), header []int, dropped *herb.Layout) (sampled []table.Row, err error) {
 	const maxRows, maxBytes = 50, 1 << 20 // below the given rows
 	isAbove := len(header) > 0
 	for size := 0; len(sampled) < maxRows+len(header) && size < maxBytes; {
@@ -89,7 +88,7 @@ func sample(next func() (layout.Row, error), header []int, dropped *herb.Layout)
 // isTable reports whether rows at the start of a sheet are a table: most of them have several
 // values, or there is one column of values that are not text. Notes and titles are text in one
 // column.
-func isTable(sampled []layout.Row) bool {
+func isTable(sampled []table.Row) bool {
 	wide, other := 0, 0
 	for i, r := range sampled {
 		if r.Filled() > 1 {
@@ -102,7 +101,7 @@ func isTable(sampled []layout.Row) bool {
 }
 
 // read returns the next row that the options do not exclude.
-func (r *reader) read() (next layout.Row, err error) {
+func (r *reader) read() (next table.Row, err error) {
 	if len(r.pending) > 0 {
 		next, r.pending = r.pending[0], r.pending[1:]
 		return next, nil

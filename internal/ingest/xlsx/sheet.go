@@ -13,8 +13,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/kind"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/table"
 )
 
 // sheetReader reads the rows of a sheet.
@@ -24,7 +24,7 @@ type sheetReader struct {
 	line     int    // number of the row read last
 	last     int    // number of the last row with a value
 	formulas int    // without a stored result
-	row      layout.Row
+	row      table.Row
 	buf      []byte // values of the row
 	cell     cell
 }
@@ -51,7 +51,7 @@ func (k *book) openSheet(i int) (*sheetReader, error) {
 
 // readRow returns the next row with a value, valid until the next call. The error is io.EOF after
 // the last.
-func (r *sheetReader) readRow() (layout.Row, error) {
+func (r *sheetReader) readRow() (table.Row, error) {
 	const row = "/worksheet/sheetData/row"
 	for r.next() {
 		switch string(r.path) {
@@ -76,13 +76,13 @@ func (r *sheetReader) readRow() (layout.Row, error) {
 		}
 	}
 	if herb.CodeOf(r.err) != herb.CodeInvalid {
-		return layout.Row{}, r.err
+		return table.Row{}, r.err
 	}
 	where := fmt.Sprintf("sheet %q", r.title)
 	if r.line > 0 {
 		where += fmt.Sprintf(", row %d", r.line)
 	}
-	return layout.Row{}, rows.Damaged(r.err, where)
+	return table.Row{}, rows.Damaged(r.err, where)
 }
 
 func (r *sheetReader) startRow() {
@@ -92,7 +92,7 @@ func (r *sheetReader) startRow() {
 			r.err = herb.Invalidf("invalid row number %q; save the workbook again", rows.Clip(n))
 		}
 	}
-	r.buf, r.row = r.buf[:0], layout.Row{Line: r.line, Cells: r.row.Cells[:0], Kinds: r.row.Kinds[:0]}
+	r.buf, r.row = r.buf[:0], table.Row{Line: r.line, Cells: r.row.Cells[:0], Kinds: r.row.Kinds[:0]}
 	r.cell.column = -1
 }
 

@@ -21,9 +21,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/kind"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/tabular"
+	"herbarium/internal/ingest/table"
 )
 
 // Format returns the XLSX format.
@@ -102,11 +101,11 @@ type reader struct {
 	book    *book
 	in      *sheetReader
 	options rows.Options
-	pending []layout.Row // sampled rows that Next has not returned
-	table   *tabular.Table
+	pending []table.Row // sampled rows that Next has not returned
+	table   *table.Table
 	left    herb.Layout
-	merges  []layout.Merge // nil: not read
-	line    int            // number of the row returned last
+	merges  []table.Merge // nil: not read
+	line    int           // number of the row returned last
 	columns []rows.Column
 	kinds   []kind.Kind // of the values of each column
 	beyond  string      // the first cell right of the header

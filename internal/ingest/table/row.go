@@ -1,5 +1,7 @@
-// Package layout decides which rows of a table without a schema are its header, its records, or
-// neither. It serves delimited text, sheets of workbooks and JSON arrays of arrays.
+// Package table reads tables of formats without a schema: delimited text, sheets of workbooks and
+// JSON arrays of arrays. A format yields raw rows. Detect decides which of them are the header,
+// records, or neither; New names the columns, and a Table yields the records below the header and
+// reports the rows that are neither.
 //
 //	row 1  Pupils by school                       left out: it is narrower than the table
 //	row 2            | Boys |      | Girls |      header, joined with row 3
@@ -15,9 +17,7 @@
 // left out. Rows 2 and 3 joined score 1.2. The best candidate is the header if its score is at
 // least minScore. Otherwise there is no header, and all rows but titles are records. Unless the
 // best score is clearly negative, the decision is doubtful, which the caller reports.
-//
-// Body yields the records below the header.
-package layout
+package table
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package layout
+package table
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 // Explain adds the layout that is used and, if it was detected, the best other one to an
 // explanation. unit is what the format calls a row. base has what both have in common; its note
 // says how to set the header if flags cannot.
-func Explain(e *rows.Explanation, s Sample, used Layout, unit string, base rows.ScoredReading) {
+func Explain(e *rows.Explanation, s Sample, used Header, unit string, base rows.ScoredReading) {
 	first := base
 	first.Text, first.Used, first.Note = base.Text+describeHeader(s, used, unit), true, ""
 	first.Terms = slices.Concat(base.Terms, used.Terms)
@@ -21,12 +21,12 @@ func Explain(e *rows.Explanation, s Sample, used Layout, unit string, base rows.
 	if len(used.Terms) == 0 { // it was given
 		return
 	}
-	isUsed := func(l Layout) bool { return l.First == used.First && l.End == used.End }
+	isUsed := func(l Header) bool { return l.First == used.First && l.End == used.End }
 	others := slices.DeleteFunc(candidates(s), isUsed)
 	if len(others) == 0 {
 		return
 	}
-	other := slices.MaxFunc(others, func(a, b Layout) int { return cmp.Compare(a.Score, b.Score) })
+	other := slices.MaxFunc(others, func(a, b Header) int { return cmp.Compare(a.Score, b.Score) })
 	second := base
 	second.Text, second.Terms = base.Text+describeHeader(s, other, unit), slices.Concat(base.Terms, other.Terms)
 	if second.Note == "" {
@@ -36,7 +36,7 @@ func Explain(e *rows.Explanation, s Sample, used Layout, unit string, base rows.
 }
 
 // describeHeader says which rows name the columns.
-func describeHeader(s Sample, l Layout, unit string) (text string) {
+func describeHeader(s Sample, l Header, unit string) (text string) {
 	if _, reason := l.Descriptions(s); reason != "" {
 		defer func() { text += fmt.Sprintf(", %s %d has %s", unit, s.Rows[l.End].Line, reason) }()
 	}
@@ -52,7 +52,7 @@ func describeHeader(s Sample, l Layout, unit string) (text string) {
 }
 
 // headerSettings returns the settings that select a header, or a note if only a descriptor can.
-func headerSettings(s Sample, l Layout) (settings herb.Reading, note string) {
+func headerSettings(s Sample, l Header) (settings herb.Reading, note string) {
 	switch n := l.End - l.First; {
 	case n == 0:
 		if settings.Header = "none"; l.First > 0 {

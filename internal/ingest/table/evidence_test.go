@@ -1,4 +1,4 @@
-package layout
+package table
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func TestEvidence_example(t *testing.T) {
 	}
 	in.Tabular = true
 	e := newEvidence(in)
-	comment, err := os.ReadFile("layout.go")
+	comment, err := os.ReadFile("row.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestEvidence_example(t *testing.T) {
 			t.Errorf("the package comment does not say %q", want)
 		}
 	}
-	if l := Detect(in); l.First != 1 || l.End != 3 {
+	if l := detect(in); l.First != 1 || l.End != 3 {
 		t.Errorf("the header is %d to %d", l.First, l.End)
 	}
 }

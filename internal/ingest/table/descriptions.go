@@ -1,4 +1,4 @@
-package layout
+package table
 
 import (
 	"regexp"
@@ -43,9 +43,9 @@ func (e *evidence) mayName(first, end int) bool {
 
 // Descriptions returns what the row below the header says about the columns, and what it has: HXL
 // tags or units. The reason is empty if the row is a record.
-func (l Layout) Descriptions(s Sample) (texts []string, reason string) {
+func (l Header) Descriptions(s Sample) (texts []string, reason string) {
 	switch {
-	case !l.HasHeader() || l.End >= len(s.Rows):
+	case !l.Exists() || l.End >= len(s.Rows):
 		return nil, ""
 	case s.Rows[l.End].HasTags():
 		reason = "HXL tags"

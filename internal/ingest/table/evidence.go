@@ -1,4 +1,4 @@
-package layout
+package table
 
 import (
 	"iter"
@@ -134,8 +134,8 @@ func (e *evidence) firstRecord() int {
 }
 
 // candidate scores the rows from first to end as the header. ok is false if they cannot be one.
-func (e *evidence) candidate(first, end int) (l Layout, ok bool) {
-	l = Layout{First: first, End: end, Units: end < len(e.Rows) && e.units[end]}
+func (e *evidence) candidate(first, end int) (l Header, ok bool) {
+	l = Header{First: first, End: end, Units: end < len(e.Rows) && e.units[end]}
 	if !e.mayName(first, end) {
 		return l, false
 	}

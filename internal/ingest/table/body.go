@@ -1,4 +1,4 @@
-package layout
+package table
 
 import (
 	"bytes"
@@ -35,9 +35,9 @@ type Body struct {
 // NewBody returns the body of a table with a number of columns. It adds the rows that it leaves out
 // to report. isGiven means that the user gave the header. Then footnotes are not recognized, so
 // that a user can keep rows that look like footnotes.
-func NewBody(s Sample, l Layout, columns int, isGiven bool, report *herb.Layout) *Body {
+func NewBody(s Sample, l Header, columns int, isGiven bool, report *herb.Layout) *Body {
 	b := &Body{report: report}
-	if !l.HasHeader() || len(s.Rows) < l.End {
+	if !l.Exists() || len(s.Rows) < l.End {
 		return b
 	}
 	if _, b.reason = l.Descriptions(s); b.reason != "" {

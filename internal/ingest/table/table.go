@@ -1,7 +1,4 @@
-// Package tabular reads tables of formats without a schema: delimited text, sheets of workbooks and
-// JSON arrays. A format yields raw rows. A Table names the columns by the header, yields the
-// records below it, and reports the rows that are neither.
-package tabular
+package table
 
 import (
 	"io"
@@ -9,7 +6,6 @@ import (
 	"strconv"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -19,10 +15,10 @@ type Input struct {
 	Options rows.Options
 	// Report collects the rows that are not records. Its unit is set.
 	Report *herb.Layout
-	// Sample is the start of the table, and Layout the position of the header in it. The rows above
+	// Sample is the start of the table, and Header the position of the header in it. The rows above
 	// the header have the text that the report shows, and those of the header are complete.
-	Sample layout.Sample
-	Layout layout.Layout
+	Sample Sample
+	Found  Header
 	// Width is the number of columns if no row names them.
 	Width int
 	// Extends reports that rows may have more columns than the header, or than Width.
@@ -31,7 +27,7 @@ type Input struct {
 	RowNames bool
 	// Next returns the next row below the header, valid until the next call. The error is io.EOF
 	// after the last row. It is nil for JSON, which reads every array below the header as a record.
-	Next func() (layout.Row, error)
+	Next func() (Row, error)
 }
 
 // Table is a table with its header.
@@ -45,13 +41,13 @@ type Table struct {
 	Header []int
 
 	in   Input
-	body *layout.Body
+	body *Body
 }
 
 // New reads the header from the sample.
 func New(in Input) *Table {
 	t := &Table{in: in}
-	o, l, report := in.Options, in.Layout, in.Report
+	o, l, report := in.Options, in.Found, in.Report
 	isGiven := o.Header != rows.HeaderDetect || len(o.HeaderRows) > 0
 	report.Given = isGiven || o.Skip > 0
 	for _, row := range in.Sample.Rows[:l.First] {
@@ -59,12 +55,12 @@ func New(in Input) *Table {
 			report.LeaveOut(row.Line, "above the table", row.Text())
 		}
 	}
-	if !l.HasHeader() && !isGiven {
+	if !l.Exists() && !isGiven {
 		report.Doubt = l.Reason(report.Unit, t.firstRecord())
 	}
 	t.nameColumns()
 	var notes []string
-	if l.HasHeader() {
+	if l.Exists() {
 		notes = l.CutNotes(in.Sample, t.Names)
 	}
 	t.Descriptions, _ = l.Descriptions(in.Sample)
@@ -80,13 +76,13 @@ func New(in Input) *Table {
 			columns = max(columns, len(row.Cells))
 		}
 	}
-	t.body = layout.NewBody(in.Sample, l, columns, isGiven, report)
+	t.body = NewBody(in.Sample, l, columns, isGiven, report)
 	return t
 }
 
 // firstRecord returns the number of the first record of a table without a header.
 func (t *Table) firstRecord() int {
-	if l := t.in.Layout; l.End < len(t.in.Sample.Rows) {
+	if l := t.in.Found; l.End < len(t.in.Sample.Rows) {
 		return t.in.Sample.Rows[l.End].Line
 	}
 	return 1
@@ -96,16 +92,16 @@ func (t *Table) firstRecord() int {
 // or else by numbers.
 func (t *Table) nameColumns() {
 	in := t.in
-	for _, row := range in.Sample.Rows[in.Layout.First:in.Layout.End] {
+	for _, row := range in.Sample.Rows[in.Found.First:in.Found.End] {
 		in.Report.AddHeader(row.Line, row.Cells)
 		t.Header = append(t.Header, row.Line)
-		t.Names = layout.JoinNames(t.Names, row.Cells, in.Options.HeaderJoin)
+		t.Names = JoinNames(t.Names, row.Cells, in.Options.HeaderJoin)
 	}
-	copy(t.Names, in.Layout.Names) // which may lack the last, empty ones
+	copy(t.Names, in.Found.Names) // which may lack the last, empty ones
 	if in.RowNames {
 		t.Names = slices.Insert(t.Names, 0, unusedName("row", t.Names))
 	}
-	if in.Layout.HasHeader() {
+	if in.Found.Exists() {
 		return
 	}
 	if names := in.Options.Names; len(names) >= in.Width && (!in.Extends || in.Options.Header == rows.HeaderNone) {
@@ -138,13 +134,13 @@ func (t *Table) Columns() (columns []rows.Column) {
 }
 
 // HasTitles reports whether rows above the header were left out.
-func (t *Table) HasTitles() bool { return t.in.Layout.First > 0 }
+func (t *Table) HasTitles() bool { return t.in.Found.First > 0 }
 
 // HasRowNames reports whether the header has no name for the first column.
 func (t *Table) HasRowNames() bool { return t.in.RowNames }
 
 // Next returns the next record, valid until the next call. The error is io.EOF after the last.
-func (t *Table) Next() (layout.Row, error) {
+func (t *Table) Next() (Row, error) {
 	row, err := t.body.Next(t.in.Next)
 	if e := t.in.Options.Explain; err == io.EOF && e != nil {
 		line := 0
@@ -161,7 +157,7 @@ func (t *Table) Next() (layout.Row, error) {
 func (t *Table) Complete(o rows.Options) rows.Options {
 	switch {
 	case len(t.Header) == 0:
-		if o.Header = rows.HeaderNone; t.in.Layout.First > 0 {
+		if o.Header = rows.HeaderNone; t.in.Found.First > 0 {
 			o.Skip = t.firstRecord() - 1
 		}
 	case len(o.HeaderRows) == 0 && slices.Max(t.Header) > 1:

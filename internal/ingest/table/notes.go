@@ -1,4 +1,4 @@
-package layout
+package table
 
 import (
 	"regexp"
@@ -32,7 +32,7 @@ func withoutNoteCells(header []Row) []Row {
 
 // CutNotes removes notes beside the header from the names of columns that have no value. It returns
 // the notes by column, nil if there are none.
-func (l Layout) CutNotes(s Sample, names []string) (notes []string) {
+func (l Header) CutNotes(s Sample, names []string) (notes []string) {
 	for c, name := range names {
 		hasValue := func(r Row) bool { return len(r.cell(c)) > 0 }
 		if c == 0 || !isNote([]byte(name)) || len(s.Rows) <= l.End || slices.ContainsFunc(s.Rows[l.End:], hasValue) {

@@ -1,4 +1,4 @@
-package layout_test
+package table_test
 
 import (
 	"errors"
@@ -10,19 +10,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/table"
 )
 
-// table returns the rows of a text with a bar between values. A blank line is a gap.
-func table(text string) (found []layout.Row) {
+// parse returns the rows of a text with a bar between values. A blank line is a gap.
+func parse(text string) (found []table.Row) {
 	gap := false
 	for i, line := range strings.Split(text, "\n") {
 		if line == "" {
 			gap = true
 			continue
 		}
-		r := layout.Row{Line: i + 1, End: i + 1, Gap: gap}
+		r := table.Row{Line: i + 1, End: i + 1, Gap: gap}
 		for _, v := range strings.Split(line, "|") {
 			r.Cells = append(r.Cells, []byte(v))
 		}
@@ -38,7 +38,7 @@ func TestLayout(t *testing.T) {
 	const numbers = "A|1|2|3|4\nB|5|6|7|8\nC|9|1|2|3"
 	for _, c := range []struct {
 		name, text string
-		merges     []layout.Merge
+		merges     []table.Merge
 		header     []int  // lines
 		names      string // joined with commas; empty: those of the line
 		records    []int  // lines; nil: all below the header
@@ -127,7 +127,7 @@ func TestLayout(t *testing.T) {
 		{name: "a pivot table", text: "Sum of Sales|Sport|\nQuarter|Golf|Tennis\nQtr1|6969|4070\nQtr2|6430|5000\nQtr3|1500|600\nQtr4|2000|1500\nTotal|16899|11170", header: []int{2}},
 		{name: "a table of facts", text: "Four groups of the Air Force\nGROUP|31ST|52ND|325th|332nd\nSQUADRONS|THREE|THREE|THREE|FOUR*\nAIRCRAFT|P-51|P-51|P-51|P-47\nTAIL COLOR|Striped red|Solid yellow|Yellow and black|Solid red\nBASE|San Severo|Madna, Piagiolino|Lesina|Ramitelli\n" +
 			"VICTORIES|278|224.5|252|94\nACES|10|10|11|0\nLOST|2.49|2.08|2.22|0.66\nSHOT DOWN|0.7|0.6|0.7|0.3\nMISSIONS|379|349|359|312\nESCORTS|184|193|192|179\nENCOUNTERS|53|66|53|35\nBOMBERS|16|18|18|7\nLOST BOMBERS|49|88|68|27\nAVERAGE LOST|0.2|0.4|0.3|0.1", header: []int{2}},
-		{name: "merged titles above two columns", text: "Plants\nof the garden\nname|color\nrose|red\nelm|green", merges: []layout.Merge{{1, 0, 1, 1}, {2, 0, 2, 1}}, header: []int{3}},
+		{name: "merged titles above two columns", text: "Plants\nof the garden\nname|color\nrose|red\nelm|green", merges: []table.Merge{{1, 0, 1, 1}, {2, 0, 2, 1}}, header: []int{3}},
 		{name: "many titles", text: "a b\nc d\ne f\ng h\ni j\nk l\nid|name|price\n1|rose|2\n2|elm|3", header: []int{7}},
 		{name: "numbers above names", text: "1\n2\nid|name|n\na|x|1\nb|y|2", records: []int{1, 2, 3, 4, 5}, doubtful: true},
 		{name: "a form without records", text: "Request|||\n\nAccount:|||\n\nType|Number|Agreement|Mobile", records: []int{1, 3, 5}, doubtful: true},
@@ -139,12 +139,12 @@ func TestLayout(t *testing.T) {
 		{name: "a name beside groups", text: "School|Boys||Girls|\n|n|%|n|%\n" + numbers, header: []int{1, 2}, names: "School,Boys n,Boys %,Girls n,Girls %"},
 		{name: "years as groups", text: "|2019||2020|\nTown|men|women|men|women\n" + numbers, header: []int{1, 2}, names: "Town,2019 men,2019 women,2020 men,2020 women"},
 		{name: "names of groups repeated", text: "|Boys|Boys|Girls|Girls\nSchool|2019|2020|2019|2020\n" + numbers, header: []int{1, 2}, names: "School,Boys 2019,Boys 2020,Girls 2019,Girls 2020"},
-		{name: "merged groups", text: "|Size||Price|\nid|w|h|net|gross\n" + numbers, merges: []layout.Merge{{1, 1, 1, 2}, {1, 3, 1, 4}}, header: []int{1, 2}, names: "id,Size w,Size h,Price net,Price gross"},
+		{name: "merged groups", text: "|Size||Price|\nid|w|h|net|gross\n" + numbers, merges: []table.Merge{{1, 1, 1, 2}, {1, 3, 1, 4}}, header: []int{1, 2}, names: "id,Size w,Size h,Price net,Price gross"},
 		{name: "groups that are not necessary", text: "|Size||Price|\nid|w|h|net|gross\n" + numbers, header: []int{2}},
-		{name: "one merged group", text: "id|Size|\n|w|h\na|1|2\nb|1|2", merges: []layout.Merge{{1, 0, 2, 0}, {1, 1, 1, 2}}, header: []int{1, 2}, names: "id,Size w,Size h"},
-		{name: "merged above a record", text: "id|Name|\n7|Ann|Lee\n8|Bob|Ray", merges: []layout.Merge{{1, 1, 1, 2}}, header: []int{1}},
-		{name: "a merged title", text: "Prices\nid|w|h\na|1|2\nb|1|2", merges: []layout.Merge{{1, 0, 1, 2}}, header: []int{2}},
-		{name: "a sentence above the first name", text: "Data most recently refreshed on:||Dec 2020\nid|w|h\na|1|2\nb|1|2", merges: []layout.Merge{{1, 0, 1, 1}}, header: []int{2}},
+		{name: "one merged group", text: "id|Size|\n|w|h\na|1|2\nb|1|2", merges: []table.Merge{{1, 0, 2, 0}, {1, 1, 1, 2}}, header: []int{1, 2}, names: "id,Size w,Size h"},
+		{name: "merged above a record", text: "id|Name|\n7|Ann|Lee\n8|Bob|Ray", merges: []table.Merge{{1, 1, 1, 2}}, header: []int{1}},
+		{name: "a merged title", text: "Prices\nid|w|h\na|1|2\nb|1|2", merges: []table.Merge{{1, 0, 1, 2}}, header: []int{2}},
+		{name: "a sentence above the first name", text: "Data most recently refreshed on:||Dec 2020\nid|w|h\na|1|2\nb|1|2", merges: []table.Merge{{1, 0, 1, 1}}, header: []int{2}},
 		{name: "a gap below groups", text: "|Boys||Girls|\n\nSchool|2019|2020|2019|2020\n" + numbers, header: []int{3}},
 		{name: "three rows", text: "|North||||South|||\n|Boys||Girls||Boys||Girls|\nSchool|2019|2020|2019|2020|2019|2020|2019|2020\nA|1|2|3|4|5|6|7|8\nB|1|2|3|4|5|6|7|9", header: []int{1, 2, 3},
 			names: "School,North Boys 2019,North Boys 2020,North Girls 2019,North Girls 2020,South Boys 2019,South Boys 2020,South Girls 2019,South Girls 2020"},
@@ -170,7 +170,7 @@ func TestLayout(t *testing.T) {
 		{name: "hashtags", text: "Org|Number|Men\n#org|#targeted|#targeted+m\nA|300|1\nB|100|2\nC|100|3\nD|7|4\nE|9|5", header: []int{1}, records: []int{3, 4, 5, 6, 7}},
 		{name: "letters above names, formulas below", text: "||'A'|'B'|'C'|'D'|'E'|'F'|'G'|'H'|'I'\nSERIES||ISSUED|REDEEMED|OUTSTANDING|MATURED|UNMATURED|REDEEMED OF MATURED|OUTSTANDING OF MATURED|OUTSTANDING OF UNMATURED|REDEEMED OF UNMATURED\n|||A - C|A - B|A - E|A - D|B - I|C - H|C - G|B - F\nSeries E|E|4599|4566|3276|4599|0|4566|3276|0|0\nSeries EE|EE|1979|1474|5048|2488|1730|2358|1304|4918|1238\nSavings|SN|3085|3064|2100|3085|0|3064|2100|0|0\nSeries H|H|1638|1634|4112|1638|0|1634|4112|0|0\nSeries HH|HH|1493|1083|4101|6939|8000|6725|2145|3887|4112\nSeries F|F|5624|5615|9141|5624|0|5615|9141|0|0",
 			header: []int{2, 3}, names: "SERIES,,ISSUED,REDEEMED A - C,OUTSTANDING A - B,MATURED A - E,UNMATURED A - D,REDEEMED OF MATURED B - I,OUTSTANDING OF MATURED C - H,OUTSTANDING OF UNMATURED C - G,REDEEMED OF UNMATURED B - F"},
-		{name: "names that begin with the group", text: "|Plan||Actual|\nid|Plan net|Plan %|net|%\n" + numbers, merges: []layout.Merge{{1, 1, 1, 2}, {1, 3, 1, 4}}, header: []int{1, 2}, names: "id,Plan net,Plan %,Actual net,Actual %"},
+		{name: "names that begin with the group", text: "|Plan||Actual|\nid|Plan net|Plan %|net|%\n" + numbers, merges: []table.Merge{{1, 1, 1, 2}, {1, 3, 1, 4}}, header: []int{1, 2}, names: "id,Plan net,Plan %,Actual net,Actual %"},
 		{name: "options that were chosen", text: "Please tell us who you are||Is it fair?|||Why?|Do others do it?||\nName|Place|Yes|No|Other|Response|Yes|No|Response\nAnn Lee|Park Street 7||No||Polls are put out at a point in time||No|\nBob Ray|Main Street 3|Yes|||It is accurate|Yes||They know it\nCid Moe|Elm Road 12|||Mixed, it depends|Attempts are good|||\nEve Day|High Street 5||No||You do not use all||No|\nFay Orr|Low Lane 9|Yes|||Measure of all polls|Yes||Some do", header: []int{1, 2},
 			names: "Please tell us who you are Name,Please tell us who you are Place,Is it fair? Yes,Is it fair? No,Is it fair? Other,Why? Response,Do others do it? Yes,Do others do it? No,Do others do it? Response"},
 		{name: "dates below weeks", text: "Week|1|2|3|4\nended|2023-03-15|2023-03-22|2023-03-29|2023-04-05\nA|5|16|7|5\nB|5|60|7|5\nC|5|66|7|5\nD|5|16|7|5\nE|5|36|7|5", header: []int{1, 2},
@@ -187,9 +187,9 @@ func TestLayout(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			in := layout.Sample{Rows: table(c.text), Tabular: true, Merges: func() []layout.Merge { return c.merges }}
+			in := table.Sample{Rows: parse(c.text), Tabular: true, Merges: func() []table.Merge { return c.merges }}
 			in.Tabular = c.name != "a log"
-			l := layout.Detect(in)
+			l := table.Detect(in, rows.Options{})
 			var header []int
 			var names []string
 			for _, r := range in.Rows[l.First:l.End] {
@@ -202,7 +202,7 @@ func TestLayout(t *testing.T) {
 				t.Errorf("got names %q, score %.2f, doubtful %v; lines of the header (-want +got):\n%s", l.Names, l.Score, l.Doubtful, diff)
 			}
 			var left herb.Layout
-			got, err := lines(layout.NewBody(in, l, 5, false, &left), in.Rows[l.End:])
+			got, err := lines(table.NewBody(in, l, 5, false, &left), in.Rows[l.End:])
 			want := c.records
 			if want == nil {
 				for _, r := range in.Rows[l.End:] {
@@ -235,7 +235,7 @@ func TestChoose(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			l := layout.Choose(layout.Sample{Rows: table(c.text), Tabular: true}, c.o)
+			l := table.Detect(table.Sample{Rows: parse(c.text), Tabular: true}, c.o)
 			if l.First != c.first || l.End-l.First != c.size {
 				t.Errorf("got row %d and %d rows; want row %d and %d rows", l.First, l.End-l.First, c.first, c.size)
 			}
@@ -294,9 +294,9 @@ func TestBody(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			all := table(strings.TrimSuffix(c.text, "\n"))
+			all := parse(strings.TrimSuffix(c.text, "\n"))
 			var left herb.Layout
-			b := layout.NewBody(layout.Sample{Rows: all}, layout.Layout{End: 1}, len(all[0].Cells), false, &left)
+			b := table.NewBody(table.Sample{Rows: all}, table.Header{End: 1}, len(all[0].Cells), false, &left)
 			got, err := lines(b, all[1:])
 			if diff := cmp.Diff(c.want, got); diff != "" || err != io.EOF {
 				t.Errorf("error %v, records (-want +got):\n%s", err, diff)
@@ -309,12 +309,12 @@ func TestBody(t *testing.T) {
 }
 
 // lines reads all records and returns their lines. Rows are valid until the next one is read.
-func lines(b *layout.Body, left []layout.Row) (found []int, err error) {
+func lines(b *table.Body, left []table.Row) (found []int, err error) {
 	shared := make([][]byte, 20)
 	for {
-		r, err := b.Next(func() (layout.Row, error) {
+		r, err := b.Next(func() (table.Row, error) {
 			if len(left) == 0 {
-				return layout.Row{}, io.EOF
+				return table.Row{}, io.EOF
 			}
 			r := left[0]
 			left = left[1:]
@@ -334,32 +334,32 @@ func lines(b *layout.Body, left []layout.Row) (found []int, err error) {
 // TestBody_Held reads many rows that may be footnotes, and an error among them.
 func TestBody_Held(t *testing.T) {
 	t.Parallel()
-	newBody := func(sample []layout.Row, columns int) (*layout.Body, *herb.Layout) {
+	newBody := func(sample []table.Row, columns int) (*table.Body, *herb.Layout) {
 		left := &herb.Layout{}
-		return layout.NewBody(layout.Sample{Rows: sample}, layout.Layout{End: 1}, columns, false, left), left
+		return table.NewBody(table.Sample{Rows: sample}, table.Header{End: 1}, columns, false, left), left
 	}
-	all := table("id|n|x\na|1|2\nb|3|4" + strings.Repeat("\nSource: x", 1000) + "\nc|5|6")
+	all := parse("id|n|x\na|1|2\nb|3|4" + strings.Repeat("\nSource: x", 1000) + "\nc|5|6")
 	b, left := newBody(all, 3)
 	got, err := lines(b, slices.Clone(all[1:]))
 	if len(got) != len(all)-1 || !slices.IsSorted(got) || err != io.EOF || left.LeftOut != 0 {
 		t.Errorf("%d of %d records, error %v, left out %d", len(got), len(all)-1, err, left.LeftOut)
 	}
-	all = table("id|n\n" + strings.Repeat("a|1\n", 500) + strings.Repeat("Source: x\n", 400))
+	all = parse("id|n\n" + strings.Repeat("a|1\n", 500) + strings.Repeat("Source: x\n", 400))
 	b, left = newBody(all[:500], 2)
 	if got, err := lines(b, all[1:]); len(got) != 900 || err != io.EOF || left.LeftOut != 0 {
 		t.Errorf("%d of 900 records, error %v, left out %d", len(got), err, left.LeftOut)
 	}
-	all = table("id|n\na|1\nb|2\nRemark| x\nc|3\nSource: a| b")
+	all = parse("id|n\na|1\nb|2\nRemark| x\nc|3\nSource: a| b")
 	b, _ = newBody(all[:3], 2)
 	if got, err := lines(b, all[1:]); len(got) != 5 || err != io.EOF {
 		t.Errorf("%d of 5 records, error %v: a record below the sample looks like a footnote", len(got), err)
 	}
 	failure := errors.New("damaged")
-	if _, err := b.Next(func() (layout.Row, error) { return layout.Row{}, failure }); err != io.EOF {
+	if _, err := b.Next(func() (table.Row, error) { return table.Row{}, failure }); err != io.EOF {
 		t.Errorf("got error %v after the end", err)
 	}
 	b, _ = newBody(nil, 2)
-	if _, err := b.Next(func() (layout.Row, error) { return layout.Row{}, failure }); err != failure {
+	if _, err := b.Next(func() (table.Row, error) { return table.Row{}, failure }); err != failure {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -374,7 +374,7 @@ func TestWithoutNotes(t *testing.T) {
 		"a|1\nb|2\nc|3\nSource: a| b\nd e": 3,
 		"a| x\nb| y":                       2,
 	} {
-		if got := len(layout.WithoutNotes(table(text))); got != want {
+		if got := len(table.WithoutNotes(parse(text))); got != want {
 			t.Errorf("%q: got %d rows, want %d", text, got, want)
 		}
 	}

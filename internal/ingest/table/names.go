@@ -1,4 +1,4 @@
-package layout
+package table
 
 import (
 	"bytes"

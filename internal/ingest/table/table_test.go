@@ -1,4 +1,4 @@
-package tabular_test
+package table_test
 
 import (
 	"io"
@@ -9,9 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/layout"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/tabular"
+	"herbarium/internal/ingest/table"
 )
 
 // TestTable reads a table as a format would: the header from a sample, the records row by row.
@@ -20,43 +19,43 @@ func TestTable(t *testing.T) {
 	const body = "\na|1|2\nb|3|4\nc|5|6"
 	for _, c := range []struct {
 		name, text string
-		in         tabular.Input
+		in         table.Input
 		names      string // with commas between them
 		records    []int  // lines
 		notes      string
 		complete   rows.Options // what Complete adds
 	}{
-		{"a header", "id|n|m" + body, tabular.Input{}, "id,n,m", []int{2, 3, 4}, "", rows.Options{}},
-		{"a header below titles", "Title\nid|n|m" + body, tabular.Input{}, "id,n,m", []int{3, 4, 5},
+		{"a header", "id|n|m" + body, table.Input{}, "id,n,m", []int{2, 3, 4}, "", rows.Options{}},
+		{"a header below titles", "Title\nid|n|m" + body, table.Input{}, "id,n,m", []int{3, 4, 5},
 			"header: line 2 names the columns\nleft out: line 1 (above the table: Title); set header=none to keep all",
 			rows.Options{HeaderRows: []int{2}}},
-		{"two rows", "|x||y|\nid|n|m|n|m\na|1|2|3|4\nb|5|6|7|8", tabular.Input{}, "id,x n,x m,y n,y m", []int{3, 4},
+		{"two rows", "|x||y|\nid|n|m|n|m\na|1|2|3|4\nb|5|6|7|8", table.Input{}, "id,x n,x m,y n,y m", []int{3, 4},
 			"header: lines 1 and 2 name the columns together; set header=2 if only the last one does", rows.Options{HeaderRows: []int{1, 2}}},
-		{"two given rows", "a|b|c\nd|e|f" + body, tabular.Input{Options: rows.Options{HeaderRows: []int{1, 2}, HeaderJoin: "/"}}, "a/d,b/e,c/f", []int{3, 4, 5}, "", rows.Options{}},
-		{"row names", "n|m" + body, tabular.Input{RowNames: true, Layout: layout.Layout{End: 1}}, "row,n,m", []int{2, 3, 4}, "", rows.Options{}},
-		{"row names beside a column row", "row|m" + body, tabular.Input{RowNames: true, Layout: layout.Layout{End: 1}}, "row_2,row,m", []int{2, 3, 4}, "", rows.Options{}},
-		{"a footnote", "id|n|m" + body + "\nSource: x", tabular.Input{}, "id,n,m", []int{2, 3, 4},
+		{"two given rows", "a|b|c\nd|e|f" + body, table.Input{Options: rows.Options{HeaderRows: []int{1, 2}, HeaderJoin: "/"}}, "a/d,b/e,c/f", []int{3, 4, 5}, "", rows.Options{}},
+		{"row names", "n|m" + body, table.Input{RowNames: true, Found: table.Header{End: 1}}, "row,n,m", []int{2, 3, 4}, "", rows.Options{}},
+		{"row names beside a column row", "row|m" + body, table.Input{RowNames: true, Found: table.Header{End: 1}}, "row_2,row,m", []int{2, 3, 4}, "", rows.Options{}},
+		{"a footnote", "id|n|m" + body + "\nSource: x", table.Input{}, "id,n,m", []int{2, 3, 4},
 			"left out: line 5 (footnote: Source: x); set header=none to keep all, or header=1 to keep those below it", rows.Options{CommentRows: []int{5}}},
-		{"units", "id|n|m\n|kg|cm" + body, tabular.Input{}, "id,n,m", []int{3, 4, 5},
+		{"units", "id|n|m\n|kg|cm" + body, table.Input{}, "id,n,m", []int{3, 4, 5},
 			"left out: line 2 (units: kg | cm); set header=none to keep all, or header=1 to keep those below it", rows.Options{CommentRows: []int{2}}},
-		{"units below a given header", "id|n|m\n|kg|cm" + body, tabular.Input{Options: rows.Options{HeaderRows: []int{1}}}, "id,n,m", []int{2, 3, 4, 5}, "", rows.Options{}},
-		{"HXL tags", "id|n|m\n#org|#a|#b" + body, tabular.Input{}, "id,n,m", []int{3, 4, 5},
+		{"units below a given header", "id|n|m\n|kg|cm" + body, table.Input{Options: rows.Options{HeaderRows: []int{1}}}, "id,n,m", []int{2, 3, 4, 5}, "", rows.Options{}},
+		{"HXL tags", "id|n|m\n#org|#a|#b" + body, table.Input{}, "id,n,m", []int{3, 4, 5},
 			"left out: line 2 (HXL tags: #org | #a | #b); set header=none to keep all", rows.Options{}},
-		{"no header", body[1:], tabular.Input{Width: 3}, "column_1,column_2,column_3", []int{1, 2, 3},
+		{"no header", body[1:], table.Input{Width: 3}, "column_1,column_2,column_3", []int{1, 2, 3},
 			"no header: line 1 has values, not names; set header=N if line N names the columns", rows.Options{Header: rows.HeaderNone}},
-		{"no header below titles", "Title" + body, tabular.Input{Width: 3, Layout: layout.Layout{First: 1, End: 1}}, "column_1,column_2,column_3", []int{2, 3, 4},
+		{"no header below titles", "Title" + body, table.Input{Width: 3, Found: table.Header{First: 1, End: 1}}, "column_1,column_2,column_3", []int{2, 3, 4},
 			"no header: line 2 has values, not names; set header=N if line N names the columns\nleft out: line 1 (above the table: Title); set header=none to keep all",
 			rows.Options{Header: rows.HeaderNone, Skip: 1}},
-		{"given names", body[1:], tabular.Input{Width: 3, Options: rows.Options{Header: rows.HeaderNone, Names: []string{"x", "y", "z"}}}, "x,y,z", []int{1, 2, 3}, "", rows.Options{}},
-		{"too few given names", body[1:], tabular.Input{Width: 3, Options: rows.Options{Header: rows.HeaderNone, Names: []string{"x"}}}, "column_1,column_2,column_3", []int{1, 2, 3}, "", rows.Options{}},
-		{"columns that rows add", body[1:], tabular.Input{Extends: true}, "", []int{1, 2, 3}, "no header: line 1 has values, not names; set header=N if line N names the columns",
+		{"given names", body[1:], table.Input{Width: 3, Options: rows.Options{Header: rows.HeaderNone, Names: []string{"x", "y", "z"}}}, "x,y,z", []int{1, 2, 3}, "", rows.Options{}},
+		{"too few given names", body[1:], table.Input{Width: 3, Options: rows.Options{Header: rows.HeaderNone, Names: []string{"x"}}}, "column_1,column_2,column_3", []int{1, 2, 3}, "", rows.Options{}},
+		{"columns that rows add", body[1:], table.Input{Extends: true}, "", []int{1, 2, 3}, "no header: line 1 has values, not names; set header=N if line N names the columns",
 			rows.Options{Header: rows.HeaderNone}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var all []layout.Row
+			var all []table.Row
 			for i, line := range strings.Split(c.text, "\n") {
-				row := layout.Row{Line: i + 1, End: i + 1}
+				row := table.Row{Line: i + 1, End: i + 1}
 				for _, v := range strings.Split(line, "|") {
 					row.Cells = append(row.Cells, []byte(v))
 				}
@@ -64,20 +63,20 @@ func TestTable(t *testing.T) {
 			}
 			report := herb.Layout{Unit: "line"}
 			in := c.in
-			in.Report, in.Sample = &report, layout.Sample{Rows: all, Tabular: true}
-			if in.Layout.End == 0 {
-				in.Layout = layout.Choose(in.Sample, in.Options)
+			in.Report, in.Sample = &report, table.Sample{Rows: all, Tabular: true}
+			if in.Found.End == 0 {
+				in.Found = table.Detect(in.Sample, in.Options)
 			}
-			below := all[in.Layout.End:]
-			in.Next = func() (layout.Row, error) {
+			below := all[in.Found.End:]
+			in.Next = func() (table.Row, error) {
 				if len(below) == 0 {
-					return layout.Row{}, io.EOF
+					return table.Row{}, io.EOF
 				}
 				next := below[0]
 				below = below[1:]
 				return next, nil
 			}
-			table := tabular.New(in)
+			table := table.New(in)
 			if got := strings.Join(table.Names, ","); got != c.names {
 				t.Errorf("got names %s; want %s", got, c.names)
 			}
@@ -105,26 +104,26 @@ func TestTable(t *testing.T) {
 
 func TestTable_Columns(t *testing.T) {
 	t.Parallel()
-	row := func(line int, cells ...string) (r layout.Row) {
+	row := func(line int, cells ...string) (r table.Row) {
 		r.Line = line
 		for _, c := range cells {
 			r.Cells = append(r.Cells, []byte(c))
 		}
 		return r
 	}
-	noted := tabular.Input{Report: &herb.Layout{Unit: "line"}}
-	noted.Sample.Rows = []layout.Row{row(1, "area", "n", "", "Note: provisional"), row(2, "North", "5", "", ""), row(3, "South", "6", "", "")}
-	noted.Layout = layout.Detect(noted.Sample)
+	noted := table.Input{Report: &herb.Layout{Unit: "line"}}
+	noted.Sample.Rows = []table.Row{row(1, "area", "n", "", "Note: provisional"), row(2, "North", "5", "", ""), row(3, "South", "6", "", "")}
+	noted.Found = table.Detect(noted.Sample, rows.Options{})
 	wantNoted := []rows.Column{{Name: "area"}, {Name: "n"}, {}, {Description: "Note: provisional"}}
-	if diff := cmp.Diff(wantNoted, tabular.New(noted).Columns()); diff != "" {
+	if diff := cmp.Diff(wantNoted, table.New(noted).Columns()); diff != "" {
 		t.Errorf("a note beside the names: columns (-want +got):\n%s", diff)
 	}
 	for _, texts := range [][]string{{"#adm1+name", "", "#affected"}, {"-", "", "kg"}} {
-		in := tabular.Input{Report: &herb.Layout{Unit: "line"}}
-		in.Sample.Rows = []layout.Row{row(1, "area", "note", "n"), row(2, texts...), row(3, "North", "a", "5"), row(4, "South", "b", "6")}
-		in.Layout = layout.Detect(in.Sample)
+		in := table.Input{Report: &herb.Layout{Unit: "line"}}
+		in.Sample.Rows = []table.Row{row(1, "area", "note", "n"), row(2, texts...), row(3, "North", "a", "5"), row(4, "South", "b", "6")}
+		in.Found = table.Detect(in.Sample, rows.Options{})
 		want := []rows.Column{{Name: "area", Description: texts[0]}, {Name: "note"}, {Name: "n", Description: texts[2]}}
-		if diff := cmp.Diff(want, tabular.New(in).Columns()); diff != "" {
+		if diff := cmp.Diff(want, table.New(in).Columns()); diff != "" {
 			t.Errorf("columns (-want +got):\n%s", diff)
 		}
 	}

@@ -1,4 +1,4 @@
-package layout
+package table
 
 import (
 	"cmp"
@@ -41,7 +41,7 @@ func (s Sample) merges() []Merge {
 }
 
 // Layout is the position of the header in a sample.
-type Layout struct {
+type Header struct {
 	First, End int         // the rows of the header; both are equal if there is none
 	Names      []string    // that the rows of the header give together; nil: the values in each column are joined
 	Terms      []rows.Term // of the score
@@ -51,7 +51,7 @@ type Layout struct {
 }
 
 // add adds a term to the score, unless it is zero.
-func (l *Layout) add(name string, value float64) {
+func (l *Header) add(name string, value float64) {
 	if value != 0 {
 		l.Terms = append(l.Terms, rows.Term{Decision: rows.DecisionHeader, Name: name, Value: value})
 		l.Score += value
@@ -59,20 +59,20 @@ func (l *Layout) add(name string, value float64) {
 }
 
 // HasHeader reports whether some row names the columns.
-func (l Layout) HasHeader() bool { return l.End > l.First }
+func (l Header) Exists() bool { return l.End > l.First }
 
 // Detect chooses the header of a table: the first candidate with the highest score. The rows above
 // it are no records.
-func Detect(s Sample) Layout {
+func detect(s Sample) Header {
 	if len(s.Rows) == 0 {
-		return Layout{}
+		return Header{}
 	}
-	return slices.MaxFunc(candidates(s), func(a, b Layout) int { return cmp.Compare(a.Score, b.Score) })
+	return slices.MaxFunc(candidates(s), func(a, b Header) int { return cmp.Compare(a.Score, b.Score) })
 }
 
 // candidates returns the layouts that are possible: each header, in the order of the rows, and last
 // that without a header.
-func candidates(s Sample) (all []Layout) {
+func candidates(s Sample) (all []Header) {
 	e := newEvidence(s)
 	for first := range e.starts() {
 		for end := first + 1; end <= min(first+maxHeader, len(s.Rows)); end++ {
@@ -82,19 +82,19 @@ func candidates(s Sample) (all []Layout) {
 		}
 	}
 	first := e.firstRecord()
-	none := Layout{First: first, End: first}
-	isPossible := func(c Layout) bool { return c.Score > -minScore }
+	none := Header{First: first, End: first}
+	isPossible := func(c Header) bool { return c.Score > -minScore }
 	none.Doubtful = len(all) == 0 || slices.ContainsFunc(all, isPossible)
 	none.add("no row names the columns", minScore)
 	return append(all, none)
 }
 
 // Choose returns the layout that the options give, or else the one that Detect chooses.
-func Choose(s Sample, o rows.Options) Layout {
-	given := Layout{End: min(1, len(s.Rows))}
+func Detect(s Sample, o rows.Options) Header {
+	given := Header{End: min(1, len(s.Rows))}
 	switch {
 	case o.Header == rows.HeaderNone:
-		return Layout{}
+		return Header{}
 	case len(o.HeaderRows) > 0:
 		for given.End < len(s.Rows) && s.Rows[given.End].Line <= slices.Max(o.HeaderRows) {
 			given.End++
@@ -108,20 +108,20 @@ func Choose(s Sample, o rows.Options) Layout {
 	case o.Header == rows.HeaderPresent:
 		return given
 	}
-	if l := matchAllNames(s, o.HeaderNames); l.HasHeader() {
+	if l := matchAllNames(s, o.HeaderNames); l.Exists() {
 		return l
 	}
 	if len(o.Names) > 0 {
-		if l := matchNames(s, o.Names); l.HasHeader() {
+		if l := matchNames(s, o.Names); l.Exists() {
 			l.Units = l.End < len(s.Rows) && newEvidence(s).units[l.End]
 			return l
 		}
 	}
 	if o.Skip == 0 {
-		return Detect(s)
+		return detect(s)
 	}
 	s.AtTop = true
-	if l := Detect(s); l.HasHeader() {
+	if l := detect(s); l.Exists() {
 		return l
 	}
 	return given
@@ -129,21 +129,21 @@ func Choose(s Sample, o rows.Options) Layout {
 
 // matchAllNames returns the first row that has all names. A row below it is a record, also if it
 // looks like units.
-func matchAllNames(s Sample, names []string) Layout {
+func matchAllNames(s Sample, names []string) Header {
 	for i, row := range s.Rows[:min(maxStart, len(s.Rows))] {
 		cells := JoinNames(nil, row.Cells, "")
 		isMissing := func(name string) bool { return !slices.Contains(cells, name) }
 		if len(names) > 0 && !slices.ContainsFunc(names, isMissing) {
-			return Layout{First: i, End: i + 1}
+			return Header{First: i, End: i + 1}
 		}
 	}
-	return Layout{}
+	return Header{}
 }
 
 // matchNames returns the rows with the most of the names that a descriptor or another part of the
 // table gives. At least half of the values of the first of these rows must be such names, or there
 // is no header.
-func matchNames(s Sample, names []string) (best Layout) {
+func matchNames(s Sample, names []string) (best Header) {
 	expected := map[string]bool{}
 	for _, name := range names {
 		expected[strings.ToLower(name)] = true
@@ -162,7 +162,7 @@ func matchNames(s Sample, names []string) (best Layout) {
 				}
 			}
 			if found > most && 2*found >= s.Rows[first].Filled() {
-				best, most = Layout{First: first, End: end}, found
+				best, most = Header{First: first, End: end}, found
 				if end-first > 1 {
 					best.Names = joined
 				}
@@ -177,7 +177,7 @@ func matchNames(s Sample, names []string) (best Layout) {
 
 // Reason returns why there is no header, for a message. unit is what the format calls a row, line
 // the number of the first record.
-func (l Layout) Reason(unit string, line int) string {
+func (l Header) Reason(unit string, line int) string {
 	if l.Doubtful {
 		return fmt.Sprintf("no %s clearly names the columns", unit)
 	}
