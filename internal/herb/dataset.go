@@ -109,14 +109,9 @@ func (d Dataset) WithoutValues() Dataset {
 	return d
 }
 
-// WithoutExcluded returns the description of a dataset without the rows that the settings exclude.
-// Only publishers see them.
-func (d Dataset) WithoutExcluded() Dataset {
-	if d.Report != nil && (d.Report.Layout.Dropped != nil || d.Report.Exclusions != nil) {
-		report := *d.Report
-		report.Layout.Dropped, report.Exclusions = nil, nil
-		d.Report = &report
-	}
+// ForReaders returns the description of a dataset with the report for readers.
+func (d Dataset) ForReaders() Dataset {
+	d.Report = d.Report.ForReaders()
 	return d
 }
 

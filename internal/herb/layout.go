@@ -99,6 +99,16 @@ func (l *Layout) Add(other Layout) {
 	l.Rows = append(l.Rows, other.Rows[:min(len(other.Rows), maxLeftOut-len(l.Rows))]...)
 }
 
+// forReaders returns the layout without texts of rows and names of files, and without the rows that
+// the settings exclude.
+func (l Layout) forReaders() Layout {
+	seen := Layout{Unit: l.Unit, Header: l.Header, Given: l.Given, Doubt: l.Doubt, LeftOut: l.LeftOut}
+	for _, r := range l.Rows {
+		seen.Rows = append(seen.Rows, LeftOutRow{Row: r.Row, Reason: r.Reason})
+	}
+	return seen
+}
+
 // NotRecords returns the number of rows that are not records.
 func (l Layout) NotRecords() int { return len(l.Header) + l.LeftOut }
 

@@ -3,6 +3,7 @@ package herb
 import (
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -15,9 +16,11 @@ type Report struct {
 	Excluded int            `json:"excluded,omitempty"` // rows excluded by the settings
 	Columns  []ColumnReport `json:"columns"`            // one for each exposed field, in order
 	Hidden   []string       `json:"hidden,omitempty"`   // columns of the source that are not exposed
-	Cells    string         `json:"cells"`              // content hash: over all cells, the same in the source and in the listing
-	Layout   Layout         `json:"layout,omitzero"`    // rows of the source that are not records
-	Notes    []string       `json:"notes,omitempty"`    // notes for the publisher
+	// HiddenColumns is the number of columns in Hidden, for readers, who do not get their names.
+	HiddenColumns int      `json:"hidden_columns,omitempty"`
+	Cells         string   `json:"cells"`           // content hash: over all cells, the same in the source and in the listing
+	Layout        Layout   `json:"layout,omitzero"` // rows of the source that are not records
+	Notes         []string `json:"notes,omitempty"` // notes for the publisher
 	// SourceCells accounts for the cells of the source; nil if it is not a file.
 	SourceCells *SourceCells `json:"source_cells,omitempty"`
 	// Exclusions has the rows that the setting exclude leaves out, by value. Only publishers see
@@ -40,6 +43,26 @@ type TotalRows struct {
 	RowValue        // by which they can be left out; no Column: no value tells them from the others
 	Where    string `json:"where,omitempty"` // the row, if it is one
 	Sums     bool   `json:"sums,omitempty"`  // its numbers are the sums of the others
+}
+
+// ForReaders returns the part of the report for clients that may read the records and not publish
+// the dataset. It is an allow list: numbers, reasons, and what describes listed values. It has no
+// text of rows that are not records, no note, and no name of a hidden column.
+func (r *Report) ForReaders() *Report {
+	if r == nil {
+		return nil
+	}
+	seen := &Report{
+		Format: r.Format, Bytes: r.Bytes, Rows: r.Rows, Excluded: r.Excluded, Columns: r.Columns, HiddenColumns: max(r.HiddenColumns, len(r.Hidden)),
+		Cells: r.Cells, Layout: r.Layout.forReaders(), SourceCells: r.SourceCells, Coordinates: r.Coordinates,
+	}
+	for _, t := range r.Totals {
+		if !slices.ContainsFunc(r.Columns, func(c ColumnReport) bool { return c.Column == t.Column }) {
+			t.Column, t.Value = "", ""
+		}
+		seen.Totals = append(seen.Totals, t)
+	}
+	return seen
 }
 
 // RowNotes returns notes about rows that are left out, and about rows that look like totals.

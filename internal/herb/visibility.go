@@ -26,11 +26,14 @@ func (p Principal) See(d Dataset, others ...Dataset) Visibility {
 	return v
 }
 
-// Describe returns the description of a version for a client: without values unless the client may
-// see them.
-func (p Principal) Describe(d Dataset) Dataset {
-	if p.See(d).Values {
+// Describe returns what a client may see of the description of a version: publishers everything,
+// readers no text of the file beside the records, others no values. others are as in See.
+func (p Principal) Describe(d Dataset, others ...Dataset) Dataset {
+	switch {
+	case p.MayPublish(d.Ref):
 		return d
+	case p.See(d, others...).Report:
+		return d.ForReaders()
 	}
 	return d.WithoutValues()
 }

@@ -48,7 +48,7 @@ type canaryKind int
 const (
 	describes canaryKind = iota // titles, descriptions, names of fields and datasets
 	quotes                      // cells, and what may quote them
-	hides                       // hidden columns, excluded rows, conditions: only publishers see them
+	hides                       // what only publishers see: hidden columns, rows that are not records, excluded rows, conditions
 )
 
 // canaryKey is a key, or none.
@@ -135,11 +135,12 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	must.NoError(t, err)
 	s.publishFolder(t, publisher)
 	s.publishVersions(t)
+	s.publishNotes(t)
 	s.addDraft(t)
-	for _, name := range []string{"locked", "free"} { // messages of failed publishes require a key, also of open datasets
+	for _, name := range []string{"locked", "free"} { // only publishers see messages of failed publishes
 		word := "rejection" + name
 		must.NoError(t, db.SetSourceError(t.Context(), herb.SourceError{Path: "/srv/" + name + ".csv", Ref: canaryRef(name), Message: "value " + word, Since: time.Now()}))
-		s.canaries = append(s.canaries, canary{word, canaryRef(name), quotes, true})
+		s.canaries = append(s.canaries, canary{word, canaryRef(name), hides, true})
 	}
 	return s
 }
@@ -221,6 +222,31 @@ func (s *canarySite) publishVersions(t *testing.T) {
 		s.send(t, ref, "live", d.live, isProtected, d.exposes)
 		s.keptAccess[ref], s.access[ref] = d.kept, d.live
 	}
+}
+
+// publishNotes publishes an open dataset from a file with rows of every kind that are not records.
+func (s *canarySite) publishNotes(t *testing.T) {
+	t.Helper()
+	ref := canaryRef("notes")
+	hidden := func(place string) string {
+		s.canaries = append(s.canaries, canary{place + ref.Name, ref, hides, false})
+		return place + ref.Name
+	}
+	const descriptor = `{"name": "vault", "resources": [{"name": "notes", "path": "notes.csv", "dialect": {"commentChar": "#"},
+		"schema": {"fields": [{"name": "id"}, {"name": "name"}, {"name": "price"}]}, "herbarium": {"include": {"status": ["on"]}}}]}`
+	file := "# " + hidden("comment") + "\nPayroll " + hidden("heading") + " total 123456\n\n" +
+		"id,name,price,secret,status," + hidden("internal") + "\n,,EUR," + hidden("units") + ",,\n" +
+		"1,Fern,2.5," + hidden("column") + ",on,\n2,Rose,3,,on,\n3," + hidden("row") + ",4,,off,\n#4," + hidden("commented") + ",4,,on,\n" + strings.Repeat("5,Fern,4,,off,\n", 4) +
+		"\nSource: " + hidden("footnote") + "\n\nAnother table " + hidden("second") + "\nname,count\n" + hidden("cellofsecond") + ",4\n"
+	content, err := s.files.Receive(t.Context(), strings.NewReader(file), "notes.csv", -1)
+	must.NoError(t, err)
+	started, err := s.jobs.Start(t.Context(), jobs.Request{Ref: ref, File: content, Descriptor: []byte(descriptor)})
+	must.NoError(t, err)
+	<-started.Done()
+	if record := started.Record(); record.Code != "" {
+		t.Fatalf("%s: %s", ref, record.Result.Error)
+	}
+	s.access[ref] = herb.AccessOpen
 }
 
 // send publishes a version with canaries and returns it.

@@ -93,7 +93,7 @@ func (v *openVersion) memory() int {
 // may have texts of megabytes.
 func publicDescription(d herb.Dataset) herb.Dataset {
 	d.File, d.Origins, d.Settings = nil, nil, nil
-	return d.WithoutExcluded().ClipTexts()
+	return d.ForReaders().ClipTexts()
 }
 
 // listed returns the version of a dataset that requests list now; nil if they wait for the live

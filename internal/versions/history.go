@@ -63,6 +63,14 @@ func Visible(history []Version, isVisible func(herb.Dataset) bool) (visible []Ve
 	return visible
 }
 
+// ForReaders returns what readers see of a version: not what became public with it, because that
+// names hidden columns.
+func (v Version) ForReaders() Version {
+	v.Dataset = v.Dataset.ForReaders()
+	v.Changes = slices.DeleteFunc(slices.Clone(v.Changes), func(c Change) bool { return c.Exposure })
+	return v
+}
+
 // Summary is a version in the history of a dataset in JSON: a line of 'datasets history
 // --json' and an element of a SummaryList.
 type Summary struct {

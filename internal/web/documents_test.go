@@ -22,7 +22,6 @@ func TestAbout(t *testing.T) {
 			"contributors":[{"title":"Ana","roles":["author"],"organization":"The Garden"}],
 			"sources":[{"title":"Old lists","path":"https://garden.example/lists"},{"title":"Attic","path":"javascript:alert(1)"}]},
 			"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`)
-		d.Report.Notes = []string{"the file has no header"}
 		d.Report.Columns[2].Empty, d.Report.Columns[2].Notes = 3, []string{"three rows lack it"}
 		replace(l, d, records)
 	})
@@ -31,7 +30,7 @@ func TestAbout(t *testing.T) {
 	for _, want := range []string{
 		"Plants Grown by us.", "id primary key number", "Price in € What it costs", "LicenseCC0", "Homepagehttps://garden.example/home", "Old lists Attic",
 		"ContributorsAna author, The Garden", "Keywordsplants", "Content hashabc", "Versionv2", "7 of 8 columns have no empty values", "category 5% empty",
-		"the file has no header", "category: three rows lack it", "https://garden.example/plants/1",
+		"category: three rows lack it", "https://garden.example/plants/1",
 	} {
 		if !strings.Contains(strings.ReplaceAll(words(main), " ", ""), strings.ReplaceAll(want, " ", "")) {
 			t.Errorf("the page lacks %q: %s", want, words(main))
@@ -59,7 +58,7 @@ func TestAbout_locked(t *testing.T) {
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		d, records := staff()
 		d.Descriptor = []byte(`{"resource":{"sources":[{"title":"Secretive source"}]}}`)
-		d.Report.Notes = []string{"Secretive note"}
+		d.Report.Columns[0].Notes = []string{"Secretive note"}
 		replace(l, d, records)
 	})
 	if a := s.get(t, locked+"/about"); a.status != 200 || strings.Contains(a.body, "Secretive") {

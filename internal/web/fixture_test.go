@@ -30,6 +30,7 @@ const (
 	otherKey = "herb_other00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	sellsKey = "herb_sells00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // publishes the namespace nursery
 	sendsKey = "herb_sends00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // publishes it, but may not read it
+	ownerKey = "herb_owner00000_ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // publishes garden/catalog and locked/staff
 )
 
 // keys returns the keys of the fixture.
@@ -39,6 +40,7 @@ func keys() *apitest.Keys {
 		otherKey: {"data:read:garden/catalog"},
 		sellsKey: {"publish:nursery/*", "data:read"},
 		sendsKey: {"publish:nursery/*"},
+		ownerKey: {"publish:garden/catalog", "publish:locked/staff"},
 	}}
 }
 

@@ -72,5 +72,5 @@ func (h *Handlers) describeVersion(w *response.Writer, r *http.Request) (d herb.
 		return d, principal.See(d), access, err
 	}
 	other, err := h.opts.Versions.Version(r.Context(), ref, live)
-	return d.WithoutExcluded(), principal.See(d, other), access, err
+	return principal.Describe(d, other), principal.See(d, other), access, err
 }

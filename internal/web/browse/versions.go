@@ -76,7 +76,9 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 	}
 	for i, info := range history {
 		kept := keptVersion{Counts: counts[i], IsFrom: i == from, IsTo: i == live, Earliest: i+1 == len(history)}
-		info.Dataset = info.WithoutExcluded()
+		if !w.Visitor().MayPublish(v.Ref) {
+			info = info.ForReaders()
+		}
 		if kept.Version = info; h.Compare != "" && i+1 < len(history) {
 			kept.Changed = state.Join(h.Compare, query.Params{
 				{Name: query.ParamFrom, Value: history[i+1].Version}, {Name: query.ParamTo, Value: info.Version},

@@ -13,7 +13,7 @@ import (
 type Quality struct {
 	Complete int          // columns without empty values
 	Sparse   []state.Link // the columns with the most empty values, and their share
-	Notes    []state.Link // for the publisher; without a label: about the whole file
+	Notes    []state.Link // about the values of columns
 }
 
 // NewQuality summarizes the publish report; nil if there is none.
@@ -23,9 +23,6 @@ func NewQuality(d *columns.Dataset) *Quality {
 		return nil
 	}
 	var q Quality
-	for _, note := range d.Report.Notes {
-		q.Notes = append(q.Notes, state.Link{Detail: note})
-	}
 	var sparse []int
 	for i, f := range d.Fields {
 		c := d.Meanings[i].Report
