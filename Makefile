@@ -12,7 +12,13 @@ RACED := ./internal/access ./internal/admission ./internal/library ./internal/pl
 RACE := -race -gcflags='modernc.org/...=-race=false'
 
 # Packages with the longest tests, which start first.
-LONG := ./internal/webtest ./internal/systemtest ./internal/store/postgres ./internal/clienttest
+LONG := ./internal/webtest ./internal/systemtest ./internal/store/postgres
+
+# Tests that programs of others read, call or check what Herbarium serves.
+INTEROP := TestInterop_
+
+# npm packages: `make test` needs the dependencies of tools/package.json, `make interop` also the devDependencies.
+NPM := tools/node_modules/.package-lock.json
 
 # Tests that run the program as a process use this one instead of building it again.
 PROGRAM := $(CURDIR)/herbarium
@@ -25,7 +31,7 @@ TIMEOUT := -timeout 30m
 BESIDE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race soak overload check fmt fuzz parts programs postgres s3 chromium bench bench-10m bench-cluster pictures coastline reference man release cross
+.PHONY: help build test interop race soak overload check fmt fuzz parts interop-parts programs postgres s3 chromium bench bench-10m bench-cluster pictures coastline reference man release cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,10 +42,15 @@ build: ## build ./herbarium, one static binary
 # Downloads, linters and compilers rarely use all processors, so they run side by side; collecting garbage less often saves them
 # and tests a fifth of their time. `check` runs the checks of go vet, so go test need not. Without debugging information, tests are
 # linked in two thirds of the time.
-test: ## run all checks and every test once
+test: ## run all checks and every test of ours once
 	@GOGC=300 $(MAKE) --no-print-directory -j4 --output-sync=target parts check build
 	GOGC=300 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
-		$(GO) test -vet=off -ldflags=-w $(TIMEOUT) $(BESIDE) $(LONG) ./...
+		$(GO) test -vet=off -ldflags=-w $(TIMEOUT) $(BESIDE) -skip '^$(INTEROP)' $(LONG) ./...
+
+# Their packages are few and large; `go vet` has seen them in `make check`.
+interop: interop-parts build ## test with programs of others: generated clients, agents, DuckDB, grids, redocly, kustomize
+	GOGC=300 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
+		$(GO) test -vet=off -ldflags=-w $(TIMEOUT) $(BESIDE) -run '^$(INTEROP)' $$(git grep -l 'func $(INTEROP)' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 race: programs ## run the tests of the most concurrent packages under the race detector
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all $(GO) test -vet=off $(TIMEOUT) $(RACE) $(RACED)
@@ -57,7 +68,7 @@ cross: ## vet the program for Windows and macOS
 
 # Ten minutes of overload; then random seeds, ten times as many datasets, tests in random order, the race detector for all
 # packages, the bench harness on real clusters, manifests through kustomize, screenshots, and vet for other systems.
-soak: overload cross parts build ## run the long tests: overload, random seeds, race detector, bench harness, kustomize, screenshots, other systems
+soak: overload cross parts interop-parts build ## run the long tests: overload, random seeds, race detector, bench harness, kustomize, screenshots, other systems
 	HERBARIUM_TEST_SOAK=1 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) \
 		$(GO) test -timeout 4h -shuffle=on ./...
 	CGO_ENABLED=1 HERBARIUM_TEST_REQUIRE=all HERBARIUM_TEST_PROGRAM=$(PROGRAM) $(GO) test -timeout 4h $(RACE) -shuffle=on ./...
@@ -65,23 +76,22 @@ soak: overload cross parts build ## run the long tests: overload, random seeds, 
 overload: ## overload a server for ten minutes with everything at once; DURATION=1m is shorter
 	$(GO) test ./bench/overload -count 1 -v -timeout 4h -duration $(or $(DURATION),10m)
 
-SCRIPTS := tools/scripts/node_modules
-
-check: tools/lint/lint $(SCRIPTS)/.package-lock.json ## formatting, vet, staticcheck, go mod tidy; ESLint and types of the scripts
+check: tools/lint/lint $(NPM) ## formatting, vet, staticcheck, go mod tidy; ESLint and types of the scripts
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
 	$(GO) vet -vettool=$(CURDIR)/tools/lint/lint ./...
 	$(GO) mod tidy -diff
-	$(SCRIPTS)/.bin/eslint --config tools/scripts/eslint.config.js internal/web/assets
-	$(SCRIPTS)/.bin/tsc --project tools/scripts
+	tools/node_modules/.bin/eslint --config tools/scripts/eslint.config.js internal/web/assets
+	node tools/node_modules/typescript-native/bin/tsc --project tools/scripts
 
 tools/lint/lint: tools/lint/go.mod tools/lint/go.sum tools/lint/main.go
 	$(GO) build -C tools/lint -ldflags '-s -w' -o lint.new .
 	mv $@.new $@
 
 # One after the other: apt-get does not wait for another apt-get.
-parts: programs
-	@$(MAKE) --no-print-directory -j1 $(foreach tool,openapi axe adapters clients agents parquet webhooks,tools/$(tool)/node_modules/.package-lock.json) \
-		tools/clients/oapi-codegen postgres s3 chromium
+parts: programs $(NPM)
+	@$(MAKE) --no-print-directory -j1 postgres s3 chromium
+
+interop-parts: parts tools/node_modules/.interop tools/clients/oapi-codegen tools/kubernetes/manifests
 
 # Installs a Debian package, as root.
 INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold
@@ -126,13 +136,23 @@ chromium:
 	if [ "$$(id -u)" != 0 ] && { command -v chromium || command -v chromium-browser || command -v google-chrome; }; then exit 0; fi >/dev/null; \
 	$(call install,chromium-headless-shell fonts-dejavu-core fonts-liberation)
 
-tools/%/node_modules/.package-lock.json: tools/%/package.json tools/%/package-lock.json
-	npm ci --prefix tools/$* --no-progress
+$(NPM): tools/package.json tools/package-lock.json
+	npm ci --prefix tools --omit=dev --no-progress
+
+# Also the packages of other programs. A later `npm ci` removes the mark with them.
+tools/node_modules/.interop: $(NPM)
+	npm ci --prefix tools --no-progress
+	touch $@
+
+# Manifests are read as kubectl and API servers do, which takes longest to compile.
+tools/kubernetes/manifests: tools/kubernetes/go.mod tools/kubernetes/go.sum tools/kubernetes/main.go
+	$(GO) build -C tools/kubernetes -gcflags='all=-N -l' -ldflags '-s -w' -o manifests.new .
+	mv tools/kubernetes/manifests.new $@
 
 pictures: chromium ## update the pictures in docs/pictures
 	HERBARIUM_TEST_REQUIRE=chromium $(GO) test ./internal/webtest -run '^(TestPictures|TestAnimation|TestPublishingPictures)$$' -count 1 -update
 
-coastline: tools/coastline/node_modules/.package-lock.json ## draw the land and write the names of places that maps show
+coastline: tools/node_modules/.interop ## draw the land and write the names of places that maps show
 	node tools/coastline/coastline.mjs
 
 reference: ## write docs/cli.md from the commands
@@ -151,7 +171,7 @@ fuzz: ## run each fuzz target for a minute
 		done; \
 	done
 
-bench: tools/duckdb/node_modules/.package-lock.json ## measure with a million records and write bench/RESULTS.md and AGGREGATES.md
+bench: tools/node_modules/.interop ## measure with a million records and write bench/RESULTS.md and AGGREGATES.md
 	$(GO) test -run '^TestMeasure$$' -count 1 -timeout 4h -v ./bench/serve -out ../RESULTS.md
 	$(GO) run ./bench/duckdb -out bench/AGGREGATES.md
 

@@ -79,4 +79,4 @@ require (
 )
 
 // Packages of npm can contain Go files.
-ignore ./tools/scripts/node_modules
+ignore ./tools/node_modules

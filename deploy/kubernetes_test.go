@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"herbarium/internal/testseed"
+	"herbarium/internal/programtest"
 )
 
 // manifest has the members of an object that tests compare. The tool that prints it has validated
@@ -78,20 +77,13 @@ type probe struct {
 	PeriodSeconds, FailureThreshold int
 }
 
-// manifests returns the objects that would be applied, by kind. Only soak runs build the tool that
-// reads them, with kustomize and the types of Kubernetes: it takes longer than all other tests of
-// this package.
+// manifests returns the objects that would be applied, by kind, as a tool reads them with kustomize
+// and the types of Kubernetes.
 func manifests(t *testing.T) map[string]manifest {
 	t.Helper()
-	if !testseed.Soak() {
-		t.Skip("only soak runs read the manifests; run `make soak`")
-	}
-	tool := filepath.Join(t.TempDir(), "kubernetes")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", tool, ".")
-	build.Dir = "../tools/kubernetes"
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	const tool = "../tools/kubernetes/manifests"
+	if _, err := os.Stat(tool); err != nil {
+		programtest.SkipWithout(t, "kustomize", "kustomize is not built; run `make tools/kubernetes/manifests`")
 	}
 	cmd := exec.CommandContext(t.Context(), tool, "kubernetes", "kubernetes/secret.yaml", "kubernetes/ingress.yaml")
 	var faults bytes.Buffer
@@ -112,7 +104,7 @@ func manifests(t *testing.T) map[string]manifest {
 	}
 }
 
-func TestKubernetes(t *testing.T) {
+func TestInterop_kubernetes(t *testing.T) {
 	t.Parallel()
 	all := manifests(t)
 	for _, kind := range []string{

@@ -50,22 +50,10 @@ func (r toolResult) table(t *testing.T) (rows [][]string) {
 	return nil
 }
 
-// agentTools returns the folder with the client and the inspector.
-func agentTools(t *testing.T) string {
-	t.Helper()
-	modules, err := filepath.Abs("../../tools/agents/node_modules")
-	must.NoError(t, err)
-	_, noNode := exec.LookPath("node")
-	if _, err := os.Stat(modules); err != nil || noNode != nil {
-		programtest.SkipWithout(t, "agents", "the client of agents is not installed; run npm ci --prefix tools/agents (needs Node.js)")
-	}
-	return modules
-}
-
 // callTools calls tools with the official client for TypeScript.
 func callTools(t *testing.T, url string, calls []toolCall, headers ...string) (names []string, results []toolResult) {
 	t.Helper()
-	modules := agentTools(t)
+	modules := programtest.NodeModules(t, "@modelcontextprotocol/sdk")
 	folder := filepath.Join(t.TempDir(), "agents")
 	must.NoError(t, os.CopyFS(folder, os.DirFS("testdata/agents")))
 	must.NoError(t, os.Symlink(modules, filepath.Join(folder, "node_modules")))
@@ -92,11 +80,11 @@ func callTools(t *testing.T, url string, calls []toolCall, headers ...string) (n
 	return names, answer.Results
 }
 
-// TestAgents answers questions about three datasets with the tools only, through the official
+// TestInterop_agents answers questions about three datasets with the tools only, through the official
 // client. The expected answers are computed from the source files.
-func TestAgents(t *testing.T) {
+func TestInterop_agents(t *testing.T) {
 	t.Parallel()
-	agentTools(t)
+	programtest.NodeModules(t, "@modelcontextprotocol/sdk")
 	files := writeSources(t)
 	settings := []string{"HERBARIUM_DATA=" + filepath.Join(t.TempDir(), "data")}
 	server, err := programtest.Start(t.Context(), programtest.Options{
@@ -128,10 +116,10 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestAgents_keys connects with and without a key, and makes mistakes that the client must show.
-func TestAgents_keys(t *testing.T) {
+// TestInterop_agentKeys connects with and without a key, and makes mistakes that the client must show.
+func TestInterop_agentKeys(t *testing.T) {
 	t.Parallel()
-	agentTools(t)
+	programtest.NodeModules(t, "@modelcontextprotocol/sdk")
 	folder := t.TempDir()
 	writeFile(t, filepath.Join(folder, "staff.csv"), "name,salary\nAna,100\nBo,200\n")
 	settings := []string{"HERBARIUM_DATA=" + filepath.Join(t.TempDir(), "data"), "HERBARIUM_ACCESS=key"}
@@ -161,10 +149,10 @@ func TestAgents_keys(t *testing.T) {
 	}
 }
 
-// TestAgents_inspector lists and calls tools with the command line of the inspector.
-func TestAgents_inspector(t *testing.T) {
+// TestInterop_inspector lists and calls tools with the command line of the inspector.
+func TestInterop_inspector(t *testing.T) {
 	t.Parallel()
-	modules := agentTools(t)
+	modules := programtest.NodeModules(t, "@modelcontextprotocol/sdk")
 	server, _ := startServer(t)
 	inspect := func(args ...string) []byte {
 		cmd := exec.CommandContext(t.Context(), "node", append([]string{
@@ -189,8 +177,8 @@ func TestAgents_inspector(t *testing.T) {
 	}
 }
 
-// TestAgents_examples runs the program of examples/agents and reads its settings.
-func TestAgents_examples(t *testing.T) {
+// TestInterop_agentExamples runs the program of examples/agents and reads its settings.
+func TestInterop_agentExamples(t *testing.T) {
 	t.Parallel()
 	server, _ := startServer(t)
 	if _, err := exec.LookPath("python3"); err != nil {

@@ -20,10 +20,10 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// TestSnippets runs the programs that the API page of a dataset offers, for an open dataset and one
+// TestInterop_snippets runs the programs that the API page of a dataset offers, for an open dataset and one
 // that requires a key, with a filter, an order and hostile names of columns. Neither CI nor most
 // machines have pandas and R; Excel and Power BI have no parser to run here.
-func TestSnippets(t *testing.T) {
+func TestInterop_snippets(t *testing.T) {
 	t.Parallel()
 	const name = `it's "a", [b] ${c} #(lf) {d} \e %f 植物`
 	rows := [][]string{{name, "code", "price", "seen", "NA"}, {"x'y", "007", "1.5", "2024-01-02", "NA"}, {`a "b", c`, "010", "", "", "ü"}, {"other", "1", "9", "2024-01-03", ""}}
@@ -201,11 +201,7 @@ console.log("%s", JSON.stringify([result.columnNames(), ...result.getRowsJson()]
 // runDuckDB runs the program for DuckDB and looks for texts in the result.
 func runDuckDB(t *testing.T, program, key string, want []string) {
 	t.Helper()
-	modules, err := filepath.Abs(filepath.Join("..", "..", "tools", "parquet", "node_modules"))
-	must.NoError(t, err)
-	if _, err := os.Stat(modules); err != nil {
-		programtest.SkipWithout(t, "parquet", "DuckDB is not installed; run npm ci --prefix tools/parquet")
-	}
+	modules := programtest.NodeModules(t, "@duckdb/node-api")
 	folder := t.TempDir()
 	must.NoError(t, os.WriteFile(filepath.Join(folder, "duckdb"), []byte(duckdb), 0o755))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", program)

@@ -31,16 +31,11 @@ for (const { headers, body } of requests) {
   if (!rejected) throw new Error("a changed body was accepted");
 }`
 
-// TestWebhooks has a server killed before it delivers an event that a command has written. The next
+// TestInterop_webhooks has a server killed before it delivers an event that a command has written. The next
 // server delivers it. The library of Standard Webhooks verifies all requests.
-func TestWebhooks(t *testing.T) {
+func TestInterop_webhooks(t *testing.T) {
 	t.Parallel()
-	modules, err := filepath.Abs("../../tools/webhooks/node_modules")
-	must.NoError(t, err)
-	_, noNode := exec.LookPath("node")
-	if _, err := os.Stat(modules); err != nil || noNode != nil {
-		programtest.SkipWithout(t, "webhooks", "the library of webhooks is not installed; run npm ci --prefix tools/webhooks (needs Node.js)")
-	}
+	modules := programtest.NodeModules(t, "standardwebhooks")
 	type request struct {
 		Headers map[string]string `json:"headers"`
 		Body    string            `json:"body"`

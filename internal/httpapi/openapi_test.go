@@ -376,20 +376,11 @@ func TestDocument_golden(t *testing.T) {
 	}
 }
 
-// TestDocument_redocly validates the document of all datasets, of none and of one.
-func TestDocument_redocly(t *testing.T) {
+// TestInterop_redocly validates the document of all datasets, of none and of one.
+func TestInterop_redocly(t *testing.T) {
 	t.Parallel()
-	tools, err := filepath.Abs(filepath.Join("..", "..", "tools", "openapi"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	redocly := filepath.Join(tools, "node_modules", ".bin", "redocly")
-	_, noNode := exec.LookPath("node")
-	if _, err := os.Stat(redocly); err != nil || noNode != nil {
-		programtest.SkipWithout(t, "redocly", "redocly is not installed; run npm ci --prefix tools/openapi (needs Node.js)")
-	}
-	folder := t.TempDir()
-	args := []string{"lint", "--config", filepath.Join(tools, "redocly.yaml"), "--format", "stylish"}
+	modules, folder := programtest.NodeModules(t, "@redocly/cli"), t.TempDir()
+	args := []string{"lint", "--config", filepath.Join(modules, "..", "redocly.yaml"), "--format", "stylish"}
 	for name, put := range map[string]func(*service){
 		"full.json":    func(s *service) { putWide(s, 60) },
 		"generic.json": func(s *service) { putLarge(s, 201) },
@@ -410,7 +401,7 @@ func TestDocument_redocly(t *testing.T) {
 		}
 		args = append(args, file)
 	}
-	cmd := exec.CommandContext(t.Context(), redocly, args...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(modules, ".bin", "redocly"), args...)
 	cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "NO_COLOR=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("redocly: %v\n%s", err, out)

@@ -52,6 +52,21 @@ func SkipWithout(t testing.TB, part, message string) {
 	t.Skip(message)
 }
 
+// NodeModules returns the folder of npm packages in which a package is installed. Without the package
+// or Node.js, the test is skipped or fails; see SkipWithout.
+func NodeModules(t testing.TB, name string) string {
+	t.Helper()
+	LookPath(t, "node")
+	folder, err := filepath.Abs(filepath.Join("..", "..", "tools", "node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+		SkipWithout(t, name, name+" is not installed; `make parts interop-parts` installs it")
+	}
+	return folder
+}
+
 // LookPath returns the path of an installed program. Without it, the test is skipped or fails; see
 // SkipWithout.
 func LookPath(t testing.TB, name string) string {

@@ -74,10 +74,7 @@ func readParquet(t *testing.T, args ...string) (read struct {
 	Bytes   int
 }) {
 	t.Helper()
-	tools := filepath.Join("..", "..", "tools", "parquet")
-	if _, err := os.Stat(filepath.Join(tools, "node_modules")); err != nil {
-		programtest.SkipWithout(t, "parquet", "the readers of Parquet files are not installed; run npm ci --prefix tools/parquet (needs Node.js)")
-	}
+	tools := filepath.Join(filepath.Dir(programtest.NodeModules(t, "hyparquet")), "parquet")
 	cmd := exec.CommandContext(t.Context(), programtest.LookPath(t, "node"), append([]string{"read.mjs"}, args...)...)
 	cmd.Dir, cmd.Stderr = tools, os.Stderr
 	out, err := cmd.Output()
@@ -86,21 +83,27 @@ func readParquet(t *testing.T, args ...string) (read struct {
 	return read
 }
 
-// TestParquet reads the Parquet file of a version with other programs, and by ranges.
-func TestParquet(t *testing.T) {
-	t.Parallel()
-	const records = 3000
-	i, dir := newFolder(t), t.TempDir()
-	writeParquetSource(t, dir, records)
-	i.run(t, "publish", dir)
-	n := i.start(t)
-	path := n.URL + "/api/v1/trees/all/data.parquet"
-	content := n.expect(200, "/api/v1/trees/all/data.parquet").Body
+// parquetRecords is the number of records of startParquet.
+const parquetRecords = 3000
 
+// startParquet starts a node with the dataset trees/all and returns the content of its Parquet file.
+func startParquet(t *testing.T) (n *node, content string) {
+	t.Helper()
+	i, dir := newFolder(t), t.TempDir()
+	writeParquetSource(t, dir, parquetRecords)
+	i.run(t, "publish", dir)
+	n = i.start(t)
+	return n, n.expect(200, "/api/v1/trees/all/data.parquet").Body
+}
+
+// TestInterop_parquetFile reads the Parquet file of a version with other programs.
+func TestInterop_parquetFile(t *testing.T) {
+	t.Parallel()
+	n, content := startParquet(t)
 	t.Run("DuckDB", func(t *testing.T) {
 		file := write(t, content, t.TempDir(), "all.parquet")
 		read := readParquet(t, "duckdb", file)
-		checkParquet(t, read.Rows, records, 1)
+		checkParquet(t, read.Rows, parquetRecords, 1)
 		for i, c := range parquetColumns {
 			if read.Columns[i+1] != [2]string{c.name, c.duckType} {
 				t.Errorf("column %v, want %s %s", read.Columns[i+1], c.name, c.duckType)
@@ -108,12 +111,19 @@ func TestParquet(t *testing.T) {
 		}
 	})
 	t.Run("hyparquet", func(t *testing.T) {
-		checkParquet(t, readParquet(t, "hyparquet", path).Rows, records, 2)
+		path := n.URL + "/api/v1/trees/all/data.parquet"
+		checkParquet(t, readParquet(t, "hyparquet", path).Rows, parquetRecords, 2)
 		one := readParquet(t, "hyparquet", path, "id")
-		if len(one.Rows) != records || *one.Rows[records-1][0] != strconv.Itoa(records-1) {
+		if len(one.Rows) != parquetRecords || *one.Rows[parquetRecords-1][0] != strconv.Itoa(parquetRecords-1) {
 			t.Errorf("%d records", len(one.Rows))
 		}
 	})
+}
+
+// TestParquet publishes the Parquet file of a version again, and reads it by ranges.
+func TestParquet(t *testing.T) {
+	t.Parallel()
+	n, content := startParquet(t)
 	t.Run("texts", func(t *testing.T) {
 		texts := n.expect(200, "/api/v1/trees/all/data.parquet?_types=text").Body
 		file := write(t, texts, t.TempDir(), "texts.parquet")
@@ -124,7 +134,9 @@ func TestParquet(t *testing.T) {
 			t.Errorf("content hash %s, want %s", got, want)
 		}
 	})
-	t.Run("HTTP", func(t *testing.T) { checkRanges(t, path, content) })
+	t.Run("HTTP", func(t *testing.T) {
+		checkRanges(t, n.URL+"/api/v1/trees/all/data.parquet", content)
+	})
 }
 
 // cellsOf returns the content hash of a dataset.

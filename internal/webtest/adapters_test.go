@@ -15,10 +15,10 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// TestAdapters runs the example of each adapter in examples/clients/browser on a page of another
+// TestInterop_adapters runs the example of each adapter in examples/clients/browser on a page of another
 // origin, sorts and filters with the functions of its library, and compares the rows on the page
 // with the listing.
-func TestAdapters(t *testing.T) {
+func TestInterop_adapters(t *testing.T) {
 	t.Parallel()
 	files := serveAdapters(t)
 	s := newSite(t, nil)
@@ -73,10 +73,7 @@ func (s *site) titles(t *testing.T, query string) (titles []string) {
 // serveAdapters serves the examples with the libraries they are tested with, and returns the URL.
 func serveAdapters(t *testing.T) string {
 	t.Helper()
-	libraries := filepath.Join("..", "..", "tools", "adapters", "node_modules")
-	if _, err := os.Stat(libraries); err != nil {
-		programtest.SkipWithout(t, "adapters", "the libraries are not installed; npm ci --prefix tools/adapters installs them")
-	}
+	libraries := programtest.NodeModules(t, "tabulator-tables")
 	examples := filepath.Join("..", "..", "examples", "clients", "browser")
 	bundles := t.TempDir()
 	for _, app := range []string{"react-admin", "tanstack-query"} {

@@ -13,7 +13,7 @@ import (
 
 // readAxe reads the accessibility rules of axe-core.
 var readAxe = sync.OnceValues(func() ([]byte, error) {
-	return os.ReadFile(filepath.Join("..", "..", "tools", "axe", "node_modules", "axe-core", "axe.min.js"))
+	return os.ReadFile(filepath.Join("..", "..", "tools", "node_modules", "axe-core", "axe.min.js"))
 })
 
 // axeScript returns a script that loads axe-core. Without it, the test is skipped.
@@ -21,7 +21,7 @@ func axeScript(t *testing.T) string {
 	t.Helper()
 	script, err := readAxe()
 	if err != nil {
-		programtest.SkipWithout(t, "axe", "axe-core is not installed; npm ci --prefix tools/axe installs it")
+		programtest.SkipWithout(t, "axe-core", "axe-core is not installed; `make parts` installs it")
 	}
 	return string(script) + "; true"
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -79,14 +78,11 @@ func (w *countedResponse) Write(b []byte) (int, error) {
 // openParquetReaders opens a page of another origin that reads Parquet files.
 func openParquetReaders(t *testing.T, s *site) *tab {
 	t.Helper()
-	tools := filepath.Join("..", "..", "tools", "parquet")
-	if _, err := os.Stat(filepath.Join(tools, "node_modules")); err != nil {
-		programtest.SkipWithout(t, "parquet", "the readers of Parquet files are not installed; npm ci --prefix tools/parquet installs them")
-	}
+	tools := filepath.Dir(programtest.NodeModules(t, "@duckdb/duckdb-wasm"))
 	files := httptest.NewServer(http.FileServer(http.Dir(tools)))
 	t.Cleanup(files.Close)
 	b := open(t, s, tabOptions{Also: files.URL})
-	b.VisitAddress(files.URL + "/browser.html")
+	b.VisitAddress(files.URL + "/parquet/browser.html")
 	b.Until("document.documentElement.dataset.ready")
 	return b
 }
@@ -110,9 +106,9 @@ func (b *tab) rows(function string, args ...any) (rows [][]string) {
 	return rows
 }
 
-// TestParquetReaders reads Parquet files on a page of another origin, by ranges: with DuckDB, with
+// TestInterop_parquet reads Parquet files on a page of another origin, by ranges: with DuckDB, with
 // hyparquet, and with a key.
-func TestParquetReaders(t *testing.T) {
+func TestInterop_parquet(t *testing.T) {
 	t.Parallel()
 	traffic := &parquetTraffic{}
 	s := newSite(t, traffic.around)
@@ -185,9 +181,9 @@ func (s *site) download(t *testing.T, address string) string {
 	return res.Body
 }
 
-// TestParquetReaders_bytes counts what readers fetch for one column of a file. In soak runs it has
+// TestInterop_parquetBytes counts what readers fetch for one column of a file. In soak runs it has
 // a million records.
-func TestParquetReaders_bytes(t *testing.T) {
+func TestInterop_parquetBytes(t *testing.T) {
 	t.Parallel()
 	onlyInSoakRuns(t)
 	const records = 1_000_000

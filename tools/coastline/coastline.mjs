@@ -45,7 +45,7 @@ function withScales(rows) {
 }
 
 // The names of places, the most important first, with their positions in tenths of a degree and their scales.
-const places = readFileSync(new URL("./node_modules/globe.gl/example/datasets/ne_110m_populated_places_simple.geojson", import.meta.url));
+const places = readFileSync(new URL("../node_modules/globe.gl/example/datasets/ne_110m_populated_places_simple.geojson", import.meta.url));
 const rows = JSON.parse(places).features.map(({properties: p}) => p)
   .sort((a, b) => a.scalerank - b.scalerank || b.pop_max - a.pop_max)
   .map((p) => [p.name, Math.round(100 * p.longitude) / 10, Math.round(-100 * p.latitude) / 10]);
