@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,8 @@ func isCancellation(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
-// banner prints the addresses of the server, sample requests and the files that are not served.
+// banner prints the addresses of the server, sample requests, the files that are not served and, in
+// the last line, the address to open.
 func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, total int, found source.Set) {
 	base := "http://" + app.Reachable(addr.String())
 	var b strings.Builder
@@ -126,7 +128,7 @@ func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, to
 		fmt.Fprintf(&b, "  curl -H \"Authorization: Bearer $TOKEN\" --json '{\"id\":1,\"name\":\"Rose\"}' %s/plants\n", base)
 	}
 	writeSkipped(&b, found)
-	fmt.Fprintln(&b)
+	fmt.Fprintf(&b, "\nOpen %s\n", r.paint(green, strings.TrimSuffix(cmp.Or(c.PublicURL, base), "/")+"/"))
 	fmt.Fprint(r.Out, b.String())
 }
 

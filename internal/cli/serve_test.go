@@ -49,6 +49,9 @@ func TestServe(t *testing.T) {
 			t.Errorf("the banner does not contain %s:\n%s", want, s.out)
 		}
 	}
+	if last := "\nOpen " + s.url + "/\n"; !strings.HasSuffix(s.out.String(), last) {
+		t.Errorf("the last line is not %q:\n%s", last, s.out)
+	}
 	if !strings.Contains(s.log.String(), "created data folder") {
 		t.Errorf("the log does not say that the data folder was created:\n%s", s.log)
 	}
