@@ -94,10 +94,10 @@ func (s *side) show(key []string, r *query.Request) {
 	s.shown = append(s.shown, r.Selected...)
 }
 
-// Select returns the changes that a request selects. The views and the comparison must stay open
-// while they are read.
-func Select(ctx context.Context, c *segment.Comparison, from, to library.View, r *query.ChangesRequest) (*Changes, error) {
-	s := &Changes{comparison: c, request: r, from: side{View: from}, to: side{View: to}}
+// Select returns the changes that a request selects. The caller must release them. The views and
+// the comparison must stay open while they are read.
+func Select(ctx context.Context, c *segment.Comparison, from, to library.View, r *query.ChangesRequest) (s *Changes, err error) {
+	s = &Changes{comparison: c, request: r, from: side{View: from}, to: side{View: to}}
 	s.Summary = Summary{
 		From: from.Version, To: to.Version, Key: c.Key,
 		Fields: Fields{Added: orEmpty(c.FieldsAdded), Removed: orEmpty(c.FieldsRemoved), Retyped: orEmpty(c.FieldsRetyped)},
@@ -123,6 +123,11 @@ func Select(ctx context.Context, c *segment.Comparison, from, to library.View, r
 		}
 	}
 	unchanged := c.Unchanged
+	defer func() {
+		if err != nil {
+			s.Release()
+		}
+	}()
 	if !r.IsUnfiltered() {
 		for i, view := range []library.View{from, to} {
 			matching := []*query.Request{r.Before, r.After}[i]
@@ -130,9 +135,8 @@ func Select(ctx context.Context, c *segment.Comparison, from, to library.View, r
 			if matching == nil {
 				continue
 			}
-			var err error
 			if s.matched[i], err = view.Reader.Matching(ctx, matching); err != nil {
-				return nil, err
+				return s, err
 			}
 		}
 	}
@@ -141,6 +145,13 @@ func Select(ctx context.Context, c *segment.Comparison, from, to library.View, r
 		return s, nil
 	}
 	return s, s.count(ctx)
+}
+
+// Release releases the memory of the changes.
+func (s *Changes) Release() {
+	for _, set := range s.matched {
+		set.Release()
+	}
 }
 
 func orEmpty(names []string) []string { return append([]string{}, names...) }

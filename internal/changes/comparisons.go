@@ -98,7 +98,7 @@ func (c *Comparisons) compare(ctx context.Context, from, to library.View) (*segm
 		return nil, err
 	}
 	defer lock.Close()
-	return segment.Compare(ctx, from.Reader, to.Reader, segment.CompareOptions{Dir: c.opts.Dir, Memory: c.opts.Memory, Key: to.PrimaryKey})
+	return segment.Compare(ctx, from.Reader, to.Reader, segment.CompareOptions{SortOptions: segment.SortOptions{Dir: c.opts.Dir, Memory: c.opts.Memory}, Key: to.PrimaryKey})
 }
 
 // use returns a kept comparison, or nil.

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"herbarium/internal/app"
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/describe"
-	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
 
@@ -56,7 +56,7 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 			if err != nil {
 				return err
 			}
-			out, err := rows.TempFile("") // written at the end, so that an interrupted command writes nothing
+			out, err := filesystem.TempFile("") // written at the end, so that an interrupted command writes nothing
 			if err != nil {
 				return err
 			}

@@ -87,6 +87,7 @@ func (r *runner) withVersions(
 	if err != nil {
 		return err
 	}
+	defer selected.Release()
 	lines, err := selected.Stream(ctx)
 	if err != nil {
 		return err

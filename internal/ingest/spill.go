@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"herbarium/internal/ingest/rows"
+	"herbarium/internal/filesystem"
 	"herbarium/internal/text"
 )
 
@@ -79,7 +79,7 @@ func (s *spill) add(stored []byte) (err error) {
 		return nil
 	}
 	if s.file == nil {
-		if s.file, err = rows.TempFile(s.dir); err != nil {
+		if s.file, err = filesystem.TempFile(s.dir); err != nil {
 			return err
 		}
 	}

@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/library"
 	"herbarium/internal/text"
@@ -115,7 +115,7 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 	if err := versions.RejectChanges(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx), r.Consents...); err != nil {
 		return nil, err
 	}
-	if c.file, err = rows.TempFile(s.opts.Dir); err != nil {
+	if c.file, err = filesystem.TempFile(s.opts.Dir); err != nil {
 		return nil, err
 	}
 	if r.Mode == Upsert {

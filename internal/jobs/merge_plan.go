@@ -11,7 +11,7 @@ import (
 	"iter"
 	"os"
 
-	"herbarium/internal/ingest/rows"
+	"herbarium/internal/filesystem"
 	"herbarium/internal/versions"
 )
 
@@ -36,7 +36,7 @@ func (s *Service) newPlan(ctx context.Context, records int) (p *plan, err error)
 	p = &plan{newSorter: func(records, keySize int) (*versions.Sorter, error) {
 		return s.opts.Versions.NewSorter(ctx, records, keySize)
 	}}
-	if p.offsets, err = rows.TempFile(s.opts.Dir); err != nil {
+	if p.offsets, err = filesystem.TempFile(s.opts.Dir); err != nil {
 		return nil, err
 	}
 	p.w = bufio.NewWriterSize(p.offsets, bufferBytes)

@@ -220,12 +220,11 @@ func (l *Library) buildParquet(ctx context.Context, v View, exact bool, path str
 		return err
 	}
 	defer lock.Close()
-	scratchPath := path + "." + rand.Text() + segment.PartSuffix
-	scratch, err := l.opts.FS.OpenFile(scratchPath, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	scratch, err := filesystem.TempFile(l.opts.Dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, scratch.Close(), l.opts.FS.RemoveAll(scratchPath)) }()
+	defer func() { err = errors.Join(err, scratch.Close()) }()
 	return filesystem.WriteFile(l.opts.FS, path+"."+rand.Text()+segment.PartSuffix, path, 0o600, func(file io.Writer) error {
 		types, err := v.Types()
 		if err != nil {

@@ -128,15 +128,11 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 	}
 	// The entries are written to a temporary file first, because their size must be known.
 	addEntries := func(write func(io.Writer) error) (err error) {
-		temp, err := os.CreateTemp("", "herbarium-backup-*"+partSuffix)
+		temp, err := filesystem.TempFile("")
 		if err != nil {
 			return err
 		}
-		_ = os.Remove(temp.Name()) // so that a killed process leaves nothing; Windows removes no open files
-		defer func() {
-			err = errors.Join(err, temp.Close())
-			_ = os.Remove(temp.Name())
-		}()
+		defer func() { err = errors.Join(err, temp.Close()) }()
 		if err := write(temp); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"hash/maphash"
 	"slices"
 
@@ -16,9 +15,8 @@ import (
 
 // CompareOptions configures Compare.
 type CompareOptions struct {
-	Dir    string   // folder for temporary files; it must exist
-	Memory int      // bytes for sorting; 0 means 64 MiB
-	Key    []string // fields of the primary key; none: records have no identity
+	SortOptions
+	Key []string // fields of the primary key; none: records have no identity
 }
 
 // Comparison is how the records of a version, to, differ from those of an earlier one, from.
@@ -47,17 +45,23 @@ func (c *Comparison) Close() error { return c.Differences.close() }
 // records that remain, and sorts their keys. So its memory does not depend on the versions, but for
 // a bit per record.
 func Compare(ctx context.Context, from, to *Reader, opts CompareOptions) (c *Comparison, err error) {
-	opts.Memory = cmp.Or(opts.Memory, 64<<20)
 	u := &Union{Segments: []*Reader{from, to}}
 	err = u.guard(func() error {
-		p := newComparer(ctx, from, to, opts)
+		steps := guard.NewSteps(ctx)
+		defer steps.Release()
+		steps.Announce(from.Len() + to.Len())
+		steps.Reserve((from.Len()+to.Len())/8 + differencesInRAM) // a bit per record
+		p := newComparer(ctx, steps, from, to, opts)
+		defer func() {
+			if c == nil { // also after a panic
+				_ = p.result.Close() // the first error is returned
+			}
+		}()
 		if err := p.checkKey(ctx); err != nil {
 			return err
 		}
-		defer p.steps.Release()
-		p.steps.Announce(from.Len() + to.Len())
 		if err := p.run(); err != nil {
-			return errors.Join(err, p.result.Close())
+			return err
 		}
 		c = p.result
 		return nil
@@ -94,8 +98,8 @@ const (
 	sideTo   = 1
 )
 
-func newComparer(ctx context.Context, from, to *Reader, opts CompareOptions) *comparer {
-	p := &comparer{ctx: ctx, steps: guard.NewSteps(ctx), opts: opts, result: &Comparison{Differences: &Differences{dir: opts.Dir}}}
+func newComparer(ctx context.Context, steps *guard.Steps, from, to *Reader, opts CompareOptions) *comparer {
+	p := &comparer{ctx: ctx, steps: steps, opts: opts, result: &Comparison{Differences: &Differences{dir: opts.Dir}}}
 	p.hashes = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	before, after := from.Fields(), to.Fields()
 	for i, r := range []*Reader{from, to} {
@@ -149,7 +153,7 @@ func (p *comparer) checkKey(ctx context.Context) error {
 		return nil
 	}
 	for _, s := range p.sides {
-		d, err := s.Duplicates(ctx, s.key)
+		d, err := s.duplicates(ctx, p.steps, s.key, p.opts.SortOptions)
 		if err != nil {
 			return err
 		}
@@ -202,7 +206,7 @@ func (p *comparer) run() error {
 func (p *comparer) findEqual() error {
 	const hashSize = 16
 	from, to := &p.sides[sideFrom], &p.sides[sideTo]
-	sorter, err := p.newSorter(from.Len()+to.Len(), hashSize)
+	sorter, err := p.opts.newSorter(p.ctx, p.steps, from.Len()+to.Len(), hashSize)
 	if err != nil {
 		return err
 	}
@@ -223,19 +227,15 @@ func (p *comparer) findEqual() error {
 		}
 	}
 	var (
-		last   [hashSize]byte
-		equals [2][]uint32 // records with the last hash
+		last  [hashSize]byte
+		equal = equalRecords{records: from.Len()} // records of from with the last hash
+		met   int                                 // records of to with the last hash
 	)
+	// The first of equal records stay, so that of three that become two, the last is removed.
 	flush := func() {
-		// The first of equal records stay, so that of three that become two, the last is removed.
-		common := min(len(equals[sideFrom]), len(equals[sideTo]))
-		for side := range p.sides {
-			for _, n := range equals[side][common:] {
-				p.sides[side].differ.Add(n)
-				p.sides[side].left++
-			}
-			equals[side] = equals[side][:0]
-		}
+		equal.eachAfter(p.steps, met, from.mark)
+		equal.reset()
+		met = 0
 	}
 	err = sorter.Each(func(key []byte, n uint32) {
 		p.steps.Add(1)
@@ -244,13 +244,22 @@ func (p *comparer) findEqual() error {
 			copy(last[:], key)
 		}
 		if n < uint32(from.Len()) {
-			equals[sideFrom] = append(equals[sideFrom], n)
-		} else {
-			equals[sideTo] = append(equals[sideTo], n-uint32(from.Len()))
+			equal.add(p.steps, n)
+			return
+		}
+		met++
+		if met > equal.n {
+			to.mark(n - uint32(from.Len()))
 		}
 	})
 	flush()
 	return err
+}
+
+// mark marks a record without an equal one on the other side.
+func (s *comparedSide) mark(n uint32) {
+	s.differ.Add(n)
+	s.left++
 }
 
 // content returns the compared values of a record, in a form in which equal values are equal bytes.
@@ -297,7 +306,7 @@ func (p *comparer) eachDiffering(s comparedSide, f func(n uint32, record []byte)
 func (p *comparer) matchKeys() error {
 	const keySize = 128 // of most keys
 	from, to := p.sides[sideFrom], p.sides[sideTo]
-	sorter, err := p.newSorter(from.left+to.left, keySize)
+	sorter, err := p.opts.newSorter(p.ctx, p.steps, from.left+to.left, keySize)
 	if err != nil {
 		return err
 	}
@@ -383,8 +392,4 @@ func (p *comparer) add(side int, n uint32) error {
 	}
 	p.result.Added++
 	return p.result.Differences.add(Difference{From: NoRecord, To: n})
-}
-
-func (p *comparer) newSorter(records, keySize int) (*KeySorter, error) {
-	return NewKeySorter(p.ctx, p.opts.Dir, p.opts.Memory, records, keySize)
 }

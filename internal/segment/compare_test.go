@@ -2,6 +2,7 @@ package segment_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,7 +12,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/listtest"
 	"herbarium/internal/must"
+	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/testseed"
 	"herbarium/internal/text"
@@ -222,7 +225,7 @@ func randomCompared(random *rand.Rand) (from, to compared, key []string) {
 func (c compared) compare(t *testing.T, to compared, key []string, memory int) (n naiveComparison) {
 	t.Helper()
 	before, after, dir := c.open(t), to.open(t), t.TempDir()
-	result, err := segment.Compare(t.Context(), before, after, segment.CompareOptions{Dir: dir, Memory: memory, Key: key})
+	result, err := segment.Compare(t.Context(), before, after, segment.CompareOptions{SortOptions: segment.SortOptions{Dir: dir, Memory: memory}, Key: key})
 	must.NoError(t, err)
 	defer result.Close()
 	if left := content(t, dir); len(left) > 0 {
@@ -301,5 +304,37 @@ func TestCompare_large(t *testing.T) {
 	want := naiveComparison{Keyed: true, Changed: 2 * records / 3, Unchanged: records / 3, Fields: []herb.FieldChange{{Field: "n", Records: 2 * records / 3}}}
 	if d := gocmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestCompare_paced checks that a comparison by a key of two fields, which reads and sorts all
+// records first, announces its work, and reserves its memory until it ends.
+func TestCompare_paced(t *testing.T) {
+	t.Parallel()
+	const records = 20_000
+	fields := []herb.Field{{Name: "a", Type: herb.TypeText}, {Name: "b", Type: herb.TypeText}}
+	version := compared{fields: fields}
+	for i := range records {
+		version.records = append(version.records, herb.Record{fmt.Sprint(i / 100), fmt.Sprint(i % 100)})
+	}
+	r := version.open(t)
+	opts := segment.CompareOptions{SortOptions: segment.SortOptions{Dir: t.TempDir()}, Key: []string{"a", "b"}}
+	var p listtest.Pacer
+	c, err := segment.Compare(query.WithPacer(t.Context(), &p), r, r, opts)
+	must.NoError(t, err)
+	if c.Key == nil || c.Unchanged != records || c.Close() != nil {
+		t.Errorf("got %+v", c)
+	}
+	if p.Most < 2*records || p.Steps < 6*records || p.Peak < 16*records || p.Held != 0 {
+		t.Errorf("%d steps, at most %d at once; reserved %d bytes, of which %d are left", p.Steps, p.Most, p.Peak, p.Held)
+	}
+	for _, p := range []listtest.Pacer{{Err: errors.New("no time")}, {Full: errors.New("no memory")}} {
+		_, err := segment.Compare(query.WithPacer(t.Context(), &p), r, r, opts)
+		if !errors.Is(err, cmp.Or(p.Err, p.Full)) || p.Yields > 1 || p.Held != 0 {
+			t.Errorf("after %d yields: %v; %d bytes are left", p.Yields, err, p.Held)
+		}
+	}
+	if left := content(t, opts.Dir); len(left) > 0 {
+		t.Errorf("left %v", left)
 	}
 }

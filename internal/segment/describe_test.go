@@ -120,7 +120,7 @@ func TestDuplicates(t *testing.T) {
 			for i := range fields {
 				fields[i] = i
 			}
-			got, err := openBuilt(t, tt.fields, tt.records, segment.Options{}).Duplicates(t.Context(), fields)
+			got, err := openBuilt(t, tt.fields, tt.records, segment.Options{}).Duplicates(t.Context(), fields, segment.SortOptions{Dir: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func TestDuplicates_many(t *testing.T) {
 	for i := range 9000 {
 		values = append(values, strconv.Itoa(i%3000))
 	}
-	got, err := column(t, herb.TypeNumber, values...).Duplicates(t.Context(), []int{0})
+	got, err := column(t, herb.TypeNumber, values...).Duplicates(t.Context(), []int{0}, segment.SortOptions{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

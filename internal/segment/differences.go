@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"os"
+
+	"herbarium/internal/filesystem"
 )
 
 // NoRecord is the number of a record that a version does not have.
@@ -46,10 +48,7 @@ func (d *Differences) add(x Difference) error {
 // flush moves the differences in memory to the file.
 func (d *Differences) flush() (err error) {
 	if d.file == nil {
-		if d.file, err = os.CreateTemp(d.dir, "differences-*"+PartSuffix); err != nil {
-			return err
-		}
-		if err := os.Remove(d.file.Name()); err != nil {
+		if d.file, err = filesystem.TempFile(d.dir); err != nil {
 			return err
 		}
 	}

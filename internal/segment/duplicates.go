@@ -2,9 +2,12 @@ package segment
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"hash/maphash"
 	"slices"
 
+	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
 )
 
@@ -22,62 +25,50 @@ type Duplicate struct {
 	Total   int
 }
 
-// Limits of the report on duplicates, and of the memory for the search.
+// Limits of the report on duplicates.
 const (
 	maxDuplicates       = 5
 	maxDuplicateRecords = 5
-	maxRepeated         = 1024     // repeated hashes that are examined
-	hashesAtOnce        = 16 << 20 // 128 MiB
+	maxRepeated         = 1024 // repeated hashes that are examined
 )
 
 // Duplicates finds records with equal values in all of the fields. For a single field without
-// duplicates it uses the sorted rows, at no cost. Otherwise it reads all records once per 16
-// million of them, and once more if there are duplicates.
-func (r *Reader) Duplicates(ctx context.Context, fields []int) (d Duplicates, err error) {
+// duplicates it uses the sorted rows, at no cost. Otherwise it reads all records once, sorts a hash
+// of each in bounded memory, and reads them once more if there are duplicates.
+func (r *Reader) Duplicates(ctx context.Context, fields []int, opts SortOptions) (d Duplicates, err error) {
+	err = r.file.Guard(func() error {
+		steps := guard.NewSteps(ctx)
+		defer steps.Release()
+		d, err = r.duplicates(ctx, steps, fields, opts)
+		return err
+	})
+	return d, err
+}
+
+// duplicates is Duplicates as a part of a longer query.
+func (r *Reader) duplicates(ctx context.Context, steps *guard.Steps, fields []int, opts SortOptions) (d Duplicates, err error) {
 	if len(fields) == 1 && r.columns[fields[0]].Values() == r.columns[fields[0]].Distinct() {
 		return Duplicates{}, nil
 	}
-	s := duplicateSearch{r: r, fields: fields, seed: maphash.MakeSeed(), atOnce: hashesAtOnce}
+	s := duplicateSearch{r: r, steps: steps, fields: fields, seed: maphash.MakeSeed(), opts: opts}
 	return s.run(ctx)
 }
 
 type duplicateSearch struct {
 	r      *Reader
+	steps  *guard.Steps
 	fields []int
 	seed   maphash.Seed
-	atOnce int    // maximum number of hashes in memory
+	opts   SortOptions
 	key    []byte // of the last record
 }
 
-// run finds the repeated hashes, in as many passes as the memory requires, and then the records
-// that have them, because different values may have the same hash.
+// run finds the repeated hashes, and then the records that have them, because different values may
+// have the same hash.
 func (s *duplicateSearch) run(ctx context.Context) (d Duplicates, err error) {
-	rounds := uint64(max(1, (s.r.Len()+s.atOnce-1)/s.atOnce))
 	repeated := map[uint64]bool{}
-	hashes := make([]uint64, 0, min(s.r.Len(), s.atOnce+s.atOnce/16))
-	for round := range rounds {
-		hashes = hashes[:0]
-		err := s.r.Each(ctx, func(record []byte) error {
-			if h, ok := s.hash(record); ok && h%rounds == round {
-				hashes = append(hashes, h)
-			}
-			return nil
-		})
-		if err != nil {
-			return d, err
-		}
-		slices.Sort(hashes)
-		for i := 1; i < len(hashes); i++ {
-			if hashes[i] == hashes[i-1] {
-				d.Records++
-				if len(repeated) < maxRepeated {
-					repeated[hashes[i]] = true
-				}
-			}
-		}
-	}
-	if d.Records == 0 {
-		return d, nil
+	if d.Records, err = s.countRepeated(ctx, repeated); err != nil || d.Records == 0 {
+		return d, err
 	}
 	groups, err := s.gather(ctx, repeated)
 	groups = slices.DeleteFunc(groups, func(g *Duplicate) bool { return g.Total == 1 }) // a hash collision
@@ -93,13 +84,48 @@ func (s *duplicateSearch) run(ctx context.Context) (d Duplicates, err error) {
 	return d, err
 }
 
+// countRepeated returns the number of records with the hash of an earlier one, and adds some of
+// these hashes.
+func (s *duplicateSearch) countRepeated(ctx context.Context, repeated map[uint64]bool) (n int, err error) {
+	const hashSize = 8
+	sorter, err := s.opts.newSorter(ctx, s.steps, s.r.Len(), hashSize)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, sorter.Close()) }()
+	var hash [hashSize]byte
+	record := uint32(0)
+	if err := s.each(ctx, func(h uint64, ok bool) error {
+		record++
+		if !ok {
+			return nil
+		}
+		binary.BigEndian.PutUint64(hash[:], h)
+		return sorter.Add(hash[:], record-1)
+	}); err != nil {
+		return 0, err
+	}
+	last, isFirst := uint64(0), true
+	return n, sorter.Each(func(key []byte, _ uint32) {
+		s.steps.Add(1)
+		h := binary.BigEndian.Uint64(key)
+		if h == last && !isFirst {
+			n++
+			if len(repeated) < maxRepeated {
+				repeated[h] = true
+			}
+		}
+		last, isFirst = h, false
+	})
+}
+
 // gather returns the combinations of values with some hashes, by first occurrence.
 func (s *duplicateSearch) gather(ctx context.Context, hashes map[uint64]bool) (inOrder []*Duplicate, err error) {
 	groups := map[string]*Duplicate{}
 	n := 0
-	err = s.r.Each(ctx, func(record []byte) error {
+	err = s.each(ctx, func(h uint64, ok bool) error {
 		n++
-		if h, ok := s.hash(record); !ok || !hashes[h] {
+		if !ok || !hashes[h] {
 			return nil
 		}
 		g := groups[string(s.key)]
@@ -119,9 +145,13 @@ func (s *duplicateSearch) gather(ctx context.Context, hashes map[uint64]bool) (i
 	return inOrder, err
 }
 
-// hash returns the hash of the key of a record and leaves the key in s.key. ok is false if all
-// fields are empty.
-func (s *duplicateSearch) hash(record []byte) (h uint64, ok bool) {
-	s.key, ok = text.AppendKey(s.key[:0], s.r.Fields(), s.fields, func(f int) string { return s.r.records.ValueOf(record, f) })
-	return maphash.Bytes(s.seed, s.key), ok
+// each calls f with the hash of the key of each record, and leaves the key in s.key. ok is false if
+// all fields are empty.
+func (s *duplicateSearch) each(ctx context.Context, f func(h uint64, ok bool) error) error {
+	return s.r.Each(ctx, func(record []byte) error {
+		s.steps.Add(1 + len(record)/64)
+		var ok bool
+		s.key, ok = text.AppendKey(s.key[:0], s.r.Fields(), s.fields, func(f int) string { return s.r.records.ValueOf(record, f) })
+		return f(maphash.Bytes(s.seed, s.key), ok)
+	})
 }

@@ -13,6 +13,7 @@ const (
 	streamDivisor = 8        // divisor of the number located at a time, each time by reading the whole result
 	streamBytes   = 64 << 10 // bytes of records copied at a time
 	largeRecord   = 1 << 20  // minimum size in bytes of records that are not copied
+	numberSize    = 4        // bytes
 	forgetBytes   = 16 << 20 // bytes of sequentially read records that may remain in memory
 )
 
@@ -25,22 +26,27 @@ const (
 // Only very large records are yielded from the map.
 func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
 	var all *matches
+	held := 0 // bytes
 	err = u.evaluate(ctx, q, forListing, nil, func(m *matches) error {
 		m.order()
 		s.Total, s.Longest = m.total, u.longest(m.steps)
-		all = m.detach()
+		all, held = m.detach(), m.steps.Needed()+numberSize*m.total/streamDivisor
 		return nil
 	})
 	if err != nil {
 		return query.Stream{}, err
 	}
-	s.Records = yieldChunks(all.steps, u.guard, func() func() [][]byte {
-		c := copier{matches: all}
+	records := yieldChunks(all.steps, u.guard, func() func() [][]byte {
+		c := copier{matches: all, held: held}
 		for _, s := range all.segments {
 			c.cursors = append(c.cursors, cursor{segmentMatches: s})
 		}
 		return c.next
 	})
+	s.Records = func(yield func([]byte, error) bool) {
+		defer all.steps.Release()
+		records(yield)
+	}
 	return s, nil
 }
 
@@ -83,6 +89,7 @@ func yieldChunks[T any](st *guard.Steps, guarded func(read func() error) error, 
 // copier merges the matches of all segments and copies their records, in the order of the request.
 type copier struct {
 	*matches
+	held    int      // bytes that the result takes while it is read
 	cursors []cursor // by segment
 	records [][]byte // copied
 	buf     []byte   // backing array of records
@@ -128,6 +135,8 @@ func (c *copier) first() (first *cursor) {
 			// Records may have to be sorted: the first are few, so that the response begins soon,
 			// and then several times as many each time.
 			end := min(p.located+max(streamNumbers, min(streamDivisor*p.located, p.len()/streamDivisor)), p.len())
+			c.steps.Release() // what the last records needed to be located
+			c.steps.Reserve(c.held)
 			p.pending, p.located = p.locate(p.located, end), end
 		}
 		if len(p.pending) == 0 {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode"
 
-	"herbarium/internal/ingest/rows"
+	"herbarium/internal/filesystem"
 )
 
 // File is a received file. It has no name on the disk, so that a server that dies leaves nothing
@@ -57,7 +57,7 @@ type Writer struct {
 
 // Create returns the writer of a file. The caller calls its method File or Close.
 func (r *Receiver) Create(name string) (*Writer, error) {
-	file, err := rows.TempFile(r.opts.Dir)
+	file, err := filesystem.TempFile(r.opts.Dir)
 	if err != nil {
 		return nil, NoSpace(err)
 	}

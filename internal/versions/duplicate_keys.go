@@ -11,7 +11,7 @@ import (
 )
 
 // findDuplicates reports records with the same key as a breaking change.
-func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset, key []string, isPrimary bool) ([]Change, error) {
+func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset, key []string, isPrimary bool, opts segment.SortOptions) ([]Change, error) {
 	if len(key) == 0 {
 		return nil, nil
 	}
@@ -19,7 +19,7 @@ func findDuplicates(ctx context.Context, r *segment.Reader, d herb.Dataset, key 
 	for i, name := range key {
 		fields[i] = herb.FieldIndex(d.Fields, name)
 	}
-	duplicates, err := r.Duplicates(ctx, fields)
+	duplicates, err := r.Duplicates(ctx, fields, opts)
 	if err != nil || duplicates.Records == 0 {
 		return nil, err
 	}

@@ -273,7 +273,7 @@ func (s *Service) checkVersion(ctx context.Context, p Publication, d *herb.Datas
 	}
 	dropInvalidKey(d)
 	for i, key := range append([][]string{d.PrimaryKey}, p.UniqueKeys...) {
-		found, err := findDuplicates(ctx, r, *d, key, i == 0)
+		found, err := findDuplicates(ctx, r, *d, key, i == 0, segment.SortOptions{Dir: s.opts.Dir, Memory: s.opts.Memory})
 		if err != nil {
 			return nil, err
 		}

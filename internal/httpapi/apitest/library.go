@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/geo"
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/rows"
 	"herbarium/internal/library"
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
@@ -88,7 +88,7 @@ func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.Li
 
 // OpenParquet implements gate.Library. Every version has the same file, without a name and content.
 func (l *Library) OpenParquet(context.Context, library.View, bool) (*os.File, error) {
-	return rows.TempFile("")
+	return filesystem.TempFile("")
 }
 
 // ProtectedRefs implements gate.Library.

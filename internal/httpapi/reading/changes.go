@@ -95,7 +95,10 @@ func (h *Handlers) withChanges(w *response.Writer, r *http.Request, contentType 
 			release()
 			return nil, nil, err
 		}
-		return selected, release, nil
+		return selected, func() {
+			selected.Release()
+			release()
+		}, nil
 	})
 }
 

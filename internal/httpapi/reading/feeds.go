@@ -186,6 +186,7 @@ func (f datasetFeed) summarizeChanges(ctx context.Context, from, to herb.Dataset
 	if err != nil {
 		return nil, err
 	}
+	defer selected.Release()
 	return &selected.Summary, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
@@ -82,7 +83,7 @@ func (s *Shared) Release() {
 
 // TempCopy copies the output of a reader to a temporary file without a name.
 func TempCopy(dir string, r io.Reader) (f *os.File, size int64, err error) {
-	if f, err = rows.TempFile(dir); err != nil {
+	if f, err = filesystem.TempFile(dir); err != nil {
 		return nil, 0, err
 	}
 	if size, err = copyAll(f, r); err != nil {

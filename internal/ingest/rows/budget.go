@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 )
 
@@ -106,7 +107,7 @@ func checkExpansion(n, stored, free, perByte int64, what string) error {
 }
 
 // TempFile returns a temporary file without a name, so that a killed process leaves nothing behind.
-func (b *Budget) TempFile() (*os.File, error) { return TempFile(b.limits.Temp) }
+func (b *Budget) TempFile() (*os.File, error) { return filesystem.TempFile(b.limits.Temp) }
 
 // Step returns the reason why reading must stop, if the context has ended. It is cheap enough for
 // every row, value or nested element.

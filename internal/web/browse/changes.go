@@ -243,11 +243,13 @@ func (page *rowsPage) compare(ctx context.Context, p *Pages, c *comparedVersions
 	if err != nil {
 		return err
 	}
+	defer whole.Release()
 	selected := whole
 	if len(req.Ops) < len(all.Ops) {
 		if selected, err = changes.Select(ctx, compared, c.from.View, c.to.View, req); err != nil {
 			return err
 		}
+		defer selected.Release()
 	}
 	counts, err := whole.ChangedFields(ctx)
 	if err != nil {

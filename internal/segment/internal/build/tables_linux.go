@@ -5,19 +5,19 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"herbarium/internal/filesystem"
 )
 
 // mapScratch maps n bytes of a new file without a name. Its blocks are allocated, so that a full
 // disk is an error here and not a fault later. The result is nil if the file system cannot do that.
 func mapScratch(dir string, n int) (_ []byte, err error) {
-	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
-	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EISDIR) {
-		return nil, nil
-	}
+	f, err := filesystem.TempFile(dir)
 	if err != nil {
-		return nil, os.NewSyscallError("open", err)
+		return nil, err
 	}
-	defer unix.Close(fd) // the map remains
+	defer f.Close() // the map remains
+	fd := int(f.Fd())
 	if err := unix.Fallocate(fd, 0, 0, int64(n)); errors.Is(err, unix.EOPNOTSUPP) {
 		return nil, nil
 	} else if err != nil {

@@ -81,6 +81,7 @@ func (l *forwardIndex) hasAny(record uint32, positions bitmap.Bits) bool {
 func (l *forwardIndex) count(st *guard.Steps, set *bitmap.Set, n int) []uint32 {
 	const word, atOnce = 8, 1 << 12
 	st.Announce(n)
+	st.Reserve(4 * n)
 	counts := make([]uint32, n)
 	elements := make([]byte, 0, atOnce+word)
 	set.Each(st, func(records []uint32) {
@@ -162,6 +163,7 @@ func (c *Column) elementCounts(st *guard.Steps, set *bitmap.Set) []uint32 {
 // of them takes several times as long.
 func (c *Column) countPostings(st *guard.Steps, among bitmap.Bits) []uint32 {
 	st.Announce(c.elements.Len())
+	st.Reserve(8 * c.elements.Len())
 	counts, positions := make([]uint32, c.elements.Len()), make([]uint32, c.elements.Len())
 	for position := range counts {
 		positions[c.elementNumber(position)] = uint32(position)

@@ -117,6 +117,7 @@ func (s *Scorer) countFrequencies(counts []byte) (reached [MaxFrequency + 2]int)
 func (s *Scorer) withFrequency(
 	set *bitmap.Set, repeated bitmap.EncodedSet, counts []byte, least, reaching, n int, known float64,
 ) (found []recordFrequency, worst float64) {
+	s.steps.Reserve(positionSize * reaching)
 	positions := make([]uint32, 0, reaching)
 	s.steps.Blocks(0, len(counts), func(from, to int) {
 		for i, c := range counts[from:to] {

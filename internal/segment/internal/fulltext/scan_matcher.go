@@ -54,6 +54,7 @@ func (m *scanMatcher) evaluate(st *guard.Steps) *bitmap.Set {
 		n := m.pattern.count(record, m.most)
 		if n > 1 {
 			if m.repeats == nil {
+				st.Reserve(w.lengths.Len())
 				m.repeats = make([]byte, w.lengths.Len())
 			}
 			m.repeats[record] = byte(n - 1)

@@ -70,6 +70,8 @@ func (s *Scorer) Order(set *bitmap.Set) *ScoreOrder {
 // NewScoreOrder orders the records of a set, which must remain unchanged, by scores.
 func NewScoreOrder(st *guard.Steps, set *bitmap.Set, scores Scores) *ScoreOrder {
 	const maxLevels = 1 << 14
+	const levelOfSize = 2
+	st.Reserve(levelOfSize * set.Len())
 	r := &ScoreOrder{
 		scores: scores, steps: st, set: set, levelOf: make([]uint16, set.Len()), sorted: map[int][]scoredRecord{},
 		levels: make([]level, min(set.Len()/4+1, maxLevels)),
@@ -160,11 +162,18 @@ func (r *ScoreOrder) Page(from, to int) []uint32 {
 	return page
 }
 
+// Sizes of the items of lists.
+const (
+	positionSize = 4
+	scoredSize   = 16
+)
+
 // sort returns the records at some positions in the set, by descending score.
 func (r *ScoreOrder) sort(positions []uint32) []scoredRecord {
 	if len(positions) == 0 {
 		return nil
 	}
+	r.steps.Reserve((2*positionSize + scoredSize) * len(positions)) // the positions as well
 	records := r.set.At(r.steps, positions)
 	all, scores := make([]scoredRecord, 0, len(records)), r.scores.Begin(len(records))
 	for chunk := range slices.Chunk(records, bitmap.EachAtOnce) {

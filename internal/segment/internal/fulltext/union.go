@@ -74,6 +74,7 @@ func (u *termUnion) sumFrequencies(st *guard.Steps) []byte {
 		return u.counts
 	}
 	w := u.index
+	st.Reserve(w.lengths.Len())
 	counts := make([]byte, w.lengths.Len())
 	add := func(rec uint32, n byte) { counts[rec] = byte(min(uint(counts[rec])+uint(n), MaxFrequency)) }
 	u.each(st, func(id uint32, docs bitmap.EncodedSet) {

@@ -89,6 +89,9 @@ func (s *Steps) Reserve(n int) {
 	s.release = release
 }
 
+// Needed returns the number of bytes that the query holds.
+func (s *Steps) Needed() int { return s.needed }
+
 // Release releases the memory that the query has reserved.
 func (s *Steps) Release() {
 	if s.release != nil {

@@ -1,6 +1,6 @@
 //go:build !windows && !linux
 
-package rows
+package filesystem
 
 import "os"
 

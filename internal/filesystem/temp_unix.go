@@ -1,6 +1,6 @@
 //go:build !windows
 
-package rows
+package filesystem
 
 import (
 	"errors"
