@@ -28,6 +28,9 @@ type label struct {
 	place   parsedValue // of values and of intervals
 }
 
+// compare orders labels: missing values last, others in field order, equal ones by bytes.
+//
+// Rule: docs/api.md, "Labels and limits of groups".
 func (l label) compare(m label, desc bool) int {
 	if l.missing || m.missing {
 		return cmp.Compare(boolInt(l.missing), boolInt(m.missing))
@@ -50,6 +53,8 @@ func directed(c int, desc bool) int {
 }
 
 // Aggregate implements query.Source.
+//
+// Rule: docs/api.md, "Compute measures of groups".
 func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
 	if r.Zone != nil && !r.AnyZone && o.ignoresZone(r.By) {
 		return query.Aggregate{}, r.ErrUnusedZone()
@@ -67,13 +72,16 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 		}
 		groups = divided
 	}
-	o.trimZones(groups, r.By)
+	for i, b := range r.By {
+		for _, g := range groups {
+			o.trimZones(g.labels[i:i+1], b)
+		}
+	}
 	groups = slices.DeleteFunc(groups, func(g *group) bool { return !isSelected(g, r.Labels) })
 	slices.SortFunc(groups, compareLabels)
 	if r.Fill {
 		groups = o.fill(groups, r)
 	}
-	o.trimZones(groups, r.By)
 	a := query.Aggregate{Total: len(found)}
 	fields := r.ValueFields()
 	var rows []measured
@@ -121,46 +129,78 @@ func (o *Oracle) StreamGroups(ctx context.Context, r *query.AggregateRequest) (q
 	return a.Stream(), err
 }
 
-// fill adds empty intervals, and the combinations of two fields that do not occur.
+// fill adds groups without records to those that have some and are selected.
+//
+// Rule: docs/api.md, "Groups without records".
 func (o *Oracle) fill(groups []*group, r *query.AggregateRequest) []*group {
-	var parts [query.MaxBy][]*group // of each field, with one label
-	known := map[string]*group{}
+	byIdentity := map[string]*group{}
+	var occurring [query.MaxBy][]label // labels of each field, in order
 	for _, g := range groups {
-		known[identityOf(g.labels)] = g
+		byIdentity[identityOf(g.labels)] = g
 		for i, l := range g.labels {
-			if one := []label{l}; known[fmt.Sprint(i)+identityOf(one)] == nil {
-				p := &group{labels: one}
-				known[fmt.Sprint(i)+identityOf(one)], parts[i] = p, append(parts[i], p)
+			if !slices.ContainsFunc(occurring[i], func(m label) bool { return l.missing == m.missing && l.text == m.text }) {
+				occurring[i] = append(occurring[i], l)
 			}
 		}
 	}
-	for _, p := range parts {
-		slices.SortFunc(p, compareLabels)
+	for i := range occurring {
+		slices.SortFunc(occurring[i], func(l, m label) int { return l.compare(m, false) })
 	}
-	if len(r.By) == 1 {
-		parts[0] = groups
-	}
-	if b := r.By[0]; b.HasIntervals() {
-		parts[0] = fillGroups(parts[0], b, o.fields[b.Field], r.Zone)
-		if b.IsCyclic() {
-			parts[0] = slices.DeleteFunc(parts[0], func(g *group) bool { return !isSelected(g, r.Labels) })
+	first := occurring[0]
+	for _, l := range o.emptyLabels(first, r) {
+		if len(r.Labels[0]) == 0 || slices.Contains(r.Labels[0], l.text) {
+			first = append(first, l)
 		}
 	}
-	if len(r.By) == 1 {
-		return parts[0]
+	slices.SortFunc(first, func(l, m label) int { return l.compare(m, false) })
+	combined := [][]label{}
+	for _, l := range first {
+		if len(r.By) == 1 {
+			combined = append(combined, []label{l})
+		}
+		for _, m := range occurring[1] {
+			combined = append(combined, []label{l, m})
+		}
 	}
 	var all []*group
-	for _, first := range parts[0] {
-		for _, second := range parts[1] {
-			labels := []label{first.labels[0], second.labels[0]}
-			g := known[identityOf(labels)]
-			if g == nil {
-				g = &group{labels: labels}
-			}
-			all = append(all, g)
+	for _, labels := range combined {
+		g := byIdentity[identityOf(labels)]
+		if g == nil {
+			g = &group{labels: labels}
 		}
+		all = append(all, g)
 	}
 	return all
+}
+
+// emptyLabels returns the labels of the intervals of the first field that do not occur: those
+// between the first and the last one that do, or those of the whole cycle.
+//
+// Rule: docs/api.md, "Groups without records".
+func (o *Oracle) emptyLabels(occurring []label, r *query.AggregateRequest) (empty []label) {
+	b := r.By[0]
+	cycle, isCycle := map[query.Grain][2]int64{
+		query.GrainWeekday: {1, 7}, query.GrainMonthOfYear: {1, 12}, query.GrainHourOfDay: {0, 23},
+	}[b.Grain]
+	switch {
+	case isCycle:
+		for n := cycle[0]; n <= cycle[1]; n++ {
+			l := numberLabel(n)
+			if !slices.ContainsFunc(occurring, func(m label) bool { return m.text == l.text }) {
+				empty = append(empty, l)
+			}
+		}
+	case b.Grain != "" || b.Width != "":
+		for i := 1; i < len(occurring) && !occurring[i].missing; i++ {
+			next := nextLabel(occurring[i-1], b, o.fields[b.Field], r.Zone)
+			for next.place.compare(occurring[i].place) < 0 {
+				empty = append(empty, next)
+				next = nextLabel(next, b, o.fields[b.Field], r.Zone)
+			}
+		}
+	}
+	o.trimZones(empty, b)
+	return empty
 }
 
 func identityOf(labels []label) (id string) {
@@ -171,6 +211,8 @@ func identityOf(labels []label) (id string) {
 }
 
 // isSelected reports whether the labels of a group are among those that a request selects.
+//
+// Rule: docs/api.md, "Compute measures of groups".
 func isSelected(g *group, selected [query.MaxBy][]string) bool {
 	for i, l := range g.labels {
 		if len(selected[i]) > 0 && !slices.ContainsFunc(selected[i], func(s string) bool { return s == l.text && l.missing == (s == "") }) {
@@ -196,6 +238,8 @@ func compareLabels(a, b *group) int {
 }
 
 // divide divides a group by a field. A record is in the groups of all elements of a list.
+//
+// Rule: docs/api.md, "Labels and limits of groups".
 func (o *Oracle) divide(g *group, b query.By, zone *time.Location) (divided []*group) {
 	f, groups := o.fields[b.Field], map[string]*group{}
 	for _, n := range g.records {
@@ -229,6 +273,8 @@ func (o *Oracle) divide(g *group, b query.By, zone *time.Location) (divided []*g
 }
 
 // label returns the label of a value that is not missing.
+//
+// Rule: docs/api.md, "Compute measures of groups".
 func (o *Oracle) label(b query.By, value string, zone *time.Location) label {
 	f := o.fields[b.Field]
 	p := parseValue(f, value)
@@ -256,6 +302,8 @@ func (o *Oracle) label(b query.By, value string, zone *time.Location) label {
 }
 
 // ignoresZone reports whether datetimes are grouped by grains and none of them has a zone.
+//
+// Rule: docs/api.md, "Compute measures of groups".
 func (o *Oracle) ignoresZone(by []query.By) bool {
 	ignores := false
 	for _, b := range by {
@@ -268,14 +316,15 @@ func (o *Oracle) ignoresZone(by []query.By) bool {
 	return ignores
 }
 
-// trimZones removes the zone from the labels of hours of fields whose values have none.
-func (o *Oracle) trimZones(groups []*group, by []query.By) {
-	for i, b := range by {
-		for _, g := range groups {
-			if b.Grain == query.GrainHour && !o.hasZone(b) {
-				g.labels[i].text = strings.TrimSuffix(g.labels[i].text, "Z")
-			}
-		}
+// trimZones removes the zone from the labels of hours of a field whose values have none.
+//
+// Rule: docs/api.md, "Compute measures of groups".
+func (o *Oracle) trimZones(labels []label, b query.By) {
+	if b.Grain != query.GrainHour || o.hasZone(b) {
+		return
+	}
+	for i := range labels {
+		labels[i].text = strings.TrimSuffix(labels[i].text, "Z")
 	}
 }
 
@@ -298,6 +347,8 @@ func isZoned(value string) bool {
 
 // bucketLabel returns the label of the bucket of a number: the greatest multiple of the width up to
 // it.
+//
+// Rule: docs/api.md, "Labels and limits of groups".
 func bucketLabel(f herb.Field, number *big.Rat, width string) label {
 	w, _ := new(big.Rat).SetString(width)
 	q := new(big.Rat).Quo(number, w)
@@ -311,6 +362,8 @@ func bucketLabel(f herb.Field, number *big.Rat, width string) label {
 }
 
 // logLabel returns the label of the logarithmic bucket of a number.
+//
+// Rule: docs/api.md, "Compute measures of groups".
 func logLabel(f herb.Field, number *big.Rat, first string) label {
 	lower := new(big.Rat)
 	for _, edge := range logEdges(number, first) {
@@ -323,6 +376,8 @@ func logLabel(f herb.Field, number *big.Rat, first string) label {
 
 // logEdges returns the bounds of logarithmic buckets in ascending order, beyond a number on both
 // sides of zero.
+//
+// Rule: docs/api.md, "Compute measures of groups".
 func logEdges(number *big.Rat, first string) []*big.Rat {
 	edge, _ := new(big.Rat).SetString(first)
 	factors := []*big.Rat{big.NewRat(2, 1), big.NewRat(5, 2), big.NewRat(2, 1)}
@@ -345,6 +400,8 @@ func plain(q *big.Rat) string {
 }
 
 // grainLabel returns the label of the interval of a time in its zone.
+//
+// Rule: docs/api.md, "Compute measures of groups".
 func grainLabel(g query.Grain, t time.Time) label {
 	year, month, day := t.Date()
 	switch g {
@@ -387,34 +444,9 @@ func placeOf(year, month, day int) parsedValue {
 	return parsedValue{time: time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)}
 }
 
-// fillGroups adds the empty intervals between the first and the last, or all of a cycle.
-func fillGroups(groups []*group, b query.By, f herb.Field, zone *time.Location) (filled []*group) {
-	if cycle, ok := map[query.Grain][2]int64{query.GrainWeekday: {1, 7}, query.GrainMonthOfYear: {1, 12}, query.GrainHourOfDay: {0, 23}}[b.Grain]; ok {
-		for n := cycle[0]; n <= cycle[1]; n++ {
-			l := numberLabel(n)
-			if !slices.ContainsFunc(groups, func(g *group) bool { return g.labels[0].text == l.text }) {
-				groups = append(groups, &group{labels: []label{l}})
-			}
-		}
-		slices.SortFunc(groups, compareLabels)
-		return groups
-	}
-	for i, g := range groups {
-		if i > 0 && !g.labels[0].missing {
-			for at := groups[i-1].labels[0]; ; {
-				at = nextLabel(at, b, f, zone)
-				if at.place.compare(g.labels[0].place) >= 0 {
-					break
-				}
-				filled = append(filled, &group{labels: []label{at}})
-			}
-		}
-		filled = append(filled, g)
-	}
-	return filled
-}
-
 // nextLabel returns the label of the interval after one.
+//
+// Rule: docs/api.md, "Groups without records".
 func nextLabel(l label, b query.By, f herb.Field, zone *time.Location) label {
 	t := l.place.time
 	switch {
@@ -443,6 +475,8 @@ func nextLabel(l label, b query.By, f herb.Field, zone *time.Location) label {
 }
 
 // measure computes a measure of some records.
+//
+// Rule: docs/api.md, "Measures".
 func (o *Oracle) measure(records []int, m query.Measure) string {
 	if m.Kind == query.MeasureCount {
 		return strconv.Itoa(len(records))
@@ -545,6 +579,7 @@ func addAll(numbers []*big.Rat) *big.Rat {
 	return sum
 }
 
+// Rule: docs/api.md, "Measures".
 func positiveZero(s string) string {
 	if strings.Trim(s, "-0.") == "" {
 		return strings.TrimPrefix(s, "-")
@@ -553,6 +588,8 @@ func positiveZero(s string) string {
 }
 
 // ratio returns the sum of a field divided by the sum of another one.
+//
+// Rule: docs/api.md, "Measures".
 func (o *Oracle) ratio(records []int, m query.Measure) string {
 	var all [2][]*big.Rat
 	for i, field := range []int{m.Field, m.Divisor} {
@@ -571,6 +608,8 @@ func (o *Oracle) ratio(records []int, m query.Measure) string {
 
 // deviationOf returns the sample standard deviation of at least two numbers: it searches for the
 // greatest number of 15 digits that is not above it, and rounds half to even.
+//
+// Rule: docs/api.md, "Measures".
 func deviationOf(numbers []*big.Rat) string {
 	mean := new(big.Rat).Quo(addAll(numbers), big.NewRat(int64(len(numbers)), 1))
 	variance := new(big.Rat)
@@ -608,12 +647,15 @@ func deviationOf(numbers []*big.Rat) string {
 	return plain(new(big.Rat).Mul(new(big.Rat).SetInt(whole), unit))
 }
 
+// Rule: docs/api.md, "Measures".
 func meanOf(numbers []*big.Rat) string {
 	return round(new(big.Rat).Quo(addAll(numbers), big.NewRat(int64(len(numbers)), 1)))
 }
 
 // round returns a number with at most 15 significant digits, rounded half to even: it tries all
 // numbers of decimals, the most first, for the first that has few enough digits.
+//
+// Rule: docs/api.md, "Measures".
 func round(exact *big.Rat) string {
 	if exact.Sign() == 0 {
 		return "0"

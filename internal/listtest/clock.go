@@ -84,6 +84,8 @@ func parseDuration(n herb.Notation, s string) (*big.Rat, bool) {
 }
 
 // writeClock writes seconds as H:MM:SS with a fraction.
+//
+// Rule: docs/api.md, "Compute measures of groups".
 func writeClock(seconds *big.Rat) string {
 	sign := ""
 	if seconds.Sign() < 0 {
@@ -100,6 +102,8 @@ func writeClock(seconds *big.Rat) string {
 }
 
 // hasTimePrefix reports whether a time of day, given as its HHMMSS, begins with a prefix.
+//
+// Rule: docs/api.md, "Dates that start with a text".
 func hasTimePrefix(clock *big.Rat, prefix string) bool {
 	whole := new(big.Int).Div(clock.Num(), clock.Denom())
 	_, fraction, _ := strings.Cut(plain(new(big.Rat).Sub(clock, new(big.Rat).SetInt(whole))), ".")
@@ -113,6 +117,8 @@ func hasTimePrefix(clock *big.Rat, prefix string) bool {
 }
 
 // clockLabel returns the label of the hour or the minute of a time of day, given as its HHMMSS.
+//
+// Rule: docs/api.md, "Compute measures of groups".
 func clockLabel(g query.Grain, clock *big.Rat) label {
 	width := int64(10000)
 	if g == query.GrainMinute {
@@ -123,6 +129,8 @@ func clockLabel(g query.Grain, clock *big.Rat) label {
 }
 
 // nextClockLabel returns the label of the hour or the minute after one.
+//
+// Rule: docs/api.md, "Groups without records".
 func nextClockLabel(g query.Grain, clock *big.Rat) label {
 	step := int64(100)
 	if g == query.GrainHour {

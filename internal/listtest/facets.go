@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -66,6 +67,8 @@ func (g *generator) part(s string) string {
 }
 
 // Facets implements query.Source.
+//
+// Rule: docs/api.md, "Count values".
 func (o *Oracle) Facets(_ context.Context, r *query.FacetRequest) (query.Facets, error) {
 	if _, err := o.placesOf(&r.Request.Area); err != nil {
 		return query.Facets{}, err
@@ -89,11 +92,13 @@ type counted struct {
 	place parsedValue
 }
 
+// Rule: docs/api.md, "Count values".
 func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Facet {
 	def := o.fields[field]
 	all, empty := o.countValues(found, field)
 	f := query.Facet{Field: def.Name, Type: def.Type, Total: len(found), Empty: empty, Distinct: len(all)}
-	if query.HasRange(def.Type) {
+	hasRange := []herb.Type{herb.TypeNumber, herb.TypeDate, herb.TypeDateTime, herb.TypeTime, herb.TypeDuration}
+	if slices.Contains(hasRange, def.Type) {
 		if len(all) > 0 {
 			f.Min, f.Max = all[0].Value, all[len(all)-1].Value
 		}
@@ -110,14 +115,31 @@ func (o *Oracle) facet(found []int, field int, r *query.FacetRequest) query.Face
 		}
 		f.Matching++
 		if f.Matching > r.Offset && f.Matching <= r.Offset+r.Top {
-			f.Values = append(f.Values, query.NewValueCount(v.Value, v.Count))
+			f.Values = append(f.Values, clipValue(v.ValueCount))
 		}
 	}
 	return f
 }
 
+// clipValue returns a long value as its start of up to 1,024 bytes, in whole characters.
+//
+// Rule: docs/api.md, "Count values".
+func clipValue(v query.ValueCount) query.ValueCount {
+	const most = 1024
+	start := v.Value
+	for len(start) > most {
+		_, size := utf8.DecodeLastRuneInString(start)
+		start = start[:len(start)-size]
+	}
+	v.Clipped = len(start) < len(v.Value)
+	v.Value = start
+	return v
+}
+
 // countValues returns the values of records in ascending order, and the number of records whose
 // value is missing.
+//
+// Rule: docs/api.md, "Count values".
 func (o *Oracle) countValues(records []int, field int) (all []*counted, empty int) {
 	def := o.fields[field]
 	values := map[string]*counted{}
@@ -150,6 +172,8 @@ func (o *Oracle) countValues(records []int, field int) (all []*counted, empty in
 }
 
 // containsText reports whether the primary weights of a text include those of another in sequence.
+//
+// Rule: docs/api.md, "Filters".
 func containsText(s, part string) bool {
 	all, wanted := weights(s), weights(part)
 	for i := 0; i+len(wanted) <= len(all); i++ {
@@ -179,6 +203,8 @@ func parts(f herb.Field, value string) []string {
 }
 
 // identity returns a string that is equal for two values exactly if facets count them as one.
+//
+// Rule: docs/api.md, "Count values".
 func identity(f herb.Field, value string) string {
 	if !f.Type.IsScalar() {
 		return value
@@ -188,6 +214,8 @@ func identity(f herb.Field, value string) string {
 
 // firstWritings returns the values of a scalar field by identity, each as written in the first
 // record that has it.
+//
+// Rule: docs/api.md, "Count values".
 func firstWritings(f herb.Field, field int, records []herb.Record) map[string]string {
 	first := map[string]string{}
 	for _, rec := range records {
@@ -201,6 +229,8 @@ func firstWritings(f herb.Field, field int, records []herb.Record) map[string]st
 // histogram returns the histogram of some values and its scale. Boundaries and scale are those for
 // edges. Both are in ascending order. Tests of package query compare the boundaries with a
 // reference implementation.
+//
+// Rule: docs/api.md, "Count values".
 func histogram(f herb.Field, all, edges []*counted, r *query.FacetRequest) (query.Scale, []query.Bucket) {
 	if r.Buckets == 0 || len(edges) == 0 {
 		return query.ScaleLinear, nil
@@ -225,6 +255,8 @@ func histogram(f herb.Field, all, edges []*counted, r *query.FacetRequest) (quer
 }
 
 // isSkewed reports whether one bucket has more than three quarters of the records.
+//
+// Rule: docs/api.md, "Count values".
 func isSkewed(buckets []query.Bucket) bool {
 	sum := 0
 	for _, b := range buckets {
@@ -234,6 +266,8 @@ func isSkewed(buckets []query.Bucket) bool {
 }
 
 // fill returns buckets with the counts of values.
+//
+// Rule: docs/api.md, "Count values".
 func fill(f herb.Field, buckets []query.Bucket, all []*counted) []query.Bucket {
 	buckets = slices.Clone(buckets)
 	f.Notation.Missing = nil // an edge is a value even if it is also a marker

@@ -70,6 +70,8 @@ func countingParams(listing string) url.Values {
 }
 
 // Grid implements query.Source.
+//
+// Rule: docs/api.md, "Count records in a grid".
 func (o *Oracle) Grid(_ context.Context, r *query.GridRequest) (query.Grid, error) {
 	if _, err := o.placesOf(&r.Request.Area); err != nil {
 		return query.Grid{}, err
@@ -77,9 +79,7 @@ func (o *Oracle) Grid(_ context.Context, r *query.GridRequest) (query.Grid, erro
 	if r.OfPositions() {
 		found := o.findAll(r.Request)
 		counts, err := o.positionGrid(r, found)
-		g := query.Grid{Total: len(found)}
-		g.SetCells(r, counts)
-		return g, err
+		return newGrid(r, len(found), counts), err
 	}
 	columns := gridEdges(r.Bounds.MinX, r.Bounds.MaxX, r.Columns)
 	rows := gridEdges(r.Bounds.MinY, r.Bounds.MaxY, r.Rows)
@@ -92,13 +92,29 @@ func (o *Oracle) Grid(_ context.Context, r *query.GridRequest) (query.Grid, erro
 			counts[row*r.Columns+column]++
 		}
 	}
-	g := query.Grid{Total: len(found)}
-	g.SetCells(r, counts)
-	return g, nil
+	return newGrid(r, len(found), counts), nil
+}
+
+// newGrid returns the cells that are not empty, by row, then by column.
+//
+// Rule: docs/api.md, "Count records in a grid".
+func newGrid(r *query.GridRequest, total int, counts []int) query.Grid {
+	g := query.Grid{Total: total}
+	for row := range r.Rows {
+		for column := range r.Columns {
+			if n := counts[row*r.Columns+column]; n > 0 {
+				g.Inside += n
+				g.Cells = append(g.Cells, query.Cell{Column: column, Row: row, Count: n})
+			}
+		}
+	}
+	return g
 }
 
 // gridEdges returns the edges of n cells: doubles, read as the shortest decimal numbers that
 // identify them.
+//
+// Rule: docs/api.md, "Count records in a grid".
 func gridEdges(low, high float64, n int) []*big.Rat {
 	edges := make([]*big.Rat, n+1)
 	for i := range edges {
@@ -112,6 +128,8 @@ func gridEdges(low, high float64, n int) []*big.Rat {
 }
 
 // cellOf returns the cell of a value, or -1. The last cell includes both of its edges.
+//
+// Rule: docs/api.md, "Count records in a grid".
 func cellOf(edges []*big.Rat, v parsedValue) int {
 	last := len(edges) - 1
 	if v.missing > 0 || v.number.Cmp(edges[0]) < 0 || v.number.Cmp(edges[last]) > 0 {

@@ -12,11 +12,14 @@ import (
 	"herbarium/internal/text"
 )
 
+// Rule: docs/api.md, "Filters".
 func meetsAll(fields []herb.Field, rec herb.Record, conditions []query.Condition) bool {
 	return !slices.ContainsFunc(conditions, func(c query.Condition) bool { return !meets(fields[c.Field], rec[c.Field], c) })
 }
 
 // meets reports whether any value of a condition matches, or for OpNe whether none does.
+//
+// Rule: docs/api.md, "Filters".
 func meets(f herb.Field, value string, c query.Condition) bool {
 	matches := slices.ContainsFunc(c.Values, func(v query.Operand) bool {
 		if c.Op == query.OpMatch {
@@ -28,6 +31,8 @@ func meets(f herb.Field, value string, c query.Condition) bool {
 }
 
 // fits compares a record's value with one value of a condition. OpNe is treated as OpEq here.
+//
+// Rule: docs/api.md, "Filters".
 func fits(f herb.Field, value string, op query.Op, operand string) bool {
 	if op == query.OpWhole {
 		return value == operand
@@ -43,6 +48,8 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 		switch {
 		case equality && !f.Type.IsScalar():
 			return part == operand
+		case equality && f.Type == herb.TypeDateTime && !strings.Contains(operand, ":"): // a day
+			return parseValue(f, part).time.Format(time.DateOnly) == strings.TrimSpace(operand)
 		case op == query.OpPrefix && f.Type == herb.TypeDate:
 			return strings.HasPrefix(parseValue(f, part).time.Format(time.DateOnly), operand)
 		case op == query.OpPrefix && f.Type == herb.TypeDateTime:
@@ -75,6 +82,8 @@ func fits(f herb.Field, value string, op query.Op, operand string) bool {
 }
 
 // wholePart returns the digits of a number before the decimal point, with its sign.
+//
+// Rule: docs/api.md, "Filters".
 func wholePart(n *big.Rat) string {
 	digits := new(big.Int).Quo(new(big.Int).Abs(n.Num()), n.Denom()).String()
 	if n.Sign() < 0 {
@@ -85,6 +94,8 @@ func wholePart(n *big.Rat) string {
 
 // hasISOPrefix reports whether a datetime can be written so that its text in ISO 8601 begins with a
 // prefix. One with a zone is the whole text; any other is compared in UTC.
+//
+// Rule: docs/api.md, "Dates that start with a text".
 func hasISOPrefix(t time.Time, prefix string) bool {
 	prefix = strings.ReplaceAll(strings.ToUpper(prefix), ",", ".")
 	for _, between := range []string{"T", " "} {
@@ -103,6 +114,8 @@ func hasISOPrefix(t time.Time, prefix string) bool {
 }
 
 // contains reports whether a record, given as the words of its searchable fields, matches a search.
+//
+// Rule: docs/api.md, "Search".
 func contains(fields [][]string, s *query.Search) bool {
 	for _, c := range s.Clauses {
 		if found := occurrences(fields, c) > 0; found == c.Exclude {
@@ -114,6 +127,8 @@ func contains(fields [][]string, s *query.Search) bool {
 
 // occurrences counts the occurrences of a clause in the fields of a record. Its words must be
 // adjacent in one field; occurrences may overlap.
+//
+// Rule: docs/api.md, "Search".
 func occurrences(fields [][]string, c query.Clause) int {
 	n := 0
 	for _, words := range fields {
@@ -126,6 +141,7 @@ func occurrences(fields [][]string, c query.Clause) int {
 	return n
 }
 
+// Rule: docs/api.md, "Search".
 func beginsWith(words []string, c query.Clause) bool {
 	if len(words) < len(c.Words) {
 		return false

@@ -3,6 +3,7 @@ package listtest
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 
@@ -12,9 +13,15 @@ import (
 	"herbarium/internal/text"
 )
 
-// Oracle answers requests by a full scan of a slice of records. It implements the rules literally,
-// for clarity only, and shares no matching code with any engine. If an engine disagrees with it,
-// either the engine is wrong or the rules are incomplete.
+// Oracle answers requests by a full scan of a slice of records. It implements the rules of
+// docs/api.md literally, for clarity only; the comment of each function names the section. If an
+// engine disagrees with it, either the engine is wrong or the documentation is incomplete.
+//
+// It shares the parsing of requests, lists, words and collation keys with the engines, but no
+// decisions. Four results are shared all the same, and checked elsewhere: the boundaries of
+// histograms (package query has a reference implementation), the notation of numbers in labels
+// (package text), the recognition of coordinates with the middle of geometries (package geo), and
+// the types for other programs (package typed).
 type Oracle struct {
 	fields  []herb.Field
 	records []herb.Record
@@ -105,6 +112,8 @@ func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, er
 }
 
 // findAll returns the indexes of all matching records in the order of the request.
+//
+// Rule: docs/api.md, "List records".
 func (o *Oracle) findAll(r *query.Request) []int {
 	var found []int
 	places, _ := o.placesOf(&r.Area)
@@ -126,6 +135,8 @@ func (o *Oracle) findAll(r *query.Request) []int {
 }
 
 // compare compares two records by several fields. The first field whose values differ decides.
+//
+// Rule: docs/api.md, "Sorting".
 func (o *Oracle) compare(a, b int, sort []query.SortField) int {
 	for _, f := range sort {
 		values := o.parsed[f.Field]()
@@ -138,6 +149,8 @@ func (o *Oracle) compare(a, b int, sort []query.SortField) int {
 
 // scores returns the BM25 score of every record. IDF is computed over the whole dataset, regardless
 // of filters.
+//
+// Rule: docs/api.md, "Relevance".
 func (o *Oracle) scores(s *query.Search) []float64 {
 	scores := make([]float64, len(o.records))
 	for _, c := range s.Clauses {
@@ -150,17 +163,32 @@ func (o *Oracle) scores(s *query.Search) []float64 {
 				matching++
 			}
 		}
-		idf := text.IDF(len(o.records), matching)
 		for n := range o.records {
 			if times := o.times(n, c); times > 0 {
-				scores[n] += text.Score(idf, times, o.count(o.words[n]), o.average)
+				scores[n] += bm25(len(o.records), matching, times, o.count(o.words[n]), o.average)
 			}
 		}
 	}
 	return scores
 }
 
+// bm25 returns the score of a clause in a record. Products are rounded before they are added or
+// divided: equal scores are ties, so the last bit decides.
+//
+// Rule: docs/api.md, "Relevance".
+func bm25(records, matching, times, length int, average float64) float64 {
+	const k1, b = 1.2, 0.75
+	f := float64(times)
+	idf := math.Log(1 + (float64(records-matching)+0.5)/(float64(matching)+0.5))
+	weighted := float64(b * float64(length))
+	norm := float64(k1 * (1 - b + weighted/average))
+	occurring := float64(f * (k1 + 1))
+	return idf * (occurring / (f + norm))
+}
+
 // times returns the weighted number of occurrences of a clause in a record.
+//
+// Rule: docs/api.md, "Relevance".
 func (o *Oracle) times(record int, c query.Clause) int {
 	n := 0
 	for i, words := range o.words[record] {
@@ -170,6 +198,8 @@ func (o *Oracle) times(record int, c query.Clause) int {
 }
 
 // count returns the weighted number of words in all fields.
+//
+// Rule: docs/api.md, "Relevance".
 func (o *Oracle) count(fields [][]string) int {
 	n := 0
 	for i, words := range fields {

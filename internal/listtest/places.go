@@ -3,6 +3,7 @@ package listtest
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"net/url"
 	"slices"
@@ -44,6 +45,8 @@ func (o *Oracle) places(at int) []place {
 }
 
 // isInArea reports whether a record meets the box and the distance of a request.
+//
+// Rule: docs/api.md, "Where records are".
 func (p place) isInArea(a *query.Area) bool {
 	if a.HasPosition() && !p.known {
 		return false
@@ -65,6 +68,8 @@ func (p place) isInArea(a *query.Area) bool {
 }
 
 // millimeters returns the distance from the center of a circle: the angle between two vectors.
+//
+// Rule: docs/api.md, "Where records are".
 func (p place) millimeters(c *geo.Circle) int {
 	vector := func(longitude, latitude int64) [3]float64 {
 		x, y := float64(longitude)/1e7*math.Pi/180, float64(latitude)/1e7*math.Pi/180
@@ -211,26 +216,41 @@ func mustFloat(s string) float64 {
 
 // positionGrid counts records in the cells of a grid by their positions. A position is also looked
 // for a turn to the east.
+//
+// Rule: docs/api.md, "Count records in a grid".
 func (o *Oracle) positionGrid(r *query.GridRequest, found []int) ([]int, error) {
 	at, err := query.FindCoordinates(o.coordinates(), r.Request.Area.Coordinates)
 	if err != nil {
 		return nil, err
 	}
+	columns := gridEdges(r.Bounds.MinX, r.Bounds.MaxX, r.Columns)
+	rows := gridEdges(r.Bounds.MinY, r.Bounds.MaxY, r.Rows)
 	places, counts := o.places(at), make([]int, r.Columns*r.Rows)
+	const turn = 360 * unitsPerDegree
 	for _, n := range found {
 		p := places[n]
-		for _, turn := range []float64{0, 360} {
-			column, row, ok := r.CellOf(float64(p.longitude)/1e7+turn, float64(p.latitude)/1e7)
-			if p.known && ok {
-				counts[row*r.Columns+column]++
-				break
-			}
+		column := cellOf(columns, degrees(p.longitude))
+		if column < 0 {
+			column = cellOf(columns, degrees(p.longitude+turn))
+		}
+		row := cellOf(rows, degrees(p.latitude))
+		if p.known && column >= 0 && row >= 0 {
+			counts[row*r.Columns+column]++
 		}
 	}
 	return counts, nil
 }
 
+// unitsPerDegree is the precision of positions.
+const unitsPerDegree = 1e7
+
+func degrees(units int64) parsedValue {
+	return parsedValue{number: big.NewRat(units, unitsPerDegree)}
+}
+
 // byDistance orders records by their distance from the center of a request.
+//
+// Rule: docs/api.md, "Where records are".
 func (o *Oracle) byDistance(found []int, r *query.Request, places []place) {
 	slices.SortStableFunc(found, func(a, b int) int {
 		difference := places[a].millimeters(r.Area.Near) - places[b].millimeters(r.Area.Near)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -12,7 +13,8 @@ import (
 
 // aggregate returns a raw aggregate query with the filters and the search of a listing, or "" if no
 // field is filterable.
-func (g *generator) aggregate(fields []herb.Field, listing string) string {
+func (g *generator) aggregate(o *Oracle, listing string) string {
+	fields := o.fields
 	choices := indexes(fields, func(f herb.Field) bool { return f.Filterable })
 	if len(choices) == 0 {
 		return ""
@@ -60,9 +62,11 @@ func (g *generator) aggregate(fields []herb.Field, listing string) string {
 	if g.chance(40) && slices.ContainsFunc(params[query.ParamBy], usesZone) {
 		params.Set(query.ParamZone, pick(g, []string{"UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"}))
 	}
-	for i, by := range params[query.ParamBy] {
-		if g.chance(20) {
-			g.selectLabels(params, []string{query.ParamGroup, query.ParamSeries}[i], fields, by)
+	if r, err := query.ParseAggregate(params.Encode(), fields); err == nil {
+		for i, b := range r.By {
+			if g.chance(20) || r.Fill && g.chance(50) {
+				g.selectLabels(params, []string{query.ParamGroup, query.ParamSeries}[i], o, b, r.Zone)
+			}
 		}
 	}
 	for _, p := range []struct {
@@ -80,11 +84,28 @@ func (g *generator) aggregate(fields []herb.Field, listing string) string {
 	return raw
 }
 
-// selectLabels adds labels of groups to return: values of the field, and some that intervals have.
-func (g *generator) selectLabels(params url.Values, param string, fields []herb.Field, by string) {
-	f := fields[max(0, herb.FieldIndex(fields, by))] // of an interval, any field
+// selectLabels adds labels of groups to return: of groups that occur, of intervals after these, and
+// some that no group has.
+func (g *generator) selectLabels(params url.Values, param string, o *Oracle, b query.By, zone *time.Location) {
 	for range 1 + g.IntN(4) {
-		params.Add(param, pick(g, []string{g.value(f), g.value(f), "0", "10", "2024", "2024-02", "2024-Q1", "10:00"}))
+		l := label{text: pick(g, []string{"0", "10", "2024", "2024-02", "2024-Q1", "10:00", "nonsense"})}
+		if len(o.records) > 0 && g.chance(85) {
+			value := pick(g, o.records)[b.Field]
+			elements := parts(o.fields[b.Field], value)
+			if _, missing := missingPosition(o.fields[b.Field], value); !missing && len(elements) > 0 {
+				l = o.label(b, pick(g, elements), zone)
+				for range pick(g, []int{0, 0, 1, 2, 3}) {
+					if (b.Grain != "" || b.Width != "") && !b.IsCyclic() {
+						l = nextLabel(l, b, o.fields[b.Field], zone)
+					}
+				}
+			}
+		}
+		selected := []label{l}
+		o.trimZones(selected, b)
+		if len(l.text) <= maxOperand {
+			params.Add(param, selected[0].text)
+		}
 	}
 	if g.chance(30) {
 		params.Set(param+"[empty]", "true")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
@@ -115,6 +116,11 @@ func (g *generator) sample(f herb.Field, field int, records []herb.Record) strin
 			return value + "0"
 		}
 		return value + ".0"
+	}
+	if f.Type == herb.TypeDateTime && g.chance(30) {
+		if p := parseValue(f, value); p.missing == 0 {
+			return p.time.Format(time.DateOnly)
+		}
 	}
 	return truncate(value, maxOperand)
 }

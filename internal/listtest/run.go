@@ -129,7 +129,7 @@ func checkRandom(t testing.TB, e Engine, seed uint64, of datasetSize) error {
 			}
 		}
 		if err == nil && i%facetShare < 3 {
-			if raw = g.aggregate(fields, listing); raw != "" {
+			if raw = g.aggregate(o, listing); raw != "" {
 				err = agreeOn(t.Context(), raw, fields, query.ParseAggregate, l.Aggregate, o.Aggregate)
 				if err == nil {
 					err = checkTypedAggregate(t.Context(), l, raw, fields)

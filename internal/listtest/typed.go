@@ -17,6 +17,8 @@ import (
 const maxTyped = 50
 
 // agreeOnTyped compares records in typed JSON with a simple rendering of their values.
+//
+// Rule: docs/api.md, "Typed JSON".
 func agreeOnTyped(r *query.Request, types []typed.Column, records [][]byte) error {
 	q := *r
 	q.Typed = true
@@ -53,6 +55,8 @@ func agreeOnTyped(r *query.Request, types []typed.Column, records [][]byte) erro
 
 // checkTypedAggregate compares the groups of an engine in typed JSON with the texts: numbers have
 // the digits of the texts, and null stands for texts that are empty.
+//
+// Rule: docs/api.md, "Typed JSON".
 func checkTypedAggregate(ctx context.Context, l query.Source, raw string, fields []herb.Field) error {
 	r, err := query.ParseAggregate(raw, fields)
 	if err != nil {

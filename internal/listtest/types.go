@@ -9,6 +9,8 @@ import (
 )
 
 // Types implements query.Source.
+//
+// Rule: docs/api.md, "Types for other programs".
 func (o *Oracle) Types() ([]typed.Column, error) {
 	types := make([]typed.Column, len(o.fields))
 	for i := range types {

@@ -23,6 +23,8 @@ type parsedValue struct {
 
 // missingPosition returns the position of a value in the order of missing values: first the markers
 // in the order of the field, then empty values. ok is false if the value is not missing.
+//
+// Rule: docs/api.md, "Sorting".
 func missingPosition(f herb.Field, value string) (position int, ok bool) {
 	if f.Type.IsScalar() {
 		value = strings.TrimSpace(value)
@@ -36,6 +38,8 @@ func missingPosition(f herb.Field, value string) (position int, ok bool) {
 
 // parseValue parses a value of a field, in its notation or in that of operands and edges. It panics
 // on a value that is not valid for the type, which is an error in the test.
+//
+// Rule: docs/api.md, "Field types".
 func parseValue(f herb.Field, value string) (p parsedValue) {
 	if position, ok := missingPosition(f, value); ok {
 		return parsedValue{missing: 1 + position}
@@ -117,6 +121,8 @@ func parseBoolean(n herb.Notation, s string) (*big.Rat, bool) {
 }
 
 // identity returns a string that is equal for two values exactly if they are equal.
+//
+// Rule: docs/api.md, "Filters".
 func (p parsedValue) identity() string {
 	switch {
 	case p.missing > 0:
@@ -128,6 +134,8 @@ func (p parsedValue) identity() string {
 }
 
 // compare compares two values of one field that are not missing.
+//
+// Rule: docs/api.md, "Sorting".
 func (p parsedValue) compare(q parsedValue) int {
 	if p.number != nil {
 		return p.number.Cmp(q.number)
@@ -136,6 +144,8 @@ func (p parsedValue) compare(q parsedValue) int {
 }
 
 // compareForSort compares two values of one field. Missing values sort last in both directions.
+//
+// Rule: docs/api.md, "Sorting".
 func compareForSort(p, q parsedValue, desc bool) int {
 	switch {
 	case p.missing > 0 || q.missing > 0:

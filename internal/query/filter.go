@@ -26,6 +26,8 @@ type Operand struct {
 	// for OpContains a part of their primary keys, both of which may be empty. It is empty for
 	// equality of texts and list elements, and for missing values.
 	Key string
+	// Day means equality with a day, for datetimes: Key is the beginning of their sort keys.
+	Day bool
 	// Search is the parsed value of OpMatch; Text is its canonical form. It is nil for other
 	// operators.
 	Search *Search
@@ -169,14 +171,22 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 	canonical, status := parse(&f, value)
 	switch {
 	case status == text.Valid:
-		o.Key, _ = text.Key(f.Type, canonical)
-		o.Text = text.Localize(&f, canonical)
+		o = newOperand(&f, canonical)
+		if day := strings.TrimSpace(value); equality && f.Type == herb.TypeDateTime && text.IsDate(day) {
+			o = Operand{Text: day, Key: text.PrefixKey(f.Type, day), Day: true}
+		}
 	case status == text.Missing && equality:
 		o.Text = strings.TrimSpace(value)
 	default:
 		return o, herb.Invalidf("%s is a %s field and %q is not a %s; write it %s", f.Name, f.Type, clip(value), f.Type, text.Example(f.Type))
 	}
 	return o, nil
+}
+
+// newOperand returns the operand for a scalar value in canonical form.
+func newOperand(f *herb.Field, canonical string) Operand {
+	key, _ := text.Key(f.Type, canonical)
+	return Operand{Text: text.Localize(f, canonical), Key: key}
 }
 
 // conditions returns the collected conditions, sorted by field and operator.

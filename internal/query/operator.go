@@ -24,7 +24,7 @@ const (
 )
 
 // OpWhole is OpEq for the whole value of a list as written. It is not in query strings; see
-// Request.MatchWholeLists.
+// Request.MatchWholeValues.
 const OpWhole Op = "whole"
 
 // Operators of the query string only; Parse rewrites them to OpEq and OpNe.

@@ -16,6 +16,7 @@ import (
 	"math"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 	"herbarium/internal/typed"
 )
 
@@ -85,12 +86,18 @@ func (r *Request) Offset() int {
 	return (r.Page - 1) * r.PerPage
 }
 
-// MatchWholeLists makes equality compare lists as a whole instead of by element: the values of a
-// primary key are whole values.
-func (r *Request) MatchWholeLists() {
+// MatchWholeValues makes equality compare the values of a primary key: a list as a whole instead of
+// by element, and a day as the datetime at its start.
+func (r *Request) MatchWholeValues() {
 	for i, c := range r.Conditions {
-		if c.Op == OpEq && r.fields[c.Field].Type == herb.TypeList {
+		f := &r.fields[c.Field]
+		if c.Op == OpEq && f.Type == herb.TypeList {
 			r.Conditions[i].Op = OpWhole
+		}
+		for k, o := range c.Values {
+			if o.Day {
+				c.Values[k] = newOperand(f, text.StartOfDay(o.Text))
+			}
 		}
 	}
 }

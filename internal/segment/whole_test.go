@@ -33,7 +33,7 @@ func TestWholeLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.MatchWholeLists()
+		q.MatchWholeValues()
 		if page, err := r.List(t.Context(), q); err != nil || page.Total != counts[value] {
 			t.Errorf("%q: %d, error %v; want %d", value, page.Total, err, counts[value])
 		}

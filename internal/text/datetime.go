@@ -64,6 +64,9 @@ func dateTimePrefix(s string) string {
 	return string(b)
 }
 
+// StartOfDay returns the canonical form of the datetime at the start of a day.
+func StartOfDay(day string) string { return day + "T00:00:00.000000000Z" }
+
 // Time parses a date or datetime as written in the notation of its field. t has the day and the
 // time of day as written, in UTC; offset is that of the written zone in minutes east of UTC, and 0
 // without a zone. ok is false if the value is missing or not valid.

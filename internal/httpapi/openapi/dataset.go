@@ -226,6 +226,9 @@ func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
 		if f.Type.IsScalar() {
 			about += fmt.Sprintf(" Write a %s %s, or as in the records.", f.Type, text.Example(f.Type))
 		}
+		if f.Type == herb.TypeDateTime {
+			about += " A day finds all its datetimes, in UTC."
+		}
 		if f.Filterable {
 			add(f.Name, query.OpEq, about, values)
 		}

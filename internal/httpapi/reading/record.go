@@ -81,7 +81,7 @@ func FindRecord(ctx context.Context, view gate.DatasetView, key []string) (req *
 	if err != nil {
 		return nil, page, err
 	}
-	req.MatchWholeLists()
+	req.MatchWholeValues()
 	page, err = view.List(ctx, req)
 	if err == nil && page.Total == 0 {
 		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", view.Ref, shown)

@@ -144,7 +144,7 @@ func (p *Pages) findPast(ctx context.Context, w *httpapi.Page, v datasetView, s 
 	if err != nil {
 		return past, release, err
 	}
-	req.MatchWholeLists()
+	req.MatchWholeValues()
 	req.PerPage = 1
 	found, err := other.List(ctx, req)
 	switch {

@@ -25,8 +25,9 @@ func (a *aggregation) fillCycle(all []group, c query.Cycle) (filled []group) {
 	return append(filled, all...) // of missing values
 }
 
-// fill adds the empty intervals between the first and the last. Their number depends on the values
-// and not on the number of records, so that it is computed first.
+// fill adds the selected empty intervals between the first group with records and the last. The
+// number of intervals depends on the values and not on the number of records, so that it is
+// computed first, also if few of them are selected.
 func (a *aggregation) fill(all []group) (filled []group, err error) {
 	if cyclic, ok := a.groupers[0].(interface{ cycle() query.Cycle }); ok {
 		return a.fillCycle(all, cyclic.cycle()), nil
@@ -44,8 +45,8 @@ func (a *aggregation) fill(all []group) (filled []group, err error) {
 		}
 	}
 	var next interval
-	isSet := false // next
-	size := 0      // of the labels
+	isSet := false      // next
+	count, size := 0, 0 // of the intervals with their labels, selected or not
 	for _, old := range all {
 		id := a.table.group(old.id, 0)
 		if a.groupers[0].isMissing(id) {
@@ -54,15 +55,18 @@ func (a *aggregation) fill(all []group) (filled []group, err error) {
 		a.steps.Add(1)
 		current := g.interval(id)
 		for isSet && next.key < current.key {
-			size += len(next.label)
-			if len(filled) >= most || size > maxFilledBytes {
+			count, size = count+1, size+len(next.label)
+			if count > most || size > maxFilledBytes {
 				return nil, tooManyGroups(most)
 			}
 			a.steps.Add(intervalSteps + len(next.label))
-			a.steps.Reserve(bytesPerFilledGroup)
-			filled = append(filled, group{id: noGroup, label: next.label})
+			if a.selections[0].hasLabel(next.label) {
+				a.steps.Reserve(bytesPerFilledGroup)
+				filled = append(filled, group{id: noGroup, label: next.label})
+			}
 			next, isSet = g.following(next)
 		}
+		count++
 		filled = append(filled, old)
 		next, isSet = g.following(current)
 	}

@@ -41,6 +41,9 @@ func (s *selection) has(group uint32) bool {
 	return selected
 }
 
+// hasLabel reports whether a group without records is selected.
+func (s *selection) hasLabel(label string) bool { return s == nil || s.labels[label] }
+
 // selectRecords removes the records of a chunk whose group in a By field is not selected.
 func (a *aggregation) selectRecords(c *chunk, by int) {
 	s := a.selections[by]

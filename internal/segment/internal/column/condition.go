@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -50,6 +51,8 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 			return element{plan.StoredCondition{EncodedSet: c.listed.Set(number), Name: name}, c.fieldIndex, number}
 		}
 		return plan.StoredCondition{Name: name}
+	case equality && o.Day:
+		op = query.OpPrefix
 	case equality:
 		return c.equal(o, name)
 	case op == query.OpContains:
@@ -102,6 +105,8 @@ func Meets(f *herb.Field, value string, cond query.Condition) bool {
 		switch {
 		case key.Missing > 0 || equality && missing >= 0:
 			return equality && missing+1 == key.Missing
+		case o.Day:
+			return strings.HasPrefix(key.Key, o.Key)
 		case equality && EqualByKey(f.Type):
 			return key.Key == o.Key
 		case equality:

@@ -234,7 +234,7 @@ func filterGroups(s *state.State, ps query.Params, q *Question, b query.By, labe
 	if f.Type == herb.TypeList && slices.ContainsFunc(ps, isEqual) { // another value would be an alternative
 		return ps.With(query.Param{Name: query.FilterParam(f.Name, query.OpIn), Value: label})
 	}
-	return slices.DeleteFunc(slices.Clone(ps), isEqual).With(query.Param{Name: s.EqParam(b.Field), Value: label})
+	return slices.DeleteFunc(slices.Clone(ps), isEqual).With(s.EqFilter(b.Field, label))
 }
 
 // bounds returns the least value of the interval with a label, and the least value after it; empty

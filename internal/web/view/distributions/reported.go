@@ -128,9 +128,9 @@ func NewMisfits(s *state.State, field int) *Misfits {
 		m.Evidence += " and " + herb.Plural(more, "other value", "other values")
 	}
 	if s.Fields[field].Filterable {
-		ps, name := s.WithoutFilters(field), s.EqParam(field)
+		ps := s.WithoutFilters(field)
 		for _, o := range near.Others {
-			ps = ps.With(query.Param{Name: name, Value: o.Value})
+			ps = ps.With(s.EqFilter(field, o.Value))
 		}
 		m.Href = s.Href(ps)
 	}

@@ -37,7 +37,7 @@ func (s *State) contentLink(row herb.Record, record []byte) string {
 	slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(distinct(b), distinct(a)) })
 	var ps query.Params
 	for _, i := range candidates[:min(len(candidates), fields)] {
-		ps = append(ps, query.Param{Name: s.EqParam(i), Value: row[i]})
+		ps = append(ps, s.EqFilter(i, row[i]))
 	}
 	if ps == nil {
 		return ""
@@ -85,7 +85,7 @@ func (s *State) keyParams(row herb.Record) (ps query.Params) {
 		if i < 0 || !s.Fields[i].Filterable || s.Fields[i].Type == herb.TypeList {
 			return nil
 		}
-		ps = append(ps, query.Param{Name: s.EqParam(i), Value: row[i]})
+		ps = append(ps, s.EqFilter(i, row[i]))
 	}
 	return ps
 }

@@ -421,19 +421,29 @@ func (s *State) EqParam(field int) string {
 	return name
 }
 
+// EqFilter returns the filter that finds the rows with a value as written. A datetime that is
+// written as a day is its start, because a day finds all datetimes of it.
+func (s *State) EqFilter(field int, value string) query.Param {
+	if day := strings.TrimSpace(value); s.Fields[field].Type == herb.TypeDateTime && text.IsDate(day) {
+		value = text.StartOfDay(day)
+	}
+	return query.Param{Name: s.EqParam(field), Value: value}
+}
+
 // Toggle returns the parameters with a filter by a whole value added, or removed if it is active.
 func (s *State) Toggle(field int, value string) (ps query.Params, active bool) {
 	ps = s.AnyPage()
-	name, op := s.EqParam(field), query.OpEq
+	filter, op := s.EqFilter(field, value), query.OpEq
 	if value == "" { // the form of the filter has an input for it, and markers count as empty
-		name, op, value = query.FilterParam(s.Fields[field].Name, query.OpEmpty), query.OpEmpty, "true"
+		op = query.OpEmpty
+		filter = query.Param{Name: query.FilterParam(s.Fields[field].Name, op), Value: "true"}
 	}
 	for k, p := range ps {
-		if i, used, _ := query.ResolveFilter(p.Name, s.Fields); i == field && used == op && p.Value == value {
+		if i, used, _ := query.ResolveFilter(p.Name, s.Fields); i == field && used == op && p.Value == filter.Value {
 			return slices.Delete(ps, k, k+1), true
 		}
 	}
-	return ps.With(query.Param{Name: name, Value: value}), false
+	return ps.With(filter), false
 }
 
 // WithoutFilters returns the parameters without those that filter a field with one of the

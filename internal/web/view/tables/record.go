@@ -119,7 +119,7 @@ func newValue(s *state.State, i int, value string, h *highlighter) Value {
 	}
 	canSelect := v.Kind == columns.KindDate || s.Dataset.Meanings[i].Mode == columns.ModeValues
 	if v.Filterable && v.Type != herb.TypeList && value != "" && !v.Clipped && canSelect && !slices.Contains(s.Dataset.PrimaryKey, v.Name) {
-		v.Same = s.Href(query.Params{{Name: s.EqParam(i), Value: value}})
+		v.Same = s.Href(query.Params{s.EqFilter(i, value)})
 	}
 	return v
 }
