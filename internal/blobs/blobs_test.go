@@ -87,7 +87,7 @@ func get(t *testing.T, b *blobs.Bucket, name string) []byte {
 func names(t *testing.T, b *blobs.Bucket) []string {
 	t.Helper()
 	var got []string
-	for blob, err := range b.List(t.Context()) {
+	for blob, err := range b.List(t.Context(), "") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestObserve(t *testing.T) {
 	if err := b.Get(t.Context(), "b.segment", io.Discard); err == nil {
 		t.Error("an object that does not exist was read")
 	}
-	for _, err := range b.List(t.Context()) {
+	for _, err := range b.List(t.Context(), "") {
 		must.NoError(t, err)
 	}
 	must.NoError(t, b.Delete(t.Context(), "a.segment"))
@@ -274,7 +274,7 @@ func many(t *testing.T, address string) {
 	if diff := cmp.Diff([]string{"insider.segment 1"}, names(t, beside)); diff != "" {
 		t.Errorf("listed above the prefix (-want +got):\n%s", diff)
 	}
-	for range b.List(t.Context()) { // a consumer may stop early
+	for range b.List(t.Context(), "") { // a consumer may stop early
 		break
 	}
 }

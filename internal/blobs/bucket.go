@@ -139,11 +139,11 @@ func (b *Bucket) Delete(ctx context.Context, name string) (err error) {
 	return b.orMissing(ctx, b.driver.remove(ctx, name), "delete "+name+" in")
 }
 
-// List returns all objects in the order of names. It ends with the first error.
-func (b *Bucket) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
+// List returns the objects whose names begin with a prefix, in the order of names. It ends with the first error.
+func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[herb.Blob, error] {
 	return func(yield func(herb.Blob, error) bool) {
 		began := time.Now()
-		err := b.orMissing(ctx, b.driver.list(ctx, func(o herb.Blob) bool { return yield(o, nil) }), "list")
+		err := b.orMissing(ctx, b.driver.list(ctx, prefix, func(o herb.Blob) bool { return yield(o, nil) }), "list")
 		b.observed("list", began, &err)
 		if err != nil {
 			yield(herb.Blob{}, err)
@@ -178,7 +178,7 @@ type driver interface {
 	// remove deletes an object; whether a missing one is an error depends on the store.
 	remove(ctx context.Context, name string) error
 	// list calls yield for each object in the order of names until it returns false.
-	list(ctx context.Context, yield func(herb.Blob) bool) error
+	list(ctx context.Context, prefix string, yield func(herb.Blob) bool) error
 	// abort removes unfinished uploads that were started before a time.
 	abort(ctx context.Context, before time.Time) error
 	close()

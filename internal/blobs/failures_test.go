@@ -85,7 +85,7 @@ func TestFrozen(t *testing.T) {
 		"Delete":     func() error { return b.Delete(ctx, "d.segment") },
 		"Abort":      func() error { return b.Abort(ctx, 0) },
 		"List": func() error {
-			for _, err := range b.List(ctx) {
+			for _, err := range b.List(ctx, "") {
 				return err
 			}
 			return nil
@@ -170,7 +170,7 @@ func TestNoBucket(t *testing.T) {
 		}
 	}
 	n := 0
-	for _, err := range b.List(t.Context()) {
+	for _, err := range b.List(t.Context(), "") {
 		wantCode(t, err, herb.CodeUnavailable)
 		n++
 	}

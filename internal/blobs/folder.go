@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"herbarium/internal/filesystem"
@@ -83,10 +84,14 @@ func (f *folder) get(_ context.Context, name string, to *target) error {
 
 func (f *folder) remove(_ context.Context, name string) error { return os.Remove(f.path(name)) }
 
-func (f *folder) list(_ context.Context, yield func(herb.Blob) bool) error {
+func (f *folder) list(_ context.Context, prefix string, yield func(herb.Blob) bool) error {
 	files, err := f.files()
 	for _, info := range files {
-		if name := info.Name(); !temporary.MatchString(name) && !yield(herb.Blob{Name: name, Size: info.Size(), Modified: info.ModTime()}) {
+		name := info.Name()
+		if temporary.MatchString(name) || !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if !yield(herb.Blob{Name: name, Size: info.Size(), Modified: info.ModTime()}) {
 			return nil
 		}
 	}

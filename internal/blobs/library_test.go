@@ -64,7 +64,7 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left []string
-	for blob, err := range store.List(t.Context()) {
+	for blob, err := range store.List(t.Context(), "") {
 		if err != nil {
 			t.Fatal(err)
 		}

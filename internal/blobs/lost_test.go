@@ -30,7 +30,7 @@ func TestS3_lostConnections(t *testing.T) {
 		"ping":   func(ctx context.Context, b *blobs.Bucket) error { return b.Ping(ctx) },
 		"delete": func(ctx context.Context, b *blobs.Bucket) error { return b.Delete(ctx, "b") },
 		"list": func(ctx context.Context, b *blobs.Bucket) (err error) {
-			for _, err = range b.List(ctx) {
+			for _, err = range b.List(ctx, "") {
 			}
 			return err
 		},

@@ -130,7 +130,7 @@ func TestFolder_gone(t *testing.T) {
 	wantCode(t, b.Get(t.Context(), "a.segment", io.Discard), herb.CodeUnavailable)
 	wantCode(t, b.Delete(t.Context(), "a.segment"), herb.CodeUnavailable)
 	wantCode(t, b.Abort(t.Context(), 0), herb.CodeUnavailable)
-	for _, err := range b.List(t.Context()) {
+	for _, err := range b.List(t.Context(), "") {
 		wantCode(t, err, herb.CodeUnavailable)
 	}
 }

@@ -166,8 +166,8 @@ func (s *s3Store) remove(ctx context.Context, name string) error {
 	return s.client.RemoveObject(ctx, s.bucket, s.prefix+name, minio.RemoveObjectOptions{})
 }
 
-func (s *s3Store) list(ctx context.Context, yield func(herb.Blob) bool) error {
-	return s.listObjects(ctx, minio.ListObjectsOptions{Prefix: s.prefix}, func(o minio.ObjectInfo) bool {
+func (s *s3Store) list(ctx context.Context, prefix string, yield func(herb.Blob) bool) error {
+	return s.listObjects(ctx, minio.ListObjectsOptions{Prefix: s.prefix + prefix}, func(o minio.ObjectInfo) bool {
 		name := strings.TrimPrefix(o.Key, s.prefix)
 		if name == "" || strings.HasSuffix(name, "/") { // objects with longer prefixes
 			return true

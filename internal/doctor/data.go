@@ -200,7 +200,7 @@ func (d *doctor) checkObjectStore(ctx context.Context) {
 	}
 	d.ok("wrote, read, listed and deleted a probe")
 	stored := map[string]bool{}
-	for o, err := range bucket.List(ctx) {
+	for o, err := range bucket.List(ctx, "") {
 		if err != nil {
 			d.fail("check the permission to list objects", "%v", err)
 			return

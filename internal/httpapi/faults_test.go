@@ -86,11 +86,11 @@ func (b faultyBlobs) Delete(ctx context.Context, name string) error {
 	return b.faults.do("delete "+name, func() error { return b.Bucket.Delete(ctx, name) })
 }
 
-func (b faultyBlobs) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
+func (b faultyBlobs) List(ctx context.Context, prefix string) iter.Seq2[herb.Blob, error] {
 	if err := b.faults.do("list", func() error { return nil }); err != nil {
 		return func(yield func(herb.Blob, error) bool) { yield(herb.Blob{}, err) }
 	}
-	return b.Bucket.List(ctx)
+	return b.Bucket.List(ctx, prefix)
 }
 
 // faultyCatalogue is a catalogue whose operations can be made to fail.

@@ -3,10 +3,8 @@ package library
 import (
 	"cmp"
 	"context"
-	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -18,8 +16,11 @@ import (
 // marked safe.
 type cache struct {
 	files     map[string]int64 // sizes of the segment files in Dir, by name
-	stored    map[string]bool  // names of segment files known to be stored in Blobs
+	stored    map[string]bool  // names of files known to be stored in Blobs
+	listed    bool             // stored has all objects, but the newest
+	changed   map[string]bool  // names that were added to or removed from files during a scan; nil unless one runs
 	overLimit bool             // the limit is exceeded, which was logged
+	evicted   chan struct{}    // closed unless files are being evicted; fetches wait for it
 
 	epoch         atomic.Int64    // clock of lastUsed, about one tick per second; safe
 	prefetchSlots chan struct{}   // limits fetches that no request waits for; safe
@@ -40,21 +41,23 @@ func newCache() *cache {
 	c := &cache{
 		files:         map[string]int64{},
 		stored:        map[string]bool{},
+		evicted:       make(chan struct{}),
 		prefetchSlots: make(chan struct{}, maxPrefetches),
 		requestSlots:  make(chan struct{}, maxRequestedFetches),
 	}
+	close(c.evicted)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
 
-// acquireSlot waits for one of the slots for a fetch. Those of requested are for a fetch that
-// requests wait for, so that it does not queue behind others.
-func acquireSlot(ctx context.Context, f *fetch, any, requested chan struct{}) (release func(), err error) {
+// acquireSlot waits for one of the slots for a fetch. Additional slots are for a fetch that requests
+// wait for, so that it does not queue behind others.
+func acquireSlot(ctx context.Context, f *fetch, slots, requested chan struct{}) (release func(), err error) {
 	waiting, additional := f.requested, chan struct{}(nil) // nil blocks
 	for {
 		select {
-		case any <- struct{}{}:
-			return func() { <-any }, nil
+		case slots <- struct{}{}:
+			return func() { <-slots }, nil
 		case additional <- struct{}{}:
 			return func() { <-requested }, nil
 		case <-waiting:
@@ -95,24 +98,56 @@ func (l *Library) isCached(version string) bool {
 	return published || rebuilt
 }
 
-// scanCache lists the files in Dir.
+// add records a segment or a Parquet file in Dir. Library.mu is held.
+func (c *cache) add(name string, size int64, stored bool) {
+	c.files[name], c.stored[name] = size, stored
+	c.noteChange(name)
+}
+
+// remove records that a file was removed from Dir. Library.mu is held.
+func (c *cache) remove(name string) {
+	delete(c.files, name)
+	c.noteChange(name)
+}
+
+func (c *cache) noteChange(name string) {
+	if c.changed != nil {
+		c.changed[name] = true
+	}
+}
+
+// scanCache lists the files in Dir. What is added or removed meanwhile takes precedence.
 func (l *Library) scanCache() error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.cache.changed = map[string]bool{}
+	l.mu.Unlock()
 	entries, err := l.opts.FS.ReadDir(l.opts.Dir)
 	if err != nil {
 		return err
 	}
-	clear(l.cache.files)
+	found := map[string]int64{}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), store.SegmentSuffix) || strings.HasSuffix(e.Name(), store.ParquetSuffix) {
+		if f, ok := store.ParseVersionFile(e.Name()); ok && isCacheable(f) {
 			if info, err := e.Info(); err == nil { // otherwise it was removed meanwhile
-				l.cache.files[e.Name()] = info.Size()
+				found[e.Name()] = info.Size()
 			}
 		}
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name := range l.cache.changed {
+		if size, ok := l.cache.files[name]; ok {
+			found[name] = size
+		} else {
+			delete(found, name)
+		}
+	}
+	l.cache.files, l.cache.changed = found, nil
 	return nil
 }
+
+// isCacheable reports whether the cache counts and evicts files of a kind.
+func isCacheable(f store.VersionFile) bool { return f.Kind == store.SegmentKind || f.IsDerived() }
 
 // RescanCache lists the files in Dir again after some were removed, and saves the last known
 // description of the mutable dataset.
@@ -128,21 +163,14 @@ func (l *Library) RescanCache() error {
 func (l *Library) AddFile(name string, size int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.files[name], l.cache.stored[name] = size, true
-}
-
-// ForgetFiles records that the files of a version were removed from Dir.
-func (l *Library) ForgetFiles(version string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	maps.DeleteFunc(l.cache.files, func(name string, _ int64) bool { return strings.HasPrefix(name, version+".") })
+	l.cache.add(name, size, true)
 }
 
 // SetStored records which segment files are in Blobs. Eviction spares the others.
 func (l *Library) SetStored(names map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.stored = names
+	l.cache.stored, l.cache.listed = names, true
 }
 
 // maintainCache fetches versions that should be local and evicts versions beyond the size limit,
@@ -152,8 +180,14 @@ func (l *Library) maintainCache(ctx context.Context) {
 	if l.shared() {
 		l.loadSizes(ctx)
 	}
+	l.evictCache(l.startFetches())
+}
+
+// startFetches closes named versions that are idle and starts fetching versions that should be
+// local. It returns the files to evict.
+func (l *Library) startFetches() []evictableFile {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.unlock()
 	l.cache.epoch.Add(1)
 	l.closeIdle()
 	cached, pending := l.cacheSize()
@@ -167,7 +201,7 @@ func (l *Library) maintainCache(ctx context.Context) {
 			running++
 		}
 	}
-	l.evictCache()
+	return l.beginEviction()
 }
 
 // maxSmall is the number of datasets up to which a server opens them in advance, so that files that
@@ -214,10 +248,11 @@ func (l *Library) loadSizes(ctx context.Context) {
 	}
 }
 
-// evictCache removes files until the cache is within its limit: first versions that are not live,
-// then the least recently used. It never removes files that cannot be fetched again, are in use, or
-// were used last. l.mu is held.
-func (l *Library) evictCache() {
+// beginEviction closes versions and returns their files until the cache without them is within its
+// limit: first files of versions that are not live, then the least recently used. It never returns
+// files that cannot be fetched again, are in use, or were used last. Fetches that start before the
+// files are removed wait. l.mu is held.
+func (l *Library) beginEviction() (files []evictableFile) {
 	cached, _ := l.cacheSize()
 	isOver := func() bool { return l.opts.CacheSize > 0 && cached > l.opts.CacheSize }
 	if isOver() {
@@ -228,22 +263,43 @@ func (l *Library) evictCache() {
 			if f.entry != nil && f.entry.isOpen() {
 				l.setOpen(f.entry, nil)
 			}
-			if err := l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.name)); err != nil {
-				l.opts.Log.Warn("cannot evict file from cache; will retry", "file", f.name, "err", err)
-				continue
-			}
-			size := l.cache.files[f.name]
-			delete(l.cache.files, f.name)
-			cached -= size
-			l.counters.evicted.Add(1)
-			l.counters.evictedBytes.Add(size)
-			l.opts.Log.Debug("evicted file from cache", "file", f.name, "bytes", size, "used", f.entry != nil)
+			cached -= l.cache.files[f.name]
+			files = append(files, f)
 		}
 	}
 	if isOver() && !l.cache.overLimit {
 		l.opts.Log.Warn("cache exceeds its limit; remaining files are in use", "bytes", cached, "limit", l.opts.CacheSize)
 	}
 	l.cache.overLimit = isOver()
+	if len(files) > 0 {
+		l.cache.evicted = make(chan struct{})
+	}
+	return files
+}
+
+// evictCache removes the files that beginEviction has returned.
+func (l *Library) evictCache(files []evictableFile) {
+	if len(files) == 0 {
+		return
+	}
+	var removed []evictableFile
+	for _, f := range files {
+		if err := l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.name)); err != nil {
+			l.opts.Log.Warn("cannot evict file from cache; will retry", "file", f.name, "err", err)
+			continue
+		}
+		removed = append(removed, f)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range removed {
+		size := l.cache.files[f.name]
+		l.cache.remove(f.name)
+		l.counters.evicted.Add(1)
+		l.counters.evictedBytes.Add(size)
+		l.opts.Log.Debug("evicted file from cache", "file", f.name, "bytes", size, "used", f.entry != nil)
+	}
+	close(l.cache.evicted)
 }
 
 // evictableFile is a file that may be removed from the cache.
@@ -280,15 +336,15 @@ func (l *Library) evictable() (files []evictableFile) {
 		pinned[last.dataset.Version] = true
 	}
 	for name := range l.cache.files {
-		if strings.HasSuffix(name, store.ParquetSuffix) { // is fetched or built again
+		file, _ := store.ParseVersionFile(name)
+		if file.Kind == store.ParquetKind { // is fetched or built again
 			if l.cache.stored[name] {
 				files = append(files, evictableFile{name, nil, -2})
 			}
 			continue
 		}
-		version, _, _ := store.ParseSegmentFile(name)
-		e := users[version]
-		if pinned[version] || !l.cache.stored[name] && (e == nil || e.size == 0) {
+		e := users[file.Version]
+		if pinned[file.Version] || !l.cache.stored[name] && (e == nil || e.size == 0) {
 			continue
 		}
 		f := evictableFile{name, e, -2}

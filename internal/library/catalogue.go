@@ -126,7 +126,9 @@ func (l *Library) readCatalogue(ctx context.Context, limit time.Duration, comple
 		now.generation, now.restored, now.lastRead, now.retryAt = changes.Generation, false, l.opts.Now(), time.Time{}
 		if changed {
 			l.applyChanges(changes)
-			l.removeWithdrawn(changes.Withdrawn)
+			if err := l.RemoveWithdrawn(changes.Withdrawn...); err != nil {
+				l.opts.Log.Warn("cannot remove the files of withdrawn versions; will retry", "err", err)
+			}
 		}
 		l.notifier.seen.Store(stamp)
 		if last.err != nil {

@@ -27,7 +27,7 @@ type entry struct {
 	described        bool         // size is known
 	size             int64        // of the live version's file in the object store; 0 if it is not stored there
 	generation       int64        // of the catalogue that has confirmed a named version; a later one may have dropped it
-	checkedAt        int64        // cache.epoch of that
+	checkedAt        int64        // cache.epoch when the catalogue confirmed a named version
 
 	words store.SearchWords // of the live version; empty until a search needs them
 }
@@ -105,11 +105,12 @@ func (l *Library) listed(e *entry) *openVersion {
 	return nil
 }
 
-// setOpen replaces the open version of an entry; nil closes it. l.mu is held.
+// setOpen replaces the open version of an entry; nil closes it. l.mu is held, and the caller calls
+// unlock.
 func (l *Library) setOpen(e *entry, v *openVersion) {
 	if e.open != nil {
 		l.openSize -= e.open.memory()
-		e.open.close()
+		l.closing = append(l.closing, e.open.close)
 	}
 	if e.open = v; v != nil {
 		l.openSize += v.memory()
@@ -143,7 +144,11 @@ func (l *Library) closeUnused(opened *entry) {
 // l.refresh is held.
 func (l *Library) applyChanges(c store.Changes) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.unlock()
+	if c.Complete { // a database that was restored may have a version again
+		clear(l.withdrawn)
+	}
+	l.addWithdrawn(c.Withdrawn)
 	if len(l.entries) == 0 {
 		l.entries, l.sorted = make(map[versionKey]*entry, len(c.Datasets)), make([]*entry, 0, len(c.Datasets))
 	}
@@ -232,7 +237,7 @@ func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
 		}
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.unlock()
 	if isMissing(err) {
 		l.removeEntry(key)
 	}

@@ -24,6 +24,7 @@ type fetch struct {
 	requested chan struct{} // closed by request
 	request   func()        // called when a request waits
 	done      chan struct{} // closed when the version is open or the failure is recorded
+	evicted   chan struct{} // closed when the eviction that ran when the fetch started has ended
 
 	rebuilding chan struct{}              // closed when the index has to be rebuilt
 	rebuild    atomic.Pointer[rebuilding] // set before that
@@ -136,12 +137,16 @@ func (l *Library) startFetch(e *entry) bool {
 	if l.cache.ctx.Err() != nil || e.fetch != nil || e.failed != nil && l.opts.Now().Before(e.failed.retryAt) {
 		return false
 	}
-	f := &fetch{entry: e, version: e.LiveVersion, requested: make(chan struct{}), done: make(chan struct{}), rebuilding: make(chan struct{})}
+	f := &fetch{entry: e, version: e.LiveVersion, requested: make(chan struct{}), done: make(chan struct{}), rebuilding: make(chan struct{}), evicted: l.cache.evicted}
 	f.request = sync.OnceFunc(func() { close(f.requested) })
 	e.fetch = f
 	l.cache.running.Go(func() {
+		select {
+		case <-f.evicted:
+		case <-l.cache.ctx.Done():
+		}
 		v, err := l.openOrFetch(l.cache.ctx, f)
-		l.finishFetch(f, v, err)
+		l.finishFetch(f, v, l.checkWithdrawn(f.version.Ref, f.version.Version, err))
 	})
 	return true
 }
@@ -156,9 +161,14 @@ func (l *Library) fetchIfOutdated(e *entry) {
 // finishFetch installs the result of a fetch, or records its failure.
 func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.unlock()
 	defer close(f.done)
 	e := f.entry
+	unused := func() {
+		if v != nil {
+			l.closing = append(l.closing, v.close)
+		}
+	}
 	e.fetch = nil
 	live := e.Version == f.version.Version
 	if err == nil && live {
@@ -168,9 +178,9 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 	switch {
 	case err != nil && live && l.cache.ctx.Err() == nil:
 		l.recordFailure(e, herb.Wrap(herb.CodeUnavailable, err, "cannot open dataset %s; try again", f.version.Ref))
-	case err != nil:
-	case !known || l.cache.ctx.Err() != nil || e.isOpen(): // the dataset was removed or rolled back
-		v.close()
+		unused()
+	case err != nil, l.withdrawn[f.version.Version], !known, l.cache.ctx.Err() != nil, e.isOpen(): // the dataset was removed or rolled back
+		unused()
 	default: // a version that is no longer live replaces an older one: versions may be published faster than they can be fetched
 		v.lastUsed.Store(l.cache.epoch.Load())
 		l.setOpen(e, v)

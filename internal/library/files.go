@@ -50,6 +50,9 @@ func (l *Library) openPublished(ctx context.Context, f *fetch, d herb.Dataset) (
 	if d.File != nil {
 		f.size.Store(d.File.Size)
 	}
+	if v := l.openStoredIndex(ctx, d); v != nil {
+		return v, nil
+	}
 	r, err := l.openBuilt(d)
 	switch {
 	case err == nil:
@@ -245,7 +248,7 @@ func (l *Library) saveFile(path string, write func(io.Writer) error) error {
 
 // loadDescription returns the copy of a description, which never changes.
 func (l *Library) loadDescription(v herb.LiveVersion) (d herb.Dataset, err error) {
-	content, err := os.ReadFile(filepath.Join(l.opts.Dir, v.Version+store.DescriptionSuffix))
+	content, err := os.ReadFile(filepath.Join(l.opts.Dir, store.DescriptionFile(v.Version)))
 	if err != nil {
 		return d, err
 	}
@@ -261,7 +264,7 @@ func (l *Library) loadDescription(v herb.LiveVersion) (d herb.Dataset, err error
 // saveDescription saves a copy of a description. If that fails, the node needs the catalogue to
 // open the version again.
 func (l *Library) saveDescription(d herb.Dataset) {
-	if err := l.saveJSON(d.Version+store.DescriptionSuffix, d); err != nil {
+	if err := l.saveJSON(store.DescriptionFile(d.Version), d); err != nil {
 		l.opts.Log.Warn("cannot save description", "dataset", d.Ref.String(), "version", d.Version, "err", err)
 	}
 }

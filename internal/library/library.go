@@ -122,11 +122,13 @@ type Library struct {
 	readingWords *semaphore.Weighted // guards wordsRead; unlike with a mutex, waiting ends with a request
 	wordsRead    int64               // generation of the catalogue whose words were read; negative: none were
 
-	mu       sync.RWMutex // guards the fields below and those of entries; never held during I/O
-	entries  map[versionKey]*entry
-	sorted   []*entry // of datasets, by ref
-	openSize int      // memory of open versions, estimated
-	cache    *cache
+	mu        sync.RWMutex // guards the fields below and those of entries; not held while files are read, written, removed or unmapped
+	entries   map[versionKey]*entry
+	sorted    []*entry // of datasets, by ref
+	openSize  int      // memory of open versions, estimated
+	closing   []func() // close versions that are not open any more; unlock calls them
+	withdrawn map[string]bool
+	cache     *cache
 
 	rebuilds *rebuilds
 	parquet  *parquetBuilds
@@ -174,7 +176,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		return nil, err
 	}
 	l := &Library{
-		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), rebuilds: newRebuilds(), parquet: newParquetBuilds(), entries: map[versionKey]*entry{},
+		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), rebuilds: newRebuilds(), parquet: newParquetBuilds(), entries: map[versionKey]*entry{}, withdrawn: map[string]bool{},
 		readingWords: semaphore.NewWeighted(1), wordsRead: -1, summaries: newSummaryCache(opts.SummarySize), counters: newCounters(),
 	}
 	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}
@@ -188,6 +190,17 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		return nil, errors.Join(fmt.Errorf("scanning the cache: %w", err), n.file.Close())
 	}
 	return l, nil
+}
+
+// unlock unlocks mu and then closes the versions that are not open any more: unmapping a file can
+// take as long as I/O.
+func (l *Library) unlock() {
+	closing := l.closing
+	l.closing = nil
+	l.mu.Unlock()
+	for _, closeVersion := range closing {
+		closeVersion()
+	}
 }
 
 // shared reports whether the files are in an object store that nodes share, and Dir is a cache of
@@ -206,7 +219,7 @@ func (l *Library) Close() error {
 	l.mu.Unlock()
 	l.cache.running.Wait()
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	defer l.unlock()
 	for _, e := range l.entries {
 		l.setOpen(e, nil)
 	}

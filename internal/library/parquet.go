@@ -42,12 +42,6 @@ func ParquetName(version string, exact bool) string {
 	return store.ParquetFile(version, parquetLayout(exact))
 }
 
-// IsCurrent reports whether this program builds and reads a file that can be built from the records
-// of a version.
-func IsCurrent(version, name string) bool {
-	return name == RebuiltName(version) || name == ParquetName(version, false) || name == ParquetName(version, true)
-}
-
 // parquetWait is how long a request waits for a Parquet file that is being built.
 const parquetWait = 20 * time.Second
 
@@ -81,6 +75,9 @@ func (l *Library) OpenParquet(ctx context.Context, v View, exact bool) (*os.File
 	timeout := time.NewTimer(parquetWait)
 	defer timeout.Stop()
 	for {
+		if err := l.checkWithdrawn(v.Ref, v.Version, nil); err != nil {
+			return nil, err
+		}
 		f, err := os.Open(path)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return f, err
@@ -137,11 +134,11 @@ func (l *Library) joinParquet(v View, exact bool) (*parquetBuild, error) {
 	b.started.Store(time.Now().UnixNano())
 	p.running[name] = b
 	l.cache.running.Go(func() {
-		b.err = l.makeParquet(l.cache.ctx, v, exact, b)
+		b.err = l.checkWithdrawn(v.Ref, v.Version, l.makeParquet(l.cache.ctx, v, exact, b))
 		if err := v.Reader.Release(); err != nil {
 			l.opts.Log.Warn("cannot close a version", "version", v.Version, "err", err)
 		}
-		if b.err != nil {
+		if b.err != nil && herb.CodeOf(b.err) != herb.CodeGone {
 			l.opts.Log.Error("cannot build Parquet file", "dataset", v.Ref.String(), "version", v.Version, "err", b.err)
 		}
 		p.mu.Lock()
@@ -209,7 +206,7 @@ func (l *Library) storeParquet(ctx context.Context, v View, exact bool, b *parqu
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.files[name], l.cache.stored[name] = info.Size(), stored == nil
+	l.cache.add(name, info.Size(), stored == nil)
 	return nil
 }
 

@@ -31,6 +31,12 @@ import (
 // another release has published.
 func RebuiltName(version string) string { return store.RebuiltFile(version, segment.CurrentIndex()) }
 
+// IsCurrent reports whether this program builds and reads a derived file.
+func IsCurrent(f store.VersionFile) bool {
+	name := f.Name()
+	return name == RebuiltName(f.Version) || name == ParquetName(f.Version, false) || name == ParquetName(f.Version, true)
+}
+
 func (l *Library) rebuiltFile(version string) string {
 	return filepath.Join(l.opts.Dir, RebuiltName(version))
 }
@@ -90,6 +96,25 @@ func (b *rebuilds) remaining(f *fetch, now time.Time) time.Duration {
 // queue behind others.
 func (b *rebuilds) acquireSlot(ctx context.Context, f *fetch) (release func(), err error) {
 	return acquireSlot(ctx, f, b.background, b.requested)
+}
+
+// openStoredIndex opens the file with the index of this program that another node has stored, as
+// far as is known, unless Dir has a file of the version: the published one need not be fetched then.
+// It returns nil if there is none.
+func (l *Library) openStoredIndex(ctx context.Context, d herb.Dataset) *openVersion {
+	l.mu.RLock()
+	fetches := l.cache.stored[RebuiltName(d.Version)] && !l.isCached(d.Version)
+	l.mu.RUnlock()
+	if !fetches || l.fetchRebuilt(ctx, d) != nil {
+		return nil
+	}
+	r, err := l.openFile(l.rebuiltFile(d.Version))
+	if err != nil {
+		return nil
+	}
+	l.rebuilds.setOutdated(d.Version, false)
+	l.counters.fetched.Add(1)
+	return newOpenVersion(r, d)
 }
 
 // openRebuilt opens the file with the index of this program for a version whose published file is
@@ -282,16 +307,18 @@ func (l *Library) storeRebuilt(ctx context.Context, d herb.Dataset) {
 }
 
 // replaceCached records a rebuilt file in the cache, and removes the published file from it: the
-// object store has that file.
+// object store has that file. The fetch that calls it keeps both from being evicted.
 func (l *Library) replaceCached(version string, size int64, stored bool) {
+	err := l.opts.FS.RemoveAll(l.file(version))
+	if err != nil {
+		l.opts.Log.Warn("cannot evict file from cache; will retry", "file", store.SegmentFile(version), "err", err)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cache.files[RebuiltName(version)], l.cache.stored[RebuiltName(version)] = size, stored
-	if err := l.opts.FS.RemoveAll(l.file(version)); err != nil {
-		l.opts.Log.Warn("cannot evict file from cache; will retry", "file", store.SegmentFile(version), "err", err)
-		return
+	l.cache.add(RebuiltName(version), size, stored)
+	if err == nil {
+		l.cache.remove(store.SegmentFile(version))
 	}
-	delete(l.cache.files, store.SegmentFile(version))
 }
 
 // isOutdated reports whether Dir has the published file of a version, but no file with an index of

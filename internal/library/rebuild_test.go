@@ -317,10 +317,22 @@ func TestCluster_releases(t *testing.T) {
 		rebuilt := store.RebuiltFile(d.Version, segment.CurrentIndex())
 		synctest.Wait() // the copy of the catalogue is saved
 		for _, n := range []*versionstest.ClusterNode{b, b2} {
-			if files := n.Files(t); len(files) != 1 || files[strings.TrimSuffix(rebuilt, ".segment")] == 0 {
+			if files := n.Files(t); len(files) != 1 || files[rebuilt] == 0 {
 				t.Errorf("the cache has %v", files)
 			}
 		}
+		var fetched []string
+		c.Bucket.Set(versionstest.Only("get", func(x versionstest.Call) error {
+			fetched = append(fetched, x.Name) // one download at a time
+			return x.Do()
+		}), nil)
+		b3 := newNode()
+		versionstest.Pass(3 * time.Second)
+		versionstest.WantListed(t, b3.Node, ref, 9)
+		if !slices.Equal(fetched, []string{rebuilt}) {
+			t.Errorf("a node without files fetched %v; want the rebuilt file alone", fetched)
+		}
+		c.Bucket.Set(nil, nil)
 		other := store.RebuiltFile(d.Version, "f99-r9")
 		must.NoError(t, os.WriteFile(filepath.Join(c.Bucket.Dir, other), []byte("x"), 0o600))
 		stored := func() (names []string) {

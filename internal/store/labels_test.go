@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
+	"herbarium/internal/store"
 )
 
 // ListVersions lists versions with their labels and summaries, those of earlier releases as well.
@@ -152,8 +153,17 @@ func (suite) Withdraw(t *testing.T, db Database) {
 	if err := s.Withdraw(t.Context(), catalog, "x", day, day); herb.CodeOf(err) != herb.CodeGone {
 		t.Errorf("an unknown version: %v", err)
 	}
+	for id, version := range map[string]string{"p1": v1, "p3": v3} {
+		must.NoError(t, s.AddPublish(t.Context(), store.Publish{ID: id, Updated: day, Content: []byte(`{"version":"` + version + `"}`)}, day))
+	}
 	for i := range 2 {
 		must.NoError(t, s.Withdraw(t.Context(), catalog, v1, day.Add(time.Duration(i)*time.Hour), day.Add(-time.Hour)))
+	}
+	if _, err := s.Publish(t.Context(), "p1"); herb.CodeOf(err) != herb.CodeNotFound {
+		t.Errorf("the record of its publish: %v", err)
+	}
+	if _, err := s.Publish(t.Context(), "p3"); err != nil {
+		t.Errorf("the record of another publish: %v", err)
 	}
 	_, err = s.Version(t.Context(), catalog, v1)
 	var withdrawn *herb.Error

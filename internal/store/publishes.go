@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"time"
@@ -75,4 +76,21 @@ func (s Tables) Publish(ctx context.Context, id string) (Publish, error) {
 		return Publish{}, err
 	}
 	return found[0], nil
+}
+
+// deletePublishesOf deletes the records of the publishes that have ended and name a version: those
+// that have published it, and those that have compared another version with it.
+func deletePublishesOf(ctx context.Context, tx Tx, version string) error {
+	ended, err := collect(ctx, tx, scanPublish, "SELECT id, running, updated, content FROM publishes WHERE running = ? AND id NOT LIKE ?", false, formerDrafts)
+	if err != nil {
+		return err
+	}
+	for _, p := range ended {
+		if bytes.Contains(p.Content, []byte(version)) {
+			if err := exec(ctx, tx, "DELETE FROM publishes WHERE id = ?", p.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

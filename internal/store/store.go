@@ -24,49 +24,7 @@ const (
 	VersionsDir  = "versions"     // segment files of published versions
 	ChangedFile  = "changed"      // in VersionsDir: change notification and lock; see LockVersions
 	PlantsDir    = "plants"       // segment files derived from the plants in the database; they can be deleted
-
-	SegmentSuffix = ".segment"
-	ParquetSuffix = ".parquet"
-	SourceSuffix  = ".source" // of the compressed source that is kept with a version
-	DraftSuffix   = ".draft"  // of the compressed file of a draft
-	// DescriptionSuffix is the extension of a node's copy of the description of a version.
-	DescriptionSuffix = ".description"
-	// CopySuffix is the extension of files that are moved to their name once they are complete:
-	// segments that a migration copies into a folder, and rebuilt ones.
-	CopySuffix = ".tmp"
 )
-
-// SourceFile returns the name of the file with the source of a version.
-func SourceFile(version string) string { return version + SourceSuffix }
-
-// DraftFile returns the name of the file of a draft, in a folder or an object store.
-func DraftFile(id string) string { return id + DraftSuffix }
-
-// SegmentFile returns the name of the file of a version as it was published, in a folder or an
-// object store.
-func SegmentFile(version string) string { return version + SegmentSuffix }
-
-// RebuiltFile returns the name of a file with the records of a version and an index that another
-// release than its publisher needs, beside its SegmentFile. index names the index.
-func RebuiltFile(version, index string) string { return version + "." + index + SegmentSuffix }
-
-// ParseSegmentFile splits the result of SegmentFile, for which index is empty, or RebuiltFile.
-func ParseSegmentFile(name string) (version, index string, ok bool) {
-	stem, ok := strings.CutSuffix(name, SegmentSuffix)
-	version, index, _ = strings.Cut(stem, ".")
-	return version, index, ok
-}
-
-// ParquetFile returns the name of the Parquet file of a version. layout names what its bytes depend
-// on, beside the records.
-func ParquetFile(version, layout string) string { return version + "." + layout + ParquetSuffix }
-
-// ParseDerivedFile returns the version of a file that can be built from its records: a RebuiltFile
-// or a ParquetFile.
-func ParseDerivedFile(name string) (version string, ok bool) {
-	version, rest, _ := strings.Cut(name, ".")
-	return version, strings.HasSuffix(rest, ParquetSuffix) || strings.HasSuffix(rest, SegmentSuffix)
-}
 
 // Creation is a plant to be created.
 type Creation struct {
@@ -119,9 +77,8 @@ type Tx interface {
 // called with.
 type Transact func(ctx context.Context, what string, do func(context.Context, Tx) error) error
 
-// Tables stores keys, the catalogue, source errors and the audit log with portable SQL over the
-// tables keys, catalogue, datasets, versions, live_versions, retired, source_errors and audit,
-// which every database must have. Times are stored as microseconds since 1970.
+// Tables stores everything but plants with portable SQL over tables that every database has. Times
+// are stored as microseconds since 1970.
 type Tables struct{ read, write Transact }
 
 // NewTables returns the tables of a database. A read transaction sees one state of the database;

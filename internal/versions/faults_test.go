@@ -239,7 +239,7 @@ func (x *trial) failAt(t *testing.T, kind fault, at int) error {
 		return err
 	}
 	switch {
-	case fired[0].path == "changed" || fired[0].kind == "remove" && slices.Contains(filesOf(live), fired[0].path):
+	case fired[0].path == "changed" || fired[0].kind == "read dir" || fired[0].kind == "remove" && slices.Contains(filesOf(live), fired[0].path):
 		// The new version is live; only the notification and the removal of the previous version
 		// remain.
 		if failed != nil {

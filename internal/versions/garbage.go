@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
-	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
 
@@ -46,23 +44,23 @@ func (s *Service) Collect(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(s.opts.Blobs.Abort(ctx, orphanAge), s.collectDrafts(ctx, stored.drafts), s.collect(ctx, newSet(versions), garbage{
-		stored: stored.versions, orphanAge: orphanAge, retention: s.opts.Retention, margin: retiredMargin,
-		remove: func(version string) error {
-			err := s.deleteObjects(ctx, version)
-			for _, b := range stored.rebuilt[version] {
+		stored: stored.modified(), orphanAge: orphanAge, retention: s.opts.Retention, margin: retiredMargin,
+		remove: func(version string) (err error) {
+			for _, b := range stored.versions[version] {
 				err = errors.Join(err, s.opts.Blobs.Delete(ctx, b.Name))
 			}
 			return err
 		},
-	}), s.collectRebuilt(ctx, stored.rebuilt))
+	}), s.collectDerived(ctx, stored))
 }
 
-// collectRebuilt deletes the indexes and the Parquet files that other releases have built and that
+// collectDerived deletes the indexes and the Parquet files that other releases have built and that
 // are so old that these releases are unlikely to run.
-func (s *Service) collectRebuilt(ctx context.Context, rebuilt map[string][]herb.Blob) (err error) {
-	for version, objects := range rebuilt {
+func (s *Service) collectDerived(ctx context.Context, stored storedObjects) (err error) {
+	for _, objects := range stored.versions {
 		for _, b := range objects {
-			if !library.IsCurrent(version, b.Name) && s.opts.Now().Sub(b.Modified) >= rebuiltAge {
+			f, _ := store.ParseVersionFile(b.Name)
+			if f.IsDerived() && !library.IsCurrent(f) && s.opts.Now().Sub(b.Modified) >= rebuiltAge {
 				err = errors.Join(err, s.opts.Blobs.Delete(ctx, b.Name))
 			}
 		}
@@ -130,40 +128,40 @@ func (s *Service) collect(ctx context.Context, inCatalogue map[string]bool, g ga
 
 // storedObjects are the objects in Blobs.
 type storedObjects struct {
-	versions map[string]time.Time   // modification times by version
-	rebuilt  map[string][]herb.Blob // segments that releases have rebuilt, and Parquet files, by version
+	versions map[string][]herb.Blob // by version
 	drafts   []string
 }
 
-// objects lists the objects in Blobs and records the segments in the cache.
+// modified returns when the last object of each version was stored.
+func (o storedObjects) modified() map[string]time.Time {
+	last := map[string]time.Time{}
+	for version, objects := range o.versions {
+		for _, b := range objects {
+			if b.Modified.After(last[version]) {
+				last[version] = b.Modified
+			}
+		}
+	}
+	return last
+}
+
+// objects lists the objects in Blobs, which it also records in the cache.
 func (s *Service) objects(ctx context.Context) (o storedObjects, err error) {
-	o = storedObjects{versions: map[string]time.Time{}, rebuilt: map[string][]herb.Blob{}}
-	segments := map[string]bool{}
-	for b, err := range s.opts.Blobs.List(ctx) {
+	o.versions = map[string][]herb.Blob{}
+	names := map[string]bool{}
+	for b, err := range s.opts.Blobs.List(ctx, "") {
 		if err != nil {
 			return o, err
 		}
 		if strings.HasSuffix(b.Name, store.DraftSuffix) {
 			o.drafts = append(o.drafts, b.Name)
 		}
-		if version, index, ok := store.ParseSegmentFile(b.Name); ok && herb.IsVersion(version) {
-			if segments[b.Name] = true; index != "" {
-				o.rebuilt[version] = append(o.rebuilt[version], b)
-			}
-			o.versions[version] = b.Modified
-		}
-		if version, ok := store.ParseDerivedFile(b.Name); ok && strings.HasSuffix(b.Name, store.ParquetSuffix) && herb.IsVersion(version) {
-			segments[b.Name] = true
-			o.rebuilt[version] = append(o.rebuilt[version], b)
-			if o.versions[version].IsZero() {
-				o.versions[version] = b.Modified
-			}
-		}
-		if version, ok := strings.CutSuffix(b.Name, store.SourceSuffix); ok && herb.IsVersion(version) && o.versions[version].IsZero() {
-			o.versions[version] = b.Modified // its segment may be missing if its publish was killed
+		if f, ok := store.ParseVersionFile(b.Name); ok && herb.IsVersion(f.Version) {
+			o.versions[f.Version] = append(o.versions[f.Version], b)
+			names[b.Name] = true
 		}
 	}
-	s.library.SetStored(segments)
+	s.library.SetStored(names)
 	return o, nil
 }
 
@@ -234,25 +232,25 @@ func (s *Service) Sweep(ctx context.Context) error {
 	inCatalogue, unused := newSet(versions), map[string]time.Time{}
 	var drafts []string
 	for _, f := range files {
-		ext := filepath.Ext(f.Name())
-		version, index, _ := strings.Cut(strings.TrimSuffix(f.Name(), ext), ".")
-		if ext == store.DraftSuffix && !s.shared() {
+		file, ofVersion := store.ParseVersionFile(f.Name())
+		isDraft := strings.HasSuffix(f.Name(), store.DraftSuffix)
+		kept := inCatalogue[file.Version] && file.Kind != store.PartialKind
+		switch {
+		case isDraft && !s.shared():
 			drafts = append(drafts, f.Name())
 			continue
+		case !ofVersion && !isDraft, kept && !file.IsDerived(), kept && library.IsCurrent(file):
+			continue
 		}
-		ours := []string{store.SegmentSuffix, store.ParquetSuffix, store.SourceSuffix, store.DraftSuffix, store.DescriptionSuffix, segment.PartSuffix, store.CopySuffix}
-		rebuilt := (ext == store.SegmentSuffix || ext == store.ParquetSuffix) && index != ""
-		if inCatalogue[version] && (index == "" || library.IsCurrent(version, f.Name())) || !slices.Contains(ours, ext) {
-			continue // needed, or not ours
-		}
+		published := ofVersion && (file.Kind == store.SegmentKind || file.Kind == store.SourceKind)
 		info, failed := f.Info()
 		switch {
 		case errors.Is(failed, os.ErrNotExist):
 		case failed != nil:
 			err = errors.Join(err, failed)
-		case s.opts.Now().Sub(info.ModTime()) < minAge, rebuilt && inCatalogue[version] && s.opts.Now().Sub(info.ModTime()) < rebuiltAge:
-		case (ext == store.SegmentSuffix || ext == store.SourceSuffix) && !inCatalogue[version] && !s.shared(): // with an object store, the file is not needed even if its version goes live
-			unused[version] = info.ModTime()
+		case s.opts.Now().Sub(info.ModTime()) < minAge, kept && s.opts.Now().Sub(info.ModTime()) < rebuiltAge:
+		case published && !s.shared(): // with an object store, the file is not needed even if its version goes live
+			unused[file.Version] = info.ModTime()
 		default:
 			if failed := s.opts.FS.RemoveAll(filepath.Join(s.opts.Dir, f.Name())); failed != nil {
 				err = errors.Join(err, failed)
@@ -262,7 +260,9 @@ func (s *Service) Sweep(ctx context.Context) error {
 		}
 	}
 	if !s.shared() {
-		err = errors.Join(err, s.collectDrafts(ctx, drafts), s.collect(ctx, inCatalogue, garbage{stored: unused, remove: s.removeFile}))
+		err = errors.Join(err, s.collectDrafts(ctx, drafts), s.collect(ctx, inCatalogue, garbage{
+			stored: unused, remove: func(version string) error { return s.library.RemoveFiles(version) },
+		}))
 	}
 	return err
 }
@@ -279,10 +279,7 @@ func newSet[T comparable](items []T) map[T]bool {
 // killed meanwhile leaves the record of their retirement, by which Sweep removes them; with an
 // object store, Collect needs that record.
 func (s *Service) removeRetired(ctx context.Context, versions []string) error {
-	var err error
-	for _, v := range versions {
-		err = errors.Join(err, s.removeFile(v))
-	}
+	err := s.library.RemoveFiles(versions...)
 	if err != nil || s.shared() || len(versions) == 0 {
 		return err
 	}

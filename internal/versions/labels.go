@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 )
 
 // Label gives a label to a version, which is named by its name or another label, and returns the
@@ -58,10 +57,9 @@ func (s *Service) Withdraw(ctx context.Context, ref herb.Ref, version string) er
 	s.library.NotifyChange()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawLimit)
 	defer cancel()
-	err = s.removeFile(version)
+	err = s.library.RemoveWithdrawn(version)
 	if s.shared() {
-		err = errors.Join(err, s.deleteObjects(ctx, version), s.opts.Blobs.Delete(ctx, library.RebuiltName(version)),
-			s.opts.Blobs.Delete(ctx, library.ParquetName(version, true)))
+		err = errors.Join(err, s.deleteObjects(ctx, version))
 	}
 	if err != nil { // nobody can read it regardless
 		s.opts.Log.Warn("cannot delete the files of a withdrawn version; will retry", "dataset", ref.String(), "version", version, "err", err)

@@ -110,7 +110,7 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 	d.Records = n
 	if p.Source != nil && !p.Check {
 		if err := s.keepSource(ctx, &d, *p.Source); err != nil {
-			return NewResult(StatusFailed, d), errors.Join(err, s.removeFile(d.Version))
+			return NewResult(StatusFailed, d), errors.Join(err, s.library.RemoveFiles(d.Version))
 		}
 	}
 	r, dropped, err := s.activate(ctx, p, &d, cells)
@@ -119,7 +119,7 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 	}
 	if err != nil || p.Check {
 		if !errors.Is(err, errUncertain) {
-			err = errors.Join(err, s.removeFile(d.Version))
+			err = errors.Join(err, s.library.RemoveFiles(d.Version))
 		}
 		return r, err
 	}

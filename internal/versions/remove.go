@@ -3,7 +3,6 @@ package versions
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/store"
@@ -24,17 +23,4 @@ func (s *Service) Remove(ctx context.Context, ref herb.Ref, live string) error {
 	}
 	s.library.NotifyChange()
 	return s.removeRetired(ctx, versions)
-}
-
-// removeFile removes the files of a version, including the indexes that any release has rebuilt,
-// and the Parquet files.
-func (s *Service) removeFile(version string) error {
-	rebuilt, err := filepath.Glob(filepath.Join(s.opts.Dir, store.RebuiltFile(version, "*")))
-	parquet, failed := filepath.Glob(filepath.Join(s.opts.Dir, store.ParquetFile(version, "*")))
-	rebuilt, err = append(rebuilt, parquet...), errors.Join(err, failed)
-	for _, path := range append(rebuilt, s.file(version), s.sourceFile(version)) {
-		err = errors.Join(err, s.opts.FS.RemoveAll(path))
-	}
-	s.library.ForgetFiles(version)
-	return err
 }

@@ -57,7 +57,8 @@ type Blobs interface {
 	// Abort removes unfinished uploads that are older than a duration. They are not listed, but
 	// cost as much as objects.
 	Abort(ctx context.Context, olderThan time.Duration) error
-	List(ctx context.Context) iter.Seq2[herb.Blob, error]
+	// List returns the objects whose names begin with a prefix.
+	List(ctx context.Context, prefix string) iter.Seq2[herb.Blob, error]
 }
 
 // Options configures a Service. Dir and Blobs are those of its library.

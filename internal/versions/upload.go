@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/store"
 )
 
@@ -44,6 +43,12 @@ func (s *Service) deleteUpload(ctx context.Context, d herb.Dataset) {
 
 // deleteObjects deletes the objects of a version.
 func (s *Service) deleteObjects(ctx context.Context, version string) error {
-	return errors.Join(s.opts.Blobs.Delete(ctx, store.SegmentFile(version)), s.opts.Blobs.Delete(ctx, store.SourceFile(version)),
-		s.opts.Blobs.Delete(ctx, library.ParquetName(version, false)))
+	var errs []error
+	for b, err := range s.opts.Blobs.List(ctx, store.VersionPrefix(version)) {
+		if err == nil {
+			err = s.opts.Blobs.Delete(ctx, b.Name)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

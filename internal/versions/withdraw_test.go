@@ -1,14 +1,18 @@
 package versions_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
+	"herbarium/internal/store"
 	"herbarium/internal/versions/versionstest"
 )
 
@@ -72,7 +76,7 @@ func TestWithdraw_cluster(t *testing.T) {
 		must.NoError(t, a.Withdraw(t.Context(), ref, first))
 		must.NoError(t, a.Refresh(t.Context()))
 		wantWithdrawn(t, a, first, "2026-Q1")
-		for blob, err := range c.Bucket.List(t.Context()) {
+		for blob, err := range c.Bucket.List(t.Context(), "") {
 			if must.NoError(t, err); strings.HasPrefix(blob.Name, first) {
 				t.Errorf("%s is left in the object store", blob.Name)
 			}
@@ -115,4 +119,116 @@ func TestWithdraw_failures(t *testing.T) {
 			t.Errorf("the object store has %v", all)
 		}
 	})
+}
+
+// unlistedFS is a file system whose folders cannot be listed while failing is set.
+type unlistedFS struct {
+	filesystem.OS
+	failing *atomic.Bool
+}
+
+func (f unlistedFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if f.failing.Load() {
+		return nil, errFull
+	}
+	return f.OS.ReadDir(name)
+}
+
+// TestWithdraw_fetched withdraws a version while another node fetches it, and cannot remove the
+// files of the fetch at that moment: the version never becomes live there, and its files go when
+// the fetch ends.
+func TestWithdraw_fetched(t *testing.T) {
+	t.Parallel()
+	versionstest.InCluster(t, func(t *testing.T, c *versionstest.Cluster) {
+		a := c.Node(t, nil)
+		versionstest.Publish(t, a.Node, 1)
+		failing := &atomic.Bool{}
+		b := c.Node(t, func(o *versionstest.Options) { o.FS = unlistedFS{failing: failing} }).Start(t)
+		versionstest.Pass(3 * time.Second)
+		versionstest.WantListed(t, b.Node, ref, 1)
+
+		second := versionstest.Publish(t, a.Node, 2).Version
+		secondGate, openSecond := versionstest.Gate()
+		thirdGate, openThird := versionstest.Gate()
+		c.Bucket.Set(versionstest.Only("get", func(x versionstest.Call) error {
+			if strings.HasPrefix(x.Name, second) {
+				return secondGate(x)
+			}
+			return thirdGate(x)
+		}), nil)
+		versionstest.Pass(3 * time.Second)
+		versionstest.Publish(t, a.Node, 3)
+		object := filepath.Join(c.Bucket.Dir, store.SegmentFile(second))
+		content, err := os.ReadFile(object)
+		must.NoError(t, err)
+		failing.Store(true)
+		must.NoError(t, a.Withdraw(t.Context(), ref, second))
+		versionstest.Pass(3 * time.Second)
+		failing.Store(false)
+		must.NoError(t, os.WriteFile(object, content, 0o600)) // the transfer has begun before
+		openSecond()
+		versionstest.Pass(3 * time.Second)
+		versionstest.WantListed(t, b.Node, ref, 1)
+		if files := filesOfVersion(t, b.Opts.Dir, second); len(files) > 0 {
+			t.Errorf("%v are left", files)
+		}
+		openThird()
+		versionstest.Pass(3 * time.Second)
+		versionstest.WantListed(t, b.Node, ref, 3)
+	})
+}
+
+// gatedFS is a file system that blocks the creation of Parquet files.
+type gatedFS struct {
+	filesystem.OS
+	blocked chan<- struct{}
+	through <-chan struct{}
+}
+
+func (f gatedFS) OpenFile(name string, flag int, perm fs.FileMode) (filesystem.File, error) {
+	file, err := f.OS.OpenFile(name, flag, perm)
+	if strings.Contains(filepath.Base(name), ".parquet") {
+		f.blocked <- struct{}{}
+		<-f.through
+	}
+	return file, err
+}
+
+// TestWithdraw_parquet withdraws a version while its Parquet file is being built: the request for
+// the file gets the reason, nothing of the file is left when the version is withdrawn, and nothing
+// when the build has ended. Later requests that still read the version do not build it again.
+func TestWithdraw_parquet(t *testing.T) {
+	t.Parallel()
+	s := versionstest.NewSharedDir(t)
+	blocked, through := make(chan struct{}), make(chan struct{})
+	l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, FS: gatedFS{blocked: blocked, through: through}})
+	first := versionstest.Publish(t, l, 3).Version
+	versionstest.Publish(t, l, 5)
+	v, err := l.AcquireVersion(t.Context(), ref, first)
+	must.NoError(t, err)
+	defer v.Release()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := l.OpenParquet(t.Context(), v, false)
+		ended <- err
+	}()
+	<-blocked
+	must.NoError(t, l.Withdraw(t.Context(), ref, first))
+	if files := filesOfVersion(t, s.Dir, first); len(files) > 0 {
+		t.Errorf("after the withdrawal: %v", files)
+	}
+	go func() {
+		for range blocked { // the other files of the build
+		}
+	}()
+	close(through)
+	if err := <-ended; herb.CodeOf(err) != herb.CodeGone {
+		t.Errorf("the request got %v", err)
+	}
+	if _, err := l.OpenParquet(t.Context(), v, false); herb.CodeOf(err) != herb.CodeGone {
+		t.Errorf("a later request got %v", err)
+	}
+	if files := filesOfVersion(t, s.Dir, first); len(files) > 0 {
+		t.Errorf("after the build: %v", files)
+	}
 }

@@ -148,7 +148,7 @@ func (b *Bucket) Abort(ctx context.Context, olderThan time.Duration) error {
 	return b.perform(ctx, "abort "+olderThan.String(), "", func() error { return nil })
 }
 
-func (b *Bucket) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
+func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[herb.Blob, error] {
 	return func(yield func(herb.Blob, error) bool) {
 		err := b.perform(ctx, "list", "", func() error { return nil })
 		if err != nil {
@@ -165,7 +165,7 @@ func (b *Bucket) List(ctx context.Context) iter.Seq2[herb.Blob, error] {
 		b.Mu.Unlock()
 		for _, f := range files {
 			info, err := f.Info()
-			if err != nil || strings.HasPrefix(f.Name(), "part of ") {
+			if err != nil || strings.HasPrefix(f.Name(), "part of ") || !strings.HasPrefix(f.Name(), prefix) {
 				continue
 			}
 			at, ok := modified[f.Name()]

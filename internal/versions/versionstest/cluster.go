@@ -122,6 +122,8 @@ func (n *ClusterNode) Files(t testing.TB) map[string]int64 {
 		}
 		if v, ok := strings.CutSuffix(e.Name(), ".segment"); ok {
 			files[v] = info.Size()
+		} else if strings.HasSuffix(e.Name(), ".rebuilt") {
+			files[e.Name()] = info.Size()
 		} else if strings.HasSuffix(e.Name(), ".part") {
 			t.Errorf("%s is left", e.Name())
 		}

@@ -73,7 +73,7 @@ func (s *SharedDir) Files(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if slices.Contains([]string{".segment", ".source", ".parquet", ".part", ".tmp"}, filepath.Ext(e.Name())) {
+		if slices.Contains([]string{".segment", ".rebuilt", ".source", ".parquet", ".part", ".tmp"}, filepath.Ext(e.Name())) {
 			out = append(out, e.Name())
 		}
 	}
