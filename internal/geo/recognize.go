@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/roles"
 	"herbarium/internal/text"
 )
 
@@ -111,8 +112,8 @@ func NewRecognizer(fields []herb.Field, d Declaration) *Recognizer {
 		r.add(*d.Coordinates, fields, byName)
 		return r
 	}
-	r.addPairs(fields, byName, []string{"latitude", "lat"}, []string{"longitude", "long", "lon", "lng"})
-	r.addPairs(fields, byPlane, []string{"y"}, []string{"x"})
+	r.addPairs(fields, byName, degrees(roles.Latitude), degrees(roles.Longitude))
+	r.addPairs(fields, byPlane, plane("y"), plane("x"))
 	for _, f := range fields {
 		if f.Type == herb.TypeText && f.Filterable {
 			for _, notation := range []herb.CoordinatesNotation{pairNotation(f.Name), herb.NotationWKT, herb.NotationGeoJSON} {
@@ -139,46 +140,48 @@ func (r *Recognizer) add(c herb.Coordinates, fields []herb.Field, found class) {
 	}
 }
 
-// addPairs adds the pairs of filterable number fields whose names contain one of the words, and are
-// equal otherwise. Words of a plane are whole, and there is no third coordinate.
-func (r *Recognizer) addPairs(fields []herb.Field, found class, latitudes, longitudes []string) {
-	byStem := func(words []string) map[string]string {
+// stemFunc returns the rest of a name that is called as a coordinate.
+type stemFunc func(name string) (stem string, ok bool)
+
+// degrees returns the function for a role.
+func degrees(role roles.Role) stemFunc {
+	return func(name string) (string, bool) { return roles.Stem(name, role) }
+}
+
+// plane returns the function for a word such as x.
+func plane(word string) stemFunc {
+	return func(name string) (string, bool) {
+		parts := text.IdentifierWords(name)
+		i := slices.Index(parts, word)
+		if i < 0 {
+			return "", false
+		}
+		return strings.Join(slices.Delete(parts, i, i+1), " "), true
+	}
+}
+
+// addPairs adds the pairs of filterable number fields whose names are equal apart from the
+// coordinate. On a plane, there is no third one.
+func (r *Recognizer) addPairs(fields []herb.Field, found class, latitude, longitude stemFunc) {
+	byStem := func(stemOf stemFunc) map[string]string {
 		names := map[string]string{}
 		for _, f := range fields {
-			if stem, ok := stemOf(f.Name, found == byName, words...); ok && f.Type == herb.TypeNumber && f.Filterable {
+			if stem, ok := stemOf(f.Name); ok && f.Type == herb.TypeNumber && f.Filterable {
 				names[stem] = f.Name
 			}
 		}
 		return names
 	}
-	xs, ys, zs := byStem(longitudes), byStem(latitudes), map[string]string{}
+	xs, ys, zs := byStem(longitude), byStem(latitude), map[string]string{}
 	if found == byPlane {
-		zs = byStem([]string{"z"})
+		zs = byStem(plane("z"))
 	}
 	for _, f := range fields {
-		stem, ok := stemOf(f.Name, found == byName, latitudes...)
+		stem, ok := latitude(f.Name)
 		if x := xs[stem]; ok && x != "" && ys[stem] == f.Name && zs[stem] == "" && len(r.Candidates) < 2*MaxCoordinates {
 			r.add(herb.Coordinates{Latitude: f.Name, Longitude: x}, fields, found)
 		}
 	}
-}
-
-// stemOf returns the rest of a name such as pickup_latitude, startLat or reclat without one of the
-// words. ok is false if the name contains none of them.
-func stemOf(name string, suffixes bool, words ...string) (stem string, ok bool) {
-	parts := text.IdentifierWords(name)
-	for _, word := range words {
-		if i := slices.Index(parts, word); i >= 0 {
-			return strings.Join(slices.Delete(parts, i, i+1), " "), true
-		}
-	}
-	joined := strings.Join(parts, " ")
-	for _, word := range words {
-		if stem, ok := strings.CutSuffix(joined, word); ok && suffixes {
-			return stem, true
-		}
-	}
-	return "", false
 }
 
 // pairNotation returns the order of the coordinates in a field by its name.
@@ -265,21 +268,7 @@ func (c *Candidate) isValid() bool {
 	case c.Coordinates.HasGeometries():
 		return true
 	}
-	return areFine || isPairName(c.Coordinates.Field)
-}
-
-// isPairName reports whether a field is called as one with both coordinates.
-func isPairName(name string) bool {
-	words := text.IdentifierWords(name)
-	joined := strings.Join(words, "")
-	for _, pair := range []string{"latlon", "latlong", "latlng", "lonlat", "longlat", "lnglat", "geopoint", "latitudelongitude", "longitudelatitude"} {
-		if strings.Contains(joined, pair) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains([]string{"coordinates", "coordinate", "coords", "coord", "location", "position", "gps", "geo", "geolocation", "point"}, w)
-	})
+	return areFine || roles.Of(c.Coordinates.Field) == roles.Position
 }
 
 // Recognize returns the coordinates of records in memory.

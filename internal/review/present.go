@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
+	"herbarium/internal/roles"
 	"herbarium/internal/versions"
 )
 
@@ -150,13 +150,9 @@ func uniqueField(columns []Column, check *versions.Result) string {
 	}
 	first := ""
 	for i, c := range columns {
-		words := strings.FieldsFunc(strings.ToLower(c.Field), func(r rune) bool { return !unicode.IsLetter(r) })
-		isNamed := slices.ContainsFunc(words, func(w string) bool {
-			return slices.Contains([]string{"id", "ids", "code", "key", "nr", "no", "number", "uuid", "guid", "isin", "ean", "sku"}, w)
-		})
 		switch {
 		case c.Field == "" || !unique[c.Field]:
-		case isNamed:
+		case roles.Of(c.Field).IsCode():
 			return c.Original
 		case i == 0:
 			first = c.Original

@@ -31,14 +31,17 @@ func DigitCount(decimal []byte) int {
 const maxExponent = 400
 
 // AppendDecimal appends the plain decimal notation of a number written in notation n. Besides the
-// separators and the affix of n it accepts a plus sign, a missing zero before the point, a point
-// without decimals, an exponent, and surrounding white space. ok is false if value is not a number;
+// separators and the affix of n it accepts a plus sign, the negative numbers of CutAccounting, a
+// missing zero before the point, a point without decimals, an exponent, and surrounding white space. ok is false if value is not a number;
 // dst is then unchanged.
 func AppendDecimal(dst []byte, n *herb.Notation, value []byte) (decimal []byte, ok bool) {
 	if n.Decimal == "" && IsNumber(value) {
 		return append(dst, value...), true
 	}
-	v, minus := cutSign(TrimBlanks(value))
+	v, minus := CutAccounting(TrimBlanks(value))
+	if !minus {
+		v, minus = cutSign(v)
+	}
 	if n.Affix != "" {
 		v = cutAffix(v, n.Affix)
 		if !minus {
@@ -148,6 +151,18 @@ func cutExponent(v []byte) (mantissa []byte, exponent int, ok bool) {
 	e := v[i+1:]
 	exponent, err := strconv.Atoi(string(e))
 	return v[:i], exponent, err == nil && len(bytes.TrimLeft(e, "+-")) <= 4 && max(exponent, -exponent) <= maxExponent
+}
+
+// CutAccounting returns a negative number without the parentheses around it, or the minus sign after
+// it: (1,234.50), 123.50-.
+func CutAccounting(v []byte) (number []byte, ok bool) {
+	switch last := len(v) - 1; {
+	case last > 1 && v[0] == '(' && v[last] == ')':
+		return TrimBlanks(v[1:last]), true
+	case last > 0 && v[last] == '-' && isDigits(v[last-1:last]):
+		return v[:last], true
+	}
+	return v, false
 }
 
 // cutSign splits off a sign, which may be U+2212.

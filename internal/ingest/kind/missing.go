@@ -9,8 +9,8 @@ import (
 const maxRun = 20
 
 // IsMissing reports whether a value means a missing one in columns of scalar types: NA, null and
-// the like in any case, or a run of one of the characters ? * - and the point. It is false for an
-// empty value.
+// the like in any case, an error of a workbook, or a run of one of the characters ? * - – — and the
+// point. It is false for an empty value.
 func IsMissing(v []byte) bool {
 	if len(v) == 0 {
 		return false
@@ -26,12 +26,24 @@ func IsMissing(v []byte) bool {
 	case '0': // MySQL
 		return string(v) == "0000-00-00" || string(v) == "0000-00-00 00:00:00"
 	case '#':
-		return bytes.EqualFold(v, []byte("#N/A"))
+		return isAny(v, "#n/a", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!", "#calc!", "#spill!")
 	case 'n', 'N':
-		for _, word := range [...]string{"na", "n/a", "nan", "null", "none"} {
-			if len(v) == len(word) && strings.EqualFold(string(v), word) {
-				return true
-			}
+		return isAny(v, "na", "n/a", "nan", "null", "none", "n.a.", "n. a.")
+	case 'k', 'K': // keine Angabe
+		return isAny(v, "k.a.", "k. a.")
+	case dash[0]:
+		return len(v) <= maxRun && (len(bytes.ReplaceAll(v, []byte(dash), nil)) == 0 || len(bytes.ReplaceAll(v, []byte(longDash), nil)) == 0)
+	}
+	return false
+}
+
+const dash, longDash = "\u2013", "\u2014"
+
+// isAny reports whether a value is one of some words in any case.
+func isAny(v []byte, words ...string) bool {
+	for _, word := range words {
+		if len(v) == len(word) && strings.EqualFold(string(v), word) {
+			return true
 		}
 	}
 	return false

@@ -73,19 +73,23 @@ func IsPaddedNumber(v []byte) bool {
 const maxNumber = 60
 
 // IsNumber reports whether a value is a number in some notation: digits with separators, an
-// exponent, a sign, and a currency or percent sign.
+// exponent, a sign, parentheses around a negative one, and a currency or percent sign.
 func IsNumber(v []byte) bool {
 	if IsPlainNumber(v) {
 		return true
 	}
-	if len(v) == 0 || len(v) > maxNumber || hasOtherLetters(v) {
+	if len(v) == 0 || len(v) > maxNumber {
 		return false
 	}
 	if _, ok := CutPadding(v); ok {
 		return true
 	}
+	v, isNegative := text.CutAccounting(v)
+	if len(v) == 0 || isNegative && (v[0] == '-' || v[0] == '+') {
+		return false
+	}
 	_, number := CutAffix(v)
-	if len(number) == 0 || !isDigit(number[len(number)-1]) && number[len(number)-1] != '.' {
+	if len(number) == 0 || hasOtherLetters(number) || !isDigit(number[len(number)-1]) && number[len(number)-1] != '.' {
 		return false
 	}
 	for _, s := range AllSeparators() {
@@ -141,14 +145,21 @@ func hasOtherLetters(v []byte) bool {
 }
 
 // CutAffix splits a value into a number and a currency sign before it, with up to two letters
-// before the sign as in US$, or a currency or percent sign after it. Without such a sign, affix is
-// empty and number is the value.
+// before the sign as in US$, or a currency or percent sign after it. The code of a currency is a
+// sign, too. Without a sign, affix is empty and number is the value.
 func CutAffix(v []byte) (affix, number []byte) {
 	unsigned := v
 	if v[0] == '-' || v[0] == '+' {
 		unsigned = v[1:]
 	}
 	letters := len(unsigned) - len(bytes.TrimLeft(unsigned, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+	const code = len("EUR")
+	if letters == code && text.IsCurrencyCode(unsigned[:code]) {
+		return unsigned[:code], text.TrimBlanks(unsigned[code:])
+	}
+	if len(v) > code && text.IsCurrencyCode(v[len(v)-code:]) {
+		return v[len(v)-code:], text.TrimBlanks(v[:len(v)-code])
+	}
 	sign, size := utf8.DecodeRune(unsigned[letters:])
 	affix, number = unsigned[:letters+size], unsigned[letters+size:]
 	if letters > 2 || !text.IsCurrencySign(sign) {

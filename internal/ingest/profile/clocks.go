@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/roles"
 	"herbarium/internal/text"
 )
 
@@ -108,12 +109,10 @@ func (c *clocks) observeOther(v []byte) {
 // reading. name is the name of the column.
 func (c *clocks) result(name string) (t herb.Type, format, why string) {
 	const declare = "declare the type duration, with the format " + text.MinutesSeconds + " for minutes and seconds, or the type time"
-	isScores := isScores(name) // before its words are in lower case
+	isScores, isLength := roles.Of(name) == roles.Result, roles.Of(name) == roles.Length
 	name = strings.ToLower(name)
 	isMinutes := !strings.Contains(name, "hh:mm") && nameContains(name, "mm:ss", "m:ss", "mm_ss", "min:sec", "min_sec")
 	isHours := !isMinutes && nameContains(name, "hh:mm", "h:mm", "hh_mm")
-	isLength := nameContains(name, "duration", "runtime", "run time", "run_time", "running time", "elapsed", "length", "laptime", "lap time", "lap_time",
-		"dauer", "laufzeit", "durée", "duree", "duración", "duracion", "duração", "duracao", "durata")
 	isMixed := c.twoParts > 0 && c.twoParts < c.count
 	switch {
 	case c.twoParts == c.count && isScores:

@@ -2,8 +2,6 @@ package profile
 
 import (
 	"bytes"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"herbarium/internal/text"
@@ -52,9 +50,4 @@ func isCommaList(v []byte) bool {
 		}
 	}
 	return v[len(v)-1] != '.' && !bytes.Contains(v, []byte(`"=>`))
-}
-
-// isListName reports whether columns of this name usually hold lists.
-func isListName(name string) bool {
-	return slices.Contains([]string{"tags", "tag_list", "keywords", "labels", "topics"}, strings.ToLower(name))
 }

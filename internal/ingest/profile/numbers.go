@@ -29,6 +29,7 @@ type numbers struct {
 	simple       bool // some number has at most one comma
 	notDigits    bool // some number is not just digits
 	fewest, most int  // digits of a number, as far as all are just digits
+	accounting   int  // negative numbers in parentheses, or with a minus sign after them
 	affix        string
 	affixed      int
 	afterPoint   int // most digits after the last point of a number
@@ -60,6 +61,13 @@ func (n *numbers) add(v []byte, plain bool) bool {
 		return true
 	}
 	n.notDigits = true
+	if number, ok := text.CutAccounting(v); ok {
+		if len(number) == 0 || number[0] == '-' || number[0] == '+' {
+			return false
+		}
+		v, plain, n.marked = number, kind.IsPlainNumber(number), true
+		n.accounting++
+	}
 	if unpadded, ok := kind.CutPadding(v); ok {
 		v, plain, n.padded, n.marked = unpadded, true, true, true
 		n.styles = without(n.styles, func(s kind.Separators) bool { return s.Decimal != "" })
@@ -182,6 +190,8 @@ func (n *numbers) notation(shown *conventions) (notation herb.Notation, why stri
 	switch {
 	case n.affixed > 0 && n.affixed < n.count:
 		return notation, "some numbers have the sign " + n.affix + " and some have none"
+	case n.accounting == n.count:
+		return notation, "all are in parentheses or before a minus sign, which may not mean negative numbers; declare the type number if it does"
 	case n.exponent && !n.marked:
 		return notation, "codes such as 1e5 are not numbers"
 	case n.inner == 2 && !n.simple:

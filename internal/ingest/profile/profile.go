@@ -222,6 +222,7 @@ func (c *column) observeScalar(v []byte, where func() string) {
 		}
 	}
 	n, t, b := &c.number, &c.time, &c.word
+	isPhone := isPhoneNumber(v)
 	isTime := isDate
 	switch {
 	case t.closed:
@@ -243,13 +244,15 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	case kind.IsInfinity(v):
 		addNamed(&c.infinities, v, maxSigns, where)
 	case n.closed:
-		isLike := isNumber || !isTime && !isWord && !isPadded && kind.IsNumber(v)
+		isLike := isNumber || !isTime && !isWord && !isPadded && !isPhone && kind.IsNumber(v)
 		if isLike && !c.numbers.observe(v, isNumber) {
 			n.nameAnother(v, where)
 		}
 		n.addClosed(v, isLike, where)
 	case isWord:
 		n.addWord(v, where)
+	case isPhone:
+		n.close(v, false, where)
 	case c.numbers.observe(v, isNumber):
 		n.typed++
 	default:

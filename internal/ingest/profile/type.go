@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/roles"
 	"herbarium/internal/text"
 )
 
@@ -174,7 +175,7 @@ func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t h
 		return herb.TypeText, herb.Notation{}, why
 	case t != "":
 		return t, n, ""
-	case c.isArrays() && c.lists.hasText, isListName(name) && c.filled > 0 && !c.lists.json && !c.lists.isNotComma:
+	case c.isArrays() && c.lists.hasText, roles.Of(name) == roles.List && c.filled > 0 && !c.lists.json && !c.lists.isNotComma:
 		return herb.TypeList, n, ""
 	default:
 		return herb.TypeText, n, ""

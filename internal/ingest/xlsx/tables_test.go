@@ -206,7 +206,7 @@ func TestReader_DeclaredTypes(t *testing.T) {
 		{"numbers", `<c><v>1</v></c>`, `<c><v>2.5E3</v></c>`, herb.TypeNumber},
 		{"numbers and a missing one", `<c><v>1</v></c>`, `<c t="e"><v>#N/A</v></c>`, herb.TypeNumber},
 		{"numbers and an empty cell", `<c><v>1</v></c>`, `<c/><c><v>1</v></c>`, herb.TypeNumber},
-		{"a number and an error", `<c><v>1</v></c>`, `<c t="e"><v>#DIV/0!</v></c>`, ""},
+		{"a number and an error", `<c><v>1</v></c>`, `<c t="e"><v>#DIV/0!</v></c>`, herb.TypeNumber},
 		{"a number and text", `<c><v>1</v></c>`, text, ""},
 		{"text", text, text, ""},
 		{"dates", `<c s="1"><v>45351</v></c>`, `<c s="1"><v>45352</v></c>`, herb.TypeDate},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/roles"
 	"herbarium/internal/text"
 )
 
@@ -366,6 +367,6 @@ func isYearColumn(f *herb.Field, r *herb.ColumnReport) bool {
 	if errLow != nil || errHigh != nil {
 		return false
 	}
-	isNamed := HasWord(f.Name, "year", "years", "yr", "jahr", "annee", "ano", "anno")
+	isNamed := roles.Of(f.Name) == roles.Year
 	return isNamed && low >= -9999 && high < 3000 && high > 999 || low >= 1500 && high <= 2200 && r.Longest == 4
 }

@@ -26,7 +26,7 @@ func TestCodes(t *testing.T) {
 		{"plz", herb.ColumnReport{Min: "10115", Max: "99998", Shortest: 5, Longest: 5, Filled: 1000, Distinct: 700}, "", true},
 		{"zip", herb.ColumnReport{Min: "10115", Max: "99998", Shortest: 5, Longest: 5, Filled: 1000, Distinct: 1000}, "", true},
 		{"founded", herb.ColumnReport{Min: "1850", Max: "2024", Shortest: 4, Longest: 4, Filled: 1000, Distinct: 170}, "", true},
-		{"date_taken", herb.ColumnReport{Min: "1012018", Max: "12312018", Shortest: 7, Longest: 8, Filled: 1000, Distinct: 300}, "", true},
+		{"taken_date", herb.ColumnReport{Min: "1012018", Max: "12312018", Shortest: 7, Longest: 8, Filled: 1000, Distinct: 300}, "", true},
 		{"height", herb.ColumnReport{Min: "1840.5", Max: "1999.5", Shortest: 6, Longest: 6, Filled: 1000, Distinct: 300}, "", false},
 	} {
 		tt.report.Field = tt.name

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/roles"
 	"herbarium/internal/web/view/format"
 )
 
@@ -65,7 +66,7 @@ func kindOf(d *herb.Dataset, i int, c *herb.ColumnReport) Kind {
 		if isCodeName(f.Name) || slices.Contains(d.PrimaryKey, f.Name) {
 			return KindCode
 		}
-		if c != nil && isYear(c.Min) && isYear(c.Max) && !isMeasureName(f.Name) {
+		if c != nil && isYear(c.Min) && isYear(c.Max) && !roles.Of(f.Name).IsMeasure() {
 			return KindCode
 		}
 		return KindNumber

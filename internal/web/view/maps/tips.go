@@ -5,6 +5,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/roles"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/state"
 )
@@ -62,13 +63,13 @@ func tipScore(s *state.State, i int, shown []int) int {
 	}
 	score := 0
 	switch {
-	case kind == columns.KindNumber && columns.HasWord(s.Fields[i].Name, "magnitude", "mag", "price", "value", "amount", "population", "pop", "count", "total", "score", "rating", "size", "capacity", "elevation", "mass"):
+	case kind == columns.KindNumber && roles.Of(s.Fields[i].Name).IsMeasure():
 		score = 5
 	case kind == columns.KindNumber:
 		score = 4
 	case kind == columns.KindDate:
 		score = 3
-	case kind == columns.KindCode && columns.HasWord(s.Fields[i].Name, "year"):
+	case kind == columns.KindCode && roles.Of(s.Fields[i].Name) == roles.Year:
 		score = 3
 	case kind == columns.KindText && s.Dataset.Meanings[i].Mode == columns.ModeValues:
 		score = 2
