@@ -1,21 +1,36 @@
 package app
 
 import (
+	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 )
 
-// gcPercent is the GC percentage of a server, whose live heap is a few megabytes. 400 takes twice
-// the memory of 200 and no less processor time. The memory limit takes precedence: a large heap is
-// collected more often than the percentage says.
-const gcPercent = 200
+// The headroom of the garbage collector is this share of the memory of a server, at most
+// maxGCHeadroom.
+const (
+	gcHeadroomShare = 16
+	maxGCHeadroom   = 64 << 20
+)
 
-// relaxGC sets the GC percentage of a server, unless the environment configures the garbage
-// collector. It returns a function that restores the percentage.
-func relaxGC() (restore func()) {
+// startGCHeadroom lets a server allocate a constant amount of memory between two collections. Go
+// collects whenever the heap has doubled, and the heap of a server that maps its data is a few
+// megabytes: it would collect every few hundred requests. An untouched allocation counts as heap
+// but takes no memory, so it raises the goal by its size, and the memory limit does not count it.
+// The environment takes precedence. It returns a function that ends this.
+func startGCHeadroom(memory int64) (stop func()) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
-	before := debug.SetGCPercent(gcPercent)
-	return func() { debug.SetGCPercent(before) }
+	headroom := make([]byte, min(memory/gcHeadroomShare, maxGCHeadroom))
+	size := int64(len(headroom))
+	limit := debug.SetMemoryLimit(-1)
+	if limit < math.MaxInt64-size {
+		debug.SetMemoryLimit(limit + size)
+	}
+	return func() {
+		debug.SetMemoryLimit(limit)
+		runtime.KeepAlive(headroom)
+	}
 }

@@ -5,23 +5,37 @@ import (
 	"testing"
 )
 
-// TestRelaxGC checks that a server sets the GC percentage and restores it, unless the environment
-// configures it. It is not parallel, because there is one percentage per process.
-func TestRelaxGC(t *testing.T) {
-	for variable, want := range map[string]int{"": gcPercent, "GOGC": 55, "GOMEMLIMIT": 55} {
-		t.Run(variable, func(t *testing.T) {
+// TestStartGCHeadroom checks that the headroom is a share of the memory, that the memory limit does
+// not count it, and that the environment takes precedence. It is not parallel, because a process has
+// one memory limit.
+func TestStartGCHeadroom(t *testing.T) {
+	const limit = 1 << 30
+	tests := []struct {
+		name     string
+		variable string
+		memory   int64
+		want     int64
+	}{
+		{"at most 64 MiB", "", 4 << 30, 64 << 20},
+		{"share of a small memory", "", 256 << 20, 16 << 20},
+		{"GOGC", "GOGC", 4 << 30, 0},
+		{"GOMEMLIMIT", "GOMEMLIMIT", 4 << 30, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("GOGC", "")
 			t.Setenv("GOMEMLIMIT", "")
-			if variable != "" {
-				t.Setenv(variable, "1")
+			if tt.variable != "" {
+				t.Setenv(tt.variable, "1")
 			}
-			defer debug.SetGCPercent(debug.SetGCPercent(55))
-			restore := relaxGC()
-			got := debug.SetGCPercent(55)
-			debug.SetGCPercent(got)
-			restore()
-			if after := debug.SetGCPercent(55); got != want || after != 55 {
-				t.Errorf("the percentage is %d, want %d; afterwards %d", got, want, after)
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
+			stop := startGCHeadroom(tt.memory)
+			if got := debug.SetMemoryLimit(-1) - limit; got != tt.want {
+				t.Errorf("memory limit raised by %d bytes, want %d", got, tt.want)
+			}
+			stop()
+			if got := debug.SetMemoryLimit(-1); got != limit {
+				t.Errorf("memory limit %d after stop, want %d", got, limit)
 			}
 		})
 	}

@@ -81,7 +81,7 @@ func (d *Data) tolerateUnavailable(err error, log *slog.Logger) error {
 // prepared, only probes and metrics are served. Background tasks are stopped after the last
 // request.
 func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts ServeOptions, watcher *publish.Watcher) error {
-	defer relaxGC()()
+	defer startGCHeadroom(c.memory())()
 	parts, err := d.assemble(c, opts, watcher)
 	if err != nil {
 		return err
