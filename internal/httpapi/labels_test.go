@@ -16,7 +16,11 @@ func TestLabels(t *testing.T) {
 	t.Parallel()
 	p := newPublishing(t, nil)
 	v1 := decode[publishedBody](t, p.put(t, "", prices)).Version
-	v2 := decode[publishedBody](t, p.put(t, "", prices+"3,Moss,4\n")).Version
+	state := p.do(t, request("PUT", pricesPath+"/source", prices+"3,Moss,4\n", "X-API-Key: "+publisher, "Prefer: respond-async")).header.Get("Location")
+	var v2 string
+	for v2 == "" {
+		v2 = decode[struct{ Result publishedBody }](t, p.get(t, state, "X-API-Key: "+publisher)).Result.Version
+	}
 	const unknownVersion = "/versions/20200101T000000Z-aaaaaaaaaa"
 	one, two := "/versions/"+v1, "/versions/"+v2
 	live, other := `If-Match: "`+v2+`"`, `If-Match: "`+v1+`"`
@@ -73,6 +77,9 @@ func TestLabels(t *testing.T) {
 	}
 	if a := p.do(t, request("PUT", "/api/v1/shop/nothing/versions/x/labels/y", "", "X-API-Key: "+publisher)); a.status != 404 {
 		t.Errorf("a label for an unknown dataset: %d %s", a.status, a.body)
+	}
+	if a := p.get(t, state, "X-API-Key: "+publisher); a.status != 404 || !strings.Contains(a.body, "unless a version that it names is withdrawn") {
+		t.Errorf("a publish that has replaced the withdrawn version: %d %s", a.status, a.body)
 	}
 	entries, err := p.store.AuditEntries(t.Context(), herb.AuditQuery{})
 	must.NoError(t, err)

@@ -169,8 +169,9 @@ func (s Tables) RemoveLabel(ctx context.Context, ref herb.Ref, version, label st
 }
 
 // Withdraw removes a version from the catalogue for good, with the records of the publishes that
-// name it. Only what tells clients that it was withdrawn remains. The live version is rejected. A version that was withdrawn before is not an
-// error. since is the time from which it counts as retired.
+// name it. Only what tells clients that it was withdrawn remains. The live version is rejected. A
+// version that was withdrawn before is not an error. since is the time from which it counts as
+// retired.
 func (s Tables) Withdraw(ctx context.Context, ref herb.Ref, version string, at, since time.Time) error {
 	return s.write(ctx, "withdrawing a version of dataset "+ref.String(), func(ctx context.Context, tx Tx) error {
 		live, names, err := versionNames(ctx, tx, ref)

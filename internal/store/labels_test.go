@@ -159,8 +159,14 @@ func (suite) Withdraw(t *testing.T, db Database) {
 	for i := range 2 {
 		must.NoError(t, s.Withdraw(t.Context(), catalog, v1, day.Add(time.Duration(i)*time.Hour), day.Add(-time.Hour)))
 	}
-	if _, err := s.Publish(t.Context(), "p1"); herb.CodeOf(err) != herb.CodeNotFound {
-		t.Errorf("the record of its publish: %v", err)
+	late := store.Publish{ID: "late", Running: true, Updated: day, Content: []byte(`{}`)} // its publish records its result after the withdrawal
+	must.NoError(t, s.AddPublish(t.Context(), late, day))
+	late.Running, late.Content = false, []byte(`{"replaces":"`+v1+`"}`)
+	must.NoError(t, s.UpdatePublish(t.Context(), late))
+	for _, id := range []string{"p1", "late"} {
+		if _, err := s.Publish(t.Context(), id); herb.CodeOf(err) != herb.CodeNotFound {
+			t.Errorf("record %s of a publish that names it: %v", id, err)
+		}
 	}
 	if _, err := s.Publish(t.Context(), "p3"); err != nil {
 		t.Errorf("the record of another publish: %v", err)

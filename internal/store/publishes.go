@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"herbarium/internal/herb"
@@ -29,11 +30,24 @@ func (s Tables) AddPublish(ctx context.Context, p Publish, expired time.Time) er
 }
 
 // UpdatePublish replaces a record. The program that runs the publish has the last word, also about
-// one that another program has given up.
+// one that another program has given up. A result that names a withdrawn version deletes the record:
+// it may quote values of that version.
 func (s Tables) UpdatePublish(ctx context.Context, p Publish) error {
-	return s.writeOne(ctx, "recording a publish", "UPDATE publishes SET running = ?, updated = ?, content = ? WHERE id = ?",
-		p.Running, p.Updated.UnixMicro(), p.Content, p.ID)
+	return s.write(ctx, "recording a publish", func(ctx context.Context, tx Tx) error {
+		withdrawn, err := collect(ctx, tx, scanValue[string], "SELECT version FROM withdrawn WHERE NOT ?", p.Running)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(withdrawn, p.names) {
+			return exec(ctx, tx, "DELETE FROM publishes WHERE id = ?", p.ID)
+		}
+		return exec(ctx, tx, "UPDATE publishes SET running = ?, updated = ?, content = ? WHERE id = ?",
+			p.Running, p.Updated.UnixMicro(), p.Content, p.ID)
+	})
 }
+
+// names reports whether the record names a version.
+func (p Publish) names(version string) bool { return bytes.Contains(p.Content, []byte(version)) }
 
 // EndPublish ends a running publish whose record was not renewed since it was read, and adds an
 // audit entry if entry is not nil. It reports false, and does nothing, if the record was renewed:
@@ -86,7 +100,7 @@ func deletePublishesOf(ctx context.Context, tx Tx, version string) error {
 		return err
 	}
 	for _, p := range ended {
-		if bytes.Contains(p.Content, []byte(version)) {
+		if p.names(version) {
 			if err := exec(ctx, tx, "DELETE FROM publishes WHERE id = ?", p.ID); err != nil {
 				return err
 			}

@@ -164,7 +164,8 @@ func (h *Handlers) State(w *response.Writer, r *http.Request) error {
 	id := herb.Clip(r.PathValue("id"), response.MaxShown)
 	record, err := h.opts.Jobs.Record(r.Context(), id)
 	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !principal.MayPublish(record.Ref()) {
-		return herb.Errorf(herb.CodeNotFound, "no publish %q; the state of a publish is kept for %d hours, and shown for keys that may publish its dataset",
+		return herb.Errorf(herb.CodeNotFound, "no publish %q; the state of a publish is kept for %d hours, unless a version that it names is withdrawn, "+
+			"and shown for keys that may publish its dataset",
 			id, int(jobs.Retention.Hours()))
 	}
 	if err != nil {
