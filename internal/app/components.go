@@ -31,6 +31,7 @@ type components struct {
 	config   Config
 	opts     ServeOptions
 	starting *startup
+	watcher  *publish.Watcher // nil: no files are watched
 	health   *monitor
 	metrics  http.Handler
 	api      http.Handler
@@ -48,7 +49,7 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 	}
 	verifier := countedKeys{access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log}), observed.KeyRejected}
 	p := &components{
-		data: d, config: c, opts: opts, starting: starting, metrics: observed.Handler(),
+		data: d, config: c, opts: opts, starting: starting, watcher: watcher, metrics: observed.Handler(),
 		health:   d.monitor(opts.Log, starting, observed.SetDependency),
 		tasks:    map[string]func(context.Context) error{"keys": verifier.Run, "library": d.Library.Run, "garbage collection": d.Versions.Run},
 		stopJobs: func() {},

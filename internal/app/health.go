@@ -53,8 +53,12 @@ func (d *Data) monitor(log *slog.Logger, starting *startup, report func(name str
 	return m
 }
 
-// checkSources fails if sources could not be published. The error is public, so it names none.
+// checkSources fails if sources could not be published. The error is public, so it names none. It
+// stores what could not be stored before, and clears the errors of files that are gone.
 func (d *Data) checkSources(ctx context.Context) error {
+	if err := d.Publisher.StoreSourceErrors(ctx); err == nil && d.shared == nil {
+		_ = d.Publisher.RemoveStaleErrors(ctx, true) // the next check tries again
+	}
 	found, err := d.Publisher.SourceErrors(ctx)
 	failed := 0
 	for _, e := range found {

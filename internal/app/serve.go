@@ -114,7 +114,7 @@ func (p *components) run(ctx context.Context, listener net.Listener) error {
 	limited := connection.Listener(listener, maxConnections(MaxDescriptors(), p.config.memory()))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limited) }()
-	switch err := p.data.prepare(ctx, p.opts, p.starting); {
+	switch err := p.data.prepare(ctx, p.opts, p.starting, p.watcher); {
 	case ctx.Err() != nil: // probes may have been accepted already
 	case err != nil:
 		return errors.Join(err, server.Close())

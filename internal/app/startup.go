@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/publish"
 )
 
 // startup is the progress of a server before it serves requests.
@@ -68,21 +69,23 @@ func (s *startup) step() string {
 
 // prepare makes the data ready for requests. It removes leftovers, if the sources may need the
 // space, and publishes the sources. A source that cannot be published is reported and does not
-// prevent serving the rest.
-func (d *Data) prepare(ctx context.Context, opts ServeOptions, s *startup) error {
+// prevent serving the rest; watcher, if there is one, retries it.
+func (d *Data) prepare(ctx context.Context, opts ServeOptions, s *startup, watcher *publish.Watcher) error {
 	if len(opts.Found.Sources) > 0 {
 		if err := d.Versions.Sweep(ctx); err != nil {
 			opts.Log.Warn("cannot remove files of interrupted publishes; will retry", "err", err)
 		}
 	}
 	if d.shared == nil { // files of other machines cannot be checked here
-		if err := d.RemoveStaleErrors(ctx); err != nil {
+		if err := d.RemoveStaleErrors(ctx, false); err != nil {
 			return err
 		}
 	}
-	if err := d.PublishFound(ctx, opts.Found, s.publishing); err != nil {
+	failed, err := d.PublishFound(ctx, opts.Found, s.publishing)
+	if err != nil {
 		return err
 	}
+	watcher.Retry(failed)
 	s.set("opening datasets")
 	return d.tolerateUnavailable(d.Library.Refresh(ctx), opts.Log)
 }

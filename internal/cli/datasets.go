@@ -35,7 +35,7 @@ not published has the members source and error or skipped; a source without a da
 		Args: noArgs,
 	})
 	cmd.AddCommand(list, newDatasetsShow(r), newDatasetsReport(r), newDatasetsHistory(r), newDatasetsDiff(r), newDatasetsLabel(r),
-		newDatasetsRollback(r), newDatasetsPurge(r), newDatasetsRemove(r))
+		newDatasetsRollback(r), newDatasetsPurge(r), newDatasetsRemove(r), newDatasetsDismiss(r))
 	return cmd
 }
 

@@ -174,4 +174,10 @@ func TestServe_sourceFailed(t *testing.T) {
 			t.Errorf("no %s in the metrics", want)
 		}
 	}
+	e.fails(t, 1, "no failed source", "datasets", "dismiss", "shop/other")
+	e.must(t, "datasets", "dismiss", file)
+	e.must(t, "datasets", "dismiss", "shop/new")
+	if _, _, errOut := e.run(t, "datasets"); errOut != "" {
+		t.Errorf("dismissed failures are listed:\n%s", errOut)
+	}
 }

@@ -174,7 +174,8 @@ func (d *doctor) checkSources(context.Context) {
 		if s.Skipped {
 			d.warn("do what the reason says, or move the file away", "%s is skipped: %s", what, s.Message)
 		} else {
-			d.warn("fix the file; a server that watches it publishes it then", "%s could not be published: %s", what, s.Message)
+			d.warn("do what the reason says; a server that watches the file publishes it then; if none does, run 'herbarium datasets dismiss'",
+				"%s could not be published: %s", what, s.Message)
 		}
 	}
 	if len(d.sources) == 0 {

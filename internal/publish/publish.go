@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,7 +31,8 @@ type Publisher struct {
 	// Observe is called after each publish of a source of this server. nil disables it.
 	Observe func(way Way, status versions.Status, took time.Duration)
 
-	folders sync.Map // herb.Ref → folder of its source, for sources of this server
+	folders  sync.Map // herb.Ref → folder of its source, for sources of this server
+	failures failures
 }
 
 // Way is how a server comes to publish a source.
@@ -66,6 +65,8 @@ type Options struct {
 	Force    bool           // publish a source that has not changed since it was last published
 	// KeepRolledBack skips a source whose newest version was rolled back, until the source changes.
 	KeepRolledBack bool
+	// Repeated marks another attempt after a temporary failure, which is in the audit log already.
+	Repeated bool
 	// Exclusive is the live version that the publisher knows, or empty if there was none; the
 	// publish is rejected if another one is live or goes live meanwhile. nil: the source replaces
 	// any.
@@ -106,7 +107,11 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		}
 	}()
 	if !opts.Check {
-		defer func() { p.AuditFailure(ctx, herb.AuditPublished, ref, err) }()
+		defer func() {
+			if !opts.Repeated || !isTemporary(err) {
+				p.AuditFailure(ctx, herb.AuditPublished, ref, err)
+			}
+		}()
 	}
 	defer herb.Recover(&err)
 	defer s.Release()
@@ -254,7 +259,8 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 
 // PublishFound publishes discovered sources for a server, records the errors of the discovery and
 // logs a summary. It calls next before each source with the number of sources before it and of all.
-func (p *Publisher) PublishFound(ctx context.Context, set source.Set, next func(ref herb.Ref, done, total int)) error {
+// It returns the sources that failed for a temporary reason.
+func (p *Publisher) PublishFound(ctx context.Context, set source.Set, next func(ref herb.Ref, done, total int)) (retry []ingest.Source, err error) {
 	for _, s := range set.Skipped {
 		p.recordSkipped(ctx, s)
 	}
@@ -267,7 +273,9 @@ func (p *Publisher) PublishFound(ctx context.Context, set source.Set, next func(
 		r, err := p.PublishSource(ctx, s, WayStart)
 		switch {
 		case ctx.Err() != nil:
-			return err
+			return nil, err
+		case isTemporary(err):
+			retry = append(retry, s)
 		case err == nil && r.Status == versions.StatusUnchanged:
 			unchanged++
 		case err == nil:
@@ -278,40 +286,24 @@ func (p *Publisher) PublishFound(ctx context.Context, set source.Set, next func(
 		p.Log.Info("sources published", "published", published, "unchanged", unchanged,
 			"failed", len(set.Sources)+len(set.Errors)-published-unchanged, "skipped", len(set.Skipped))
 	}
-	return nil
+	return retry, nil
 }
 
-// recordSkipped logs that a file is not published. A table is also recorded for 'herbarium datasets
-// list', because an earlier version of it may be listed.
-func (p *Publisher) recordSkipped(ctx context.Context, s source.Skipped) {
-	if s.Ref == (herb.Ref{}) {
-		p.Log.Info("file skipped", "file", s.Path, "reason", s.Reason)
-		return
-	}
-	p.Log.Warn("file skipped; its dataset is not updated", "file", s.Path, "dataset", s.Ref.String(), "reason", s.Reason)
-	p.setSourceError(ctx, herb.SourceError{Path: s.Path, Ref: s.Ref, Message: s.Reason, Skipped: true})
-}
-
-// recordDiscoveryError logs an error about paths, such as a name clash, and records it for the
-// catalogue page.
-func (p *Publisher) recordDiscoveryError(ctx context.Context, err error) {
-	p.Log.Error("cannot discover sources", "err", err)
-	if bug, ok := errors.AsType[*herb.PanicError](err); ok {
-		p.Log.Error("panic in source discovery", "stack", string(bug.Stack))
-	}
-	p.setSourceError(ctx, herb.SourceError{Path: err.Error(), Message: err.Error()})
-}
-
-// PublishSource publishes a source for a server, logs the result and records errors for the
-// catalogue page.
+// PublishSource publishes a source for a server, logs the result and records why it failed.
 func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way) (versions.Result, error) {
+	return p.publishSource(ctx, s, way, false)
+}
+
+// publishSource is PublishSource. A repeated attempt neither logs nor audits another temporary
+// failure.
+func (p *Publisher) publishSource(ctx context.Context, s ingest.Source, way Way, repeated bool) (versions.Result, error) {
 	began := time.Now()
 	log := p.Log.With("dataset", s.Ref.String(), "file", s.Path)
 	if s.Input == nil {
 		p.folders.Store(s.Ref, filepath.Dir(s.Path))
 	}
 	ctx = herb.WithActor(ctx, herb.Actor{ID: "server", Origin: s.Path})
-	r, err := p.Publish(ctx, s, Options{KeepRolledBack: true, Progress: logProgress(log)})
+	r, err := p.Publish(ctx, s, Options{KeepRolledBack: true, Repeated: repeated, Progress: logProgress(log)})
 	if p.Observe != nil && ctx.Err() == nil {
 		p.Observe(way, r.Status, time.Since(began))
 	}
@@ -323,7 +315,11 @@ func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way)
 			log.Error("panic in a publish", "err", bug, "stack", string(bug.Stack))
 		}
 		message := err.Error() + herb.Advice(herb.ConsentsOf(err), herb.Consent.Flag)
-		log.Error("cannot publish source", "err", message)
+		level := slog.LevelError
+		if repeated && isTemporary(err) {
+			level = slog.LevelDebug
+		}
+		log.Log(ctx, level, "cannot publish source", "err", message)
 		p.setSourceError(ctx, herb.SourceError{Path: s.Label(), Ref: s.Ref, Message: message})
 		return r, err
 	case r.RolledBack != "":
@@ -345,44 +341,6 @@ func (p *Publisher) Folder(ref herb.Ref) string {
 	folder, _ := p.folders.Load(ref)
 	name, _ := folder.(string)
 	return name
-}
-
-func (p *Publisher) setSourceError(ctx context.Context, e herb.SourceError) {
-	e.Since = time.Now()
-	if err := p.Store.SetSourceError(ctx, e); err != nil {
-		p.Log.Warn("cannot record source error", "file", e.Path, "err", err)
-	}
-}
-
-func (p *Publisher) clearSourceError(ctx context.Context, path string) {
-	if err := p.Store.ClearSourceError(ctx, path); err != nil {
-		p.Log.Warn("cannot clear source error", "file", path, "err", err)
-	}
-}
-
-// SourceErrors returns the recorded errors, or none while the database is down, so that the page is
-// still served.
-func (p *Publisher) SourceErrors(ctx context.Context) ([]herb.SourceError, error) {
-	sourceErrors, err := p.Store.SourceErrors(ctx)
-	if herb.CodeOf(err) == herb.CodeUnavailable {
-		return nil, nil
-	}
-	return sourceErrors, err
-}
-
-// RemoveStaleErrors clears the errors of files that no longer exist.
-func (p *Publisher) RemoveStaleErrors(ctx context.Context) error {
-	sourceErrors, err := p.Store.SourceErrors(ctx)
-	if err != nil {
-		return err
-	}
-	for _, e := range sourceErrors {
-		path, _ := source.SplitLabel(e.Path)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			p.clearSourceError(ctx, e.Path)
-		}
-	}
-	return nil
 }
 
 // logProgress returns a function that logs the progress of a long publish every 10 seconds.

@@ -2,9 +2,12 @@ package publish
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/rowstest"
+	"herbarium/internal/must"
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/versions/versionstest"
 )
@@ -59,7 +63,7 @@ func TestPublishSource_panic(t *testing.T) {
 	if _, err := publisher.PublishSource(t.Context(), s, WayWatch); err == nil {
 		t.Error("a publish that panics succeeds")
 	}
-	if publisher.republish(t.Context(), s) {
+	if publisher.republish(t.Context(), s, false) {
 		t.Error("a bug is retried")
 	}
 	if n := strings.Count(b.String(), "publish.brokenCatalogue."); n != 2 {
@@ -97,6 +101,63 @@ func TestPublish_empty(t *testing.T) {
 	}
 }
 
+// failingStore is a store that cannot be written while err is not nil.
+type failingStore struct {
+	Store
+	err error
+}
+
+// SetSourceError implements Store.
+func (s *failingStore) SetSourceError(ctx context.Context, e herb.SourceError) error {
+	return cmp.Or(s.err, s.Store.SetSourceError(ctx, e))
+}
+
+// TestPublishSource_temporary publishes a source that cannot be opened: it is retried, and named
+// although the database stores nothing.
+func TestPublishSource_temporary(t *testing.T) {
+	t.Parallel()
+	db := openDatabase(t)
+	disk := &failingStore{db, errors.New("disk full")}
+	var log bytes.Buffer
+	p := &Publisher{Versions: openLibrary(t, db).Service, Store: disk, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	path := filepath.Join(t.TempDir(), "prices.csv")
+	must.NoError(t, os.Symlink(path, path))
+	s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: path}
+	wantNamed := func(when string, want int) {
+		t.Helper()
+		named, err := p.SourceErrors(t.Context())
+		if err != nil || len(named) != want {
+			t.Errorf("%s: sources that are not published: %v, error %v; want %d", when, named, err, want)
+		}
+	}
+	for _, repeated := range []bool{false, true, true} {
+		if !p.republish(t.Context(), s, repeated) {
+			t.Error("a source is not retried although its file is intact")
+		}
+		wantNamed("while the database cannot be written", 1)
+	}
+	entries, err := db.AuditEntries(t.Context(), herb.AuditQuery{})
+	if n := strings.Count(log.String(), "cannot publish source"); err != nil || len(entries) != 1 || n != 1 {
+		t.Errorf("three attempts: %d audit entries, %d errors in the log; want 1 each", len(entries), n)
+	}
+	disk.err = nil
+	must.NoError(t, p.StoreSourceErrors(t.Context()))
+	if stored, err := db.SourceErrors(t.Context()); err != nil || len(stored) != 1 {
+		t.Errorf("the database stores %v, error %v", stored, err)
+	}
+	must.NoError(t, os.Remove(path))
+	rowstest.WriteFile(t, filepath.Dir(path), "prices.csv", "a\n1\n")
+	if p.republish(t.Context(), s, true) {
+		t.Error("a published source is retried")
+	}
+	wantNamed("when it is published", 0)
+	rowstest.WriteFile(t, filepath.Dir(path), "prices.csv", "a\n1,2\n")
+	if p.republish(t.Context(), s, false) {
+		t.Error("a file that cannot be read is retried")
+	}
+	wantNamed("when the file is wrong", 1)
+}
+
 // TestRemoveStaleErrors keeps errors of existing files and of tables in them.
 func TestRemoveStaleErrors(t *testing.T) {
 	t.Parallel()
@@ -104,9 +165,9 @@ func TestRemoveStaleErrors(t *testing.T) {
 	path := rowstest.WriteFile(t, t.TempDir(), "garden.db", "")
 	p := &Publisher{Store: db, Log: slog.New(slog.DiscardHandler)}
 	for _, label := range []string{path, path + "#beds", path + ".old", path + ".old#beds"} {
-		p.setSourceError(t.Context(), herb.SourceError{Path: label, Message: "broken"})
+		p.setSourceError(t.Context(), herb.SourceError{Path: label, Ref: herb.Ref{Namespace: "garden", Name: "beds"}, Message: "broken"})
 	}
-	if err := p.RemoveStaleErrors(t.Context()); err != nil {
+	if err := p.RemoveStaleErrors(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	kept, err := db.SourceErrors(t.Context())

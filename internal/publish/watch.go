@@ -26,7 +26,7 @@ import (
 // process keeps a file open without writing, a longer time without changes is sufficient.
 type Watcher struct {
 	publisher *Publisher
-	publish   func(context.Context, ingest.Source) (retry bool)
+	publish   func(ctx context.Context, s ingest.Source, repeated bool) (retry bool)
 	find      func(context.Context, []string) source.Set
 	stat      func(path string) (fs.FileInfo, error)
 	paths     []string
@@ -60,6 +60,7 @@ const (
 	// follow changes, one part in scanShare.
 	checkShare = 50
 	scanShare  = 10
+	retryShare = 10 // the same for attempts to publish a source that failed
 	// maxConcurrent is the number of concurrent publishes: more than one, so that a source that
 	// takes minutes does not block the others, and few, so that they do not slow each other down.
 	maxConcurrent = 2
@@ -108,10 +109,23 @@ func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.
 
 func keyOf(s ingest.Source) sourceKey { return sourceKey{s.Ref, s.Label()} }
 
-// republish publishes a source that has changed.
-func (p *Publisher) republish(ctx context.Context, s ingest.Source) (retry bool) {
-	_, err := p.PublishSource(ctx, s, WayWatch)
-	return herb.CodeOf(err) == herb.CodeUnavailable
+// republish publishes a source that has changed, or that failed before for a temporary reason.
+func (p *Publisher) republish(ctx context.Context, s ingest.Source, repeated bool) (retry bool) {
+	_, err := p.publishSource(ctx, s, WayWatch, repeated)
+	return isTemporary(err)
+}
+
+// Retry publishes sources again that failed before Run was called. It has no effect on a nil
+// watcher.
+func (w *Watcher) Retry(failed []ingest.Source) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range failed {
+		w.retry(w.sources[keyOf(s)], 0)
+	}
 }
 
 // Run watches until ctx is canceled, then waits for running publishes. It compares the state of the
@@ -290,19 +304,26 @@ func (w *Watcher) hasSettled(s *watchedSource, now time.Time) bool {
 func (w *Watcher) start(ctx context.Context, s *watchedSource) {
 	w.running++
 	s.busy, s.due = true, time.Time{}
-	changed := s.Source
+	changed, repeated := s.Source, s.backoff > 0
 	w.work.Go(func() {
-		retry := w.publish(ctx, changed)
+		began := time.Now()
+		retry := w.publish(ctx, changed, repeated)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.running--
 		s.busy, w.outdated = false, w.outdated || s.gone
 		if retry && s.due.IsZero() { // otherwise it has changed meanwhile
-			s.backoff = min(max(2*s.backoff, w.intervals.retry), maxRetry)
-			w.enqueue(s, time.Now().Add(s.backoff))
+			w.retry(s, time.Since(began))
 		}
 		w.signal()
 	})
+}
+
+// retry makes a source that failed wait for another attempt. took is the time of the last one. w.mu
+// is held.
+func (w *Watcher) retry(s *watchedSource, took time.Duration) {
+	s.backoff = min(max(2*s.backoff, w.intervals.retry), maxRetry)
+	w.enqueue(s, time.Now().Add(max(s.backoff, retryShare*took)))
 }
 
 // discover finds the current sources. It records new errors of the discovery and newly skipped

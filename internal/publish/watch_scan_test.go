@@ -45,7 +45,7 @@ func count(t *testing.T, dir string, took time.Duration, adjust func(*Watcher, *
 		c.stats++ // with w.mu held, or before publishes start
 		return os.Stat(path)
 	}
-	w.publish = func(_ context.Context, s ingest.Source) bool {
+	w.publish = func(_ context.Context, s ingest.Source, _ bool) bool {
 		name := filepath.Base(s.Path)
 		c.mu.Lock()
 		if c.first.IsZero() {

@@ -53,7 +53,7 @@ func start(t *testing.T, files map[string]string, adjust func(*fixture, *Watcher
 	finder, paths := discover.New(discover.Options{Formats: ingest.Formats()}), []string{s.dir}
 	w := p.Watch(finder, paths, finder.Discover(t.Context(), paths))
 	w.intervals = intervals{settle: 30 * time.Millisecond, writingSettle: time.Hour, poll: 5 * time.Millisecond, rescan: time.Hour, retry: time.Millisecond}
-	w.publish = func(_ context.Context, src ingest.Source) bool {
+	w.publish = func(_ context.Context, src ingest.Source, _ bool) bool {
 		b, err := os.ReadFile(src.Path)
 		if err != nil {
 			b = []byte("unreadable")
@@ -263,18 +263,31 @@ func TestWatch_retry(t *testing.T) {
 	want(t, s.published, "b.csv: 1")
 }
 
+// TestWatch_failedAtStart retries a source that could not be published when the server started.
+func TestWatch_failedAtStart(t *testing.T) {
+	t.Parallel()
+	s := start(t, map[string]string{"a.csv": "1", "b.csv": "1"}, func(_ *fixture, w *Watcher) {
+		for key, known := range w.sources {
+			if key.ref.Name == "b" {
+				w.Retry([]ingest.Source{known.Source})
+			}
+		}
+	})
+	want(t, s.published, "b.csv: 1")
+}
+
 // TestWatch_slowSource checks that a slow source does not delay the others.
 func TestWatch_slowSource(t *testing.T) {
 	t.Parallel()
 	held, release := make(chan struct{}), make(chan struct{})
 	s := start(t, nil, func(_ *fixture, w *Watcher) {
 		publish := w.publish
-		w.publish = func(ctx context.Context, src ingest.Source) bool {
+		w.publish = func(ctx context.Context, src ingest.Source, repeated bool) bool {
 			if src.Ref.Name == "slow" {
 				close(held)
 				<-release
 			}
-			return publish(ctx, src)
+			return publish(ctx, src, repeated)
 		}
 	})
 	s.write(t, "slow.csv", "x")

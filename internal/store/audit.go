@@ -86,12 +86,12 @@ func (s Tables) AuditEntries(ctx context.Context, q herb.AuditQuery) (entries []
 }
 
 // SetSourceError records why a source is not published. It replaces the previous error of the
-// source.
+// source, but not since when there is one.
 func (s Tables) SetSourceError(ctx context.Context, e herb.SourceError) error {
 	return s.writeOne(ctx, "recording the error of source "+e.Path,
 		"INSERT INTO source_errors (path, namespace, name, message, skipped, since) VALUES (?, ?, ?, ?, ?, ?) "+
 			"ON CONFLICT (path) DO UPDATE SET namespace = excluded.namespace, name = excluded.name, "+
-			"message = excluded.message, skipped = excluded.skipped, since = excluded.since",
+			"message = excluded.message, skipped = excluded.skipped",
 		e.Path, e.Ref.Namespace, e.Ref.Name, e.Message, e.Skipped, e.Since.UnixMicro())
 }
 

@@ -403,6 +403,7 @@ func (s Tables) RemoveDataset(ctx context.Context, ref herb.Ref, live string, at
 			addUnpublished(ctx, tx, herb.EventRemoved, ref, now),
 			retire(ctx, tx, at, names...),
 			exec(ctx, tx, "DELETE FROM datasets WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name),
+			exec(ctx, tx, "DELETE FROM source_errors WHERE namespace = ? AND name = ?", ref.Namespace, ref.Name),
 			addAudit(ctx, tx, herb.AuditEntry{
 				Action: herb.AuditRemoved, Subject: ref.String(), Detail: fmt.Sprintf("%d versions", len(names)),
 			}),

@@ -92,12 +92,19 @@ func (suite) SourceErrors(t *testing.T, db Database) {
 	a := herb.SourceError{Path: "garden/catalog.csv", Ref: catalog, Message: "line 3: \"Ü\" …", Since: day}
 	b := herb.SourceError{Path: "garden/datapackage.json", Message: "it is not JSON", Since: day.Add(time.Microsecond)}
 	must.NoError(t, s.SetSourceError(t.Context(), b))
-	must.NoError(t, s.SetSourceError(t.Context(), herb.SourceError{Path: a.Path, Message: "something else", Since: b.Since}))
-	must.NoError(t, s.SetSourceError(t.Context(), a))
+	must.NoError(t, s.SetSourceError(t.Context(), herb.SourceError{Path: a.Path, Message: "something else", Since: a.Since}))
+	next := a
+	next.Since = b.Since
+	must.NoError(t, s.SetSourceError(t.Context(), next)) // it is not published since the first error
 	wantErrors(a, b)
 	add(t, s, seeds, 1, 1)
 	wantErrors(a, b)
 	add(t, s, catalog, 1, 1) // publishing clears the error
+	wantErrors(b)
+	must.NoError(t, s.SetSourceError(t.Context(), a))
+	wantErrors(a, b)
+	_, err := s.RemoveDataset(t.Context(), catalog, "", day)
+	must.NoError(t, err)
 	wantErrors(b)
 	must.NoError(t, s.ClearSourceError(t.Context(), b.Path))
 	must.NoError(t, s.ClearSourceError(t.Context(), "nowhere"))

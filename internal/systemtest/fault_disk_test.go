@@ -97,7 +97,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t)
 	file := write(t, "a\n1\n", t.TempDir(), "garden", "open.csv")
-	n := start(t, config{data: filepath.Join(disk, "data"), args: []string{file}})
+	n := start(t, config{data: filepath.Join(disk, "data"), args: []string{"--watch", file}})
 	id := 0
 	n.recovered(t, &id)
 	filler := fill(t, disk)
@@ -105,8 +105,23 @@ func TestFullDisk(t *testing.T) {
 	if out, code := command(t, n.data, "publish", write(t, "a\n2\n", t.TempDir(), "garden", "open.csv")); code == 0 {
 		t.Errorf("publish on a full disk: exit code 0\n%s", out)
 	}
+	must.NoError(t, os.WriteFile(file, []byte("a\n3\n"), 0o600))
+	n.answers(t, "/readyz", "1 source could not be published")
 	must.NoError(t, os.Remove(filler))
+	n.answers(t, "/api/v1/garden/open/data", `[{"a":"3"}]`)
 	n.recovered(t, &id)
+}
+
+// answers waits until a response contains a text.
+func (n *node) answers(t *testing.T, path, want string) {
+	t.Helper()
+	eventually(t, path+" contains "+want, func(context.Context) error {
+		r, err := n.request(http.MethodGet, path, "")
+		if err == nil && !strings.Contains(r.Body, want) {
+			err = fmt.Errorf("status %d: %s", r.Status, r.Body)
+		}
+		return err
+	})
 }
 
 // TestReadOnlyDisk starts a server on a read-only disk, which cannot work, and again when the disk
