@@ -1,7 +1,6 @@
 package geo
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,32 +21,16 @@ type Declaration struct {
 
 // Declared returns what the descriptor of a version says about coordinates. Fields that the version
 // does not have are ignored: a publish has rejected them, or an earlier release ignored them.
-func Declared(descriptor json.RawMessage, fields []herb.Field) (d Declaration) {
-	var parts struct {
-		Resource struct {
-			Herbarium struct {
-				Coordinates json.RawMessage
-				Map         *herb.Coordinates // of earlier releases
-			}
-		}
+func Declared(descriptor *herb.Descriptor, fields []herb.Field) (d Declaration) {
+	if descriptor == nil || descriptor.NoCoordinates {
+		return Declaration{None: descriptor != nil}
 	}
-	if len(descriptor) == 0 || json.Unmarshal(descriptor, &parts) != nil {
+	c := descriptor.Coordinates
+	c.Declared, c.Records, c.Invalid = true, 0, 0
+	if _, ok := NewReader(c, fields); !ok || CheckFields(c, fields) != nil {
 		return d
 	}
-	own := parts.Resource.Herbarium
-	var none string
-	if json.Unmarshal(own.Coordinates, &none) == nil {
-		return Declaration{None: none == "none"}
-	}
-	c := own.Map
-	if own.Coordinates != nil && json.Unmarshal(own.Coordinates, &c) != nil || c == nil {
-		return d
-	}
-	*c = herb.Coordinates{Latitude: c.Latitude, Longitude: c.Longitude, Field: c.Field, Notation: c.Notation, Declared: true}
-	if _, ok := NewReader(*c, fields); !ok || CheckFields(*c, fields) != nil {
-		return d
-	}
-	return Declaration{Coordinates: c}
+	return Declaration{Coordinates: &c}
 }
 
 // CheckFields returns an error with herb.CodeInvalid unless fields can be those of coordinates: two

@@ -128,7 +128,7 @@ func TestDeclared(t *testing.T) {
 		`{"coordinates":"none"}`: "", `{}`: "lat, lon", `{"coordinates":{"latitude":"hidden","longitude":"x"}}`: "lat, lon",
 		`{"coordinates":{"latitude":"text","longitude":"x"}}`: "lat, lon", `{"coordinates":7}`: "lat, lon",
 	} {
-		d := geo.Declared([]byte(`{"resource":{"herbarium":`+settings+`}}`), fields)
+		d := geo.Declared(herb.NewDescriptor([]byte(`{"resource":{"herbarium":`+settings+`}}`)), fields)
 		if got := names(geo.Recognize(fields, records, d)); got != want {
 			t.Errorf("%s: %q, want %q", settings, got, want)
 		}

@@ -120,15 +120,15 @@ func (d Dataset) ForReaders() Dataset {
 // The order of its members is that of their encoding: DecodeMetadata reads the first ones and stops
 // at the report.
 type Details struct {
-	Order      Order           `json:"order,omitzero"`        // default order of listings; zero means source order
-	PrimaryKey []string        `json:"primary_key,omitempty"` // fields whose combined values are unique
-	Descriptor json.RawMessage `json:"descriptor,omitempty"`  // as written by the publisher, including unknown members
-	Message    string          `json:"message,omitempty"`     // what the publisher says about the version
-	Report     *Report         `json:"report,omitempty"`      // import report; nil if there is none
-	File       *File           `json:"file,omitempty"`        // identifies the segment file on other nodes; nil if it is on one machine only
-	Origins    []Origin        `json:"origins,omitempty"`     // sources of a protected version; never shown to readers
-	Settings   *Settings       `json:"settings,omitempty"`    // for the next publish; never shown to readers
-	Compared   *RecordChanges  `json:"compared,omitempty"`    // with the version that it replaced; nil if there was none or it is unknown
+	Order      Order          `json:"order,omitzero"`        // default order of listings; zero means source order
+	PrimaryKey []string       `json:"primary_key,omitempty"` // fields whose combined values are unique
+	Descriptor *Descriptor    `json:"descriptor,omitempty"`  // nil: the publisher has stated none
+	Message    string         `json:"message,omitempty"`     // what the publisher says about the version
+	Report     *Report        `json:"report,omitempty"`      // import report; nil if there is none
+	File       *File          `json:"file,omitempty"`        // identifies the segment file on other nodes; nil if it is on one machine only
+	Origins    []Origin       `json:"origins,omitempty"`     // sources of a protected version; never shown to readers
+	Settings   *Settings      `json:"settings,omitempty"`    // for the next publish; never shown to readers
+	Compared   *RecordChanges `json:"compared,omitempty"`    // with the version that it replaced; nil if there was none or it is unknown
 }
 
 // DecodeMetadata decodes what lists of datasets show: order, primary key, descriptor and message.

@@ -124,7 +124,7 @@ func TestOrigin_Overlaps(t *testing.T) {
 // decoded from the start of the encoding.
 func TestDetails_DecodeMetadata(t *testing.T) {
 	t.Parallel()
-	metadata := herb.Details{Order: herb.Order{Field: "price", Desc: true}, PrimaryKey: []string{"id"}, Descriptor: json.RawMessage(`{"title":"x"}`)}
+	metadata := herb.Details{Order: herb.Order{Field: "price", Desc: true}, PrimaryKey: []string{"id"}, Descriptor: herb.NewDescriptor([]byte(`{"title":"x"}`))}
 	all := metadata
 	all.Report, all.File, all.Origins, all.Settings = &herb.Report{Rows: 1}, &herb.File{Size: 1}, []herb.Origin{{Path: "/a"}}, &herb.Settings{Public: true}
 	content, err := json.Marshal(all)

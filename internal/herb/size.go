@@ -4,7 +4,7 @@ package herb
 // of its JSON. Caches and budgets count it.
 func (d *Dataset) Size() int {
 	const head, perField, perColumn = 512, 240, 320 // bytes besides texts
-	size := head + len(d.Title) + len(d.Description) + len(d.Descriptor)
+	size := head + len(d.Title) + len(d.Description) + d.Descriptor.Size()
 	for i := range d.Fields {
 		f := &d.Fields[i]
 		size += perField + len(f.Name) + len(f.Title) + len(f.Description) + textSize(f.Notation.True, f.Notation.False, f.Notation.Missing)

@@ -21,7 +21,7 @@ func TestDataset_size(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	for name, d := range map[string]herb.Dataset{
 		"wide":       wide,
-		"descriptor": {Details: herb.Details{Descriptor: json.RawMessage(`"` + long + `"`)}},
+		"descriptor": {Details: herb.Details{Descriptor: herb.NewDescriptor([]byte(`"` + long + `"`))}},
 		"texts":      {Description: long, Fields: []herb.Field{{Description: long, Notation: herb.Notation{Missing: []string{long}}}}},
 		"report":     {Details: herb.Details{Report: &herb.Report{Notes: []string{long}, Columns: []herb.ColumnReport{{Min: long, Max: long, Notes: []string{long}}}}}},
 	} {

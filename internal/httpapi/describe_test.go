@@ -185,7 +185,7 @@ func detailed(d herb.Dataset, records []herb.Record) (herb.Dataset, []herb.Recor
 	d.Details = herb.Details{
 		Order:      herb.Order{Field: "name", Desc: true},
 		PrimaryKey: []string{"name"},
-		Descriptor: json.RawMessage(`{"name":"staff","x-unknown":[1.50,null]}`),
+		Descriptor: herb.NewDescriptor([]byte(`{"name":"staff","x-unknown":[1.50,null]}`)),
 		Report: &herb.Report{
 			Format: "csv", Rows: 3, Cells: "sha256:" + strings.Repeat("0", 64), Hidden: []string{"wage"},
 			Columns: []herb.ColumnReport{{Field: "name", Column: "name", Type: "text", Evidence: "text: 3 of 3", Min: "Ana", Max: "Çelik"}},

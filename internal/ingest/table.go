@@ -183,9 +183,9 @@ func describeFormat(name string, o rows.Options) string {
 
 // details validates the settings of a dataset against its fields. A primary key with unknown fields
 // is dropped with a note, because descriptors written for other programs have such keys. An order
-// or map with unknown fields is an error, because only descriptors for Herbarium have them.
+// or coordinates with unknown fields are errors, because only descriptors for Herbarium have them.
 func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
-	d := herb.Details{Order: src.Order, Descriptor: src.Descriptor}
+	d := herb.Details{Order: src.Order, Descriptor: herb.NewDescriptor(src.Descriptor)}
 	s := src.Settings
 	s.Hidden = v.hiding(src)
 	if s.Descriptor != nil || s.Public || s.Reading != (herb.Reading{}) || s.Hidden != nil {
@@ -197,12 +197,7 @@ func (v *view) details(src Source, fields []herb.Field) (herb.Details, error) {
 			return d, err
 		}
 	}
-	isNumber := func(f herb.Field) bool { return f.Type == herb.TypeNumber && f.Filterable }
-	return d, cmp.Or(
-		requireField(fields, src.Map.Latitude, "map", "filterable number field", isNumber),
-		requireField(fields, src.Map.Longitude, "map", "filterable number field", isNumber),
-		requireField(fields, src.Order.Field, "order", "sortable field", func(f herb.Field) bool { return f.Sortable }),
-	)
+	return d, requireField(fields, src.Order.Field, "order", "sortable field", func(f herb.Field) bool { return f.Sortable })
 }
 
 // maxUniqueKeys is the number of unique keys of a table. Each is looked for in all records.

@@ -11,7 +11,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/profile"
-	"herbarium/internal/ingest/source"
 )
 
 func TestNarrowed(t *testing.T) {
@@ -128,8 +127,6 @@ func TestDetails(t *testing.T) {
 		{"key by its column", ingest.Source{PrimaryKey: []string{"id"}}, herb.Details{PrimaryKey: []string{"number"}}, nil, ""},
 		{"key that is not exposed", ingest.Source{PrimaryKey: []string{"number", "secret"}}, herb.Details{},
 			[]string{`the primary key is not used, because there is no field "secret"`}, ""},
-		{"map without numbers", ingest.Source{Map: source.MapFields{Latitude: "number", Longitude: "day"}}, herb.Details{}, nil,
-			`map: no such filterable number field "day"; filterable number fields: number`},
 		{"order that is not sortable", ingest.Source{Order: herb.Order{Field: "name"}}, herb.Details{}, nil,
 			`order: no such sortable field "name"; sortable fields: number, day`},
 		{"order that is not exposed", ingest.Source{Order: herb.Order{Field: "dya"}}, herb.Details{}, nil,

@@ -88,7 +88,7 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 	src = withFieldsOf(src, live)
 	// These are about the whole dataset.
 	src.PrimaryKey, src.UniqueKeys, src.Order, src.Charts, src.Expectations = nil, nil, herb.Order{}, nil, nil
-	src.Coordinates, src.Map = source.Coordinates{}, source.MapFields{}
+	src.Coordinates = source.Coordinates{}
 	src.Fields = slices.Clone(src.Fields)
 	for i := range src.Fields {
 		src.Fields[i].Constraints = source.Constraints{}

@@ -86,7 +86,7 @@ func (l *Library) view(e *entry) View {
 // memory estimates the memory of a version in bytes: descriptions of fields and columns, readers of
 // columns, and the descriptor.
 func (v *openVersion) memory() int {
-	return 16<<10 + len(v.dataset.Fields)*3<<10 + len(v.dataset.Descriptor)
+	return 16<<10 + len(v.dataset.Fields)*3<<10 + v.dataset.Descriptor.Size()
 }
 
 // publicDescription returns a description without the internal fields. Versions of earlier releases

@@ -3,7 +3,6 @@ package library_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -35,7 +34,7 @@ func TestSearch(t *testing.T) {
 		if _, err := publisher.Publish(t.Context(), versions.Publication{
 			Dataset: herb.Dataset{
 				Ref: herb.Ref{Namespace: "garden", Name: name}, Title: title, Access: herb.AccessOpen, Fields: []herb.Field{{Name: "id", Type: herb.TypeText}},
-				Details: herb.Details{Descriptor: json.RawMessage(`{"resource":{"keywords":["` + keyword + `"]}}`)},
+				Details: herb.Details{Descriptor: herb.NewDescriptor([]byte(`{"resource":{"keywords":["` + keyword + `"]}}`))},
 			},
 			Records: func(yield func(herb.Record, error) bool) { yield(herb.Record{"1"}, nil) },
 		}); err != nil {

@@ -1,9 +1,6 @@
 package library
 
 import (
-	"encoding/json"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/golang/groupcache/lru"
@@ -69,26 +66,11 @@ func (c *summaryCache) add(v herb.LiveVersion, details bool, d herb.Dataset) {
 }
 
 // summarize returns a description for lists of datasets: without internal fields, with the start of
-// a long description, and of a large descriptor only the members that describe the dataset to a
-// reader, unless they are large themselves.
+// a long description, and of the descriptor only members that describe the dataset to a reader.
 func summarize(d herb.Dataset) herb.Dataset {
-	const large = 16 << 10 // bytes of a descriptor
+	const largest = 16 << 10 // bytes of a member of the descriptor
 	d = publicDescription(d)
 	d.Description = herb.Clip(d.Description, herb.MaxListed)
-	if len(d.Descriptor) <= large {
-		return d
-	}
-	var descriptor map[string]map[string]json.RawMessage // members of the package and of the resource
-	if json.Unmarshal(d.Descriptor, &descriptor) != nil {
-		d.Descriptor = nil
-		return d
-	}
-	shown := herb.Annotations()
-	for _, members := range descriptor {
-		maps.DeleteFunc(members, func(name string, value json.RawMessage) bool {
-			return !slices.Contains(shown, name) || len(value) > large
-		})
-	}
-	d.Descriptor, _ = json.Marshal(descriptor) // it was decoded from JSON
+	d.Descriptor = d.Descriptor.Summary(largest)
 	return d
 }

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,7 +36,7 @@ func dataset(ref herb.Ref, n int) herb.Dataset {
 		Details: herb.Details{
 			Order:      herb.Order{Field: "titel", Desc: true},
 			PrimaryKey: []string{"id"},
-			Descriptor: json.RawMessage(`{"name":"catalog","unknown":[1.50,null]}`),
+			Descriptor: herb.NewDescriptor([]byte(`{"name":"catalog","unknown":[1.50,null]}`)),
 			Report:     &herb.Report{Rows: 100 * n, Columns: []herb.ColumnReport{{Field: "id", Min: "0", Max: "9"}}},
 			File:       &herb.File{Size: 1 << 40, SHA256: "5f0c"},
 		},
@@ -127,7 +126,7 @@ func (suite) CatalogueWords(t *testing.T, db Database) {
 	s := open(t, db)
 	first, second := dataset(seeds, 1), dataset(seeds, 2)
 	first.Title, second.Title, second.Access = "Autumn", "Spring Årets", herb.AccessOpen
-	second.Descriptor = json.RawMessage(`{"package":{"keywords":["Bulbs","a\u0000b"]},"resource":{"keywords":"malformed"}}`)
+	second.Descriptor = herb.NewDescriptor([]byte(`{"package":{"keywords":["Bulbs","a\u0000b"]},"resource":{"keywords":"malformed"}}`))
 	must.NoError(t, s.addVersion(t.Context(), first, ""))
 	must.NoError(t, s.addVersion(t.Context(), second, first.Version))
 	changes, err := s.Changes(t.Context(), -1)

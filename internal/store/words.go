@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
@@ -42,12 +41,9 @@ func (w SearchWords) isCurrent() bool {
 func NewSearchWords(d herb.Dataset) SearchWords {
 	texts := []string{d.Namespace, d.Name, d.Title, d.Description}
 	var keywords []string
-	var descriptor struct{ Package, Resource map[string]json.RawMessage }
-	if (herb.Principal{}).See(d).Values && json.Unmarshal(d.Descriptor, &descriptor) == nil {
-		for _, members := range []map[string]json.RawMessage{descriptor.Package, descriptor.Resource} {
-			_ = json.Unmarshal(members["keywords"], &keywords) // those of the resource override the others; malformed ones are ignored
-			texts = append(texts, keywords...)
-		}
+	if (herb.Principal{}).See(d).Values && d.Descriptor != nil {
+		keywords = d.Descriptor.Keywords
+		texts = append(texts, keywords...)
 	}
 	for _, f := range d.Fields {
 		texts = append(texts, f.Name, f.Title)

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -14,11 +13,11 @@ func TestSearchWords(t *testing.T) {
 	d := herb.Dataset{
 		Ref: herb.Ref{Namespace: "garden", Name: "seeds"}, Title: "Spring Årets", Access: herb.AccessOpen,
 		Fields:  []herb.Field{{Name: "id"}, {Name: "titel", Title: "Überschrift"}},
-		Details: herb.Details{Descriptor: json.RawMessage(`{"package":{"keywords":["Bulbs","two\nlines","#1"]},"resource":{"keywords":"malformed"}}`)},
+		Details: herb.Details{Descriptor: herb.NewDescriptor([]byte(`{"package":{"keywords":["Bulbs","two\nlines","#1"]},"resource":{"keywords":"malformed"}}`))},
 	}
 	protected, overridden := d, d
 	protected.Access = herb.AccessKey
-	overridden.Descriptor = json.RawMessage(`{"package":{"keywords":["Bulbs"]},"resource":{"keywords":["Roots"]}}`)
+	overridden.Descriptor = herb.NewDescriptor([]byte(`{"package":{"keywords":["Bulbs"]},"resource":{"keywords":["Roots"]}}`))
 	for search, want := range map[string]bool{
 		"garden": true, "spri": true, "arets": true, "autumn": false, "pring": false, "bulb": true, "titel see": true, "titel autumn": false,
 		"uberschrift": true, "lines": true,

@@ -231,11 +231,11 @@ func TestCatalogue_keywords(t *testing.T) {
 			"exact": `["plants"]`, "similar": `["plants of the world","plantsman","Plants"]`, "symbol": `["★"]`, "many": `["a","b","c","d","e","f","g"]`,
 		} {
 			d := herb.Dataset{Ref: herb.Ref{Namespace: "tags", Name: name}, Fields: []herb.Field{field("plants", herb.TypeText)}}
-			d.Descriptor = []byte(`{"resource":{"keywords":` + keywords + `}}`)
+			d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"keywords":` + keywords + `}}`))
 			l.Put(d, nil)
 		}
 		locked := herb.Dataset{Ref: herb.Ref{Namespace: "tags", Name: "locked"}, Access: herb.AccessKey, Fields: []herb.Field{field("a", herb.TypeText)}}
-		locked.Descriptor = []byte(`{"resource":{"keywords":["plants"]}}`)
+		locked.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"keywords":["plants"]}}`))
 		l.Put(locked, nil)
 	})
 	refs := func(query string) string {

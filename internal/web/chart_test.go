@@ -239,7 +239,7 @@ func TestAbout_charts(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	d, records := garden()
-	d.Descriptor = []byte(`{"resource":{"herbarium":{"charts":[{"by":"date:month"},{"by":["date:month","category"],"measure":"sum:price"},{"by":"gone"},{"measure":"mean:price"}]}}}`)
+	d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"herbarium":{"charts":[{"by":"date:month"},{"by":["date:month","category"],"measure":"sum:price"},{"by":"gone"},{"measure":"mean:price"}]}}}`))
 	replace(s.library, d, records)
 	doc := s.page(t, catalog+"/about", 200)
 	var got []string
@@ -256,7 +256,7 @@ func TestAbout_charts(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	d, records = staff()
-	d.Descriptor = []byte(`{"resource":{"herbarium":{"charts":[{"by":"name"}]}}}`)
+	d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"herbarium":{"charts":[{"by":"name"}]}}}`))
 	replace(s.library, d, records)
 	if a := s.get(t, "/datasets/locked/staff/about"); strings.Contains(a.body, "Secretive") || strings.Contains(a.body, `id="charts"`) {
 		t.Error("the description of a protected dataset shows values")

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/apitest"
 	"herbarium/internal/web"
 	"herbarium/internal/web/view/datasets"
@@ -18,10 +19,10 @@ func TestAbout(t *testing.T) {
 		d, records := garden()
 		d.Description = "# Plants\n\n**Grown** by [us](https://garden.example/)."
 		d.Fields[3].Description = "What it *costs*"
-		d.Descriptor = []byte(`{"package":{"keywords":["plants"],"homepage":"https://garden.example/home",
+		d.Descriptor = herb.NewDescriptor([]byte(`{"package":{"keywords":["plants"],"homepage":"https://garden.example/home",
 			"contributors":[{"title":"Ana","roles":["author"],"organization":"The Garden"}],
 			"sources":[{"title":"Old lists","path":"https://garden.example/lists"},{"title":"Attic","path":"javascript:alert(1)"}]},
-			"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`)
+			"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`))
 		d.Report.Columns[2].Empty, d.Report.Columns[2].Notes = 3, []string{"three rows lack it"}
 		replace(l, d, records)
 	})
@@ -57,7 +58,7 @@ func TestAbout_locked(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		d, records := staff()
-		d.Descriptor = []byte(`{"resource":{"sources":[{"title":"Secretive source"}]}}`)
+		d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"sources":[{"title":"Secretive source"}]}}`))
 		d.Report.Columns[0].Notes = []string{"Secretive note"}
 		replace(l, d, records)
 	})

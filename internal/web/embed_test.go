@@ -234,7 +234,7 @@ func citations(t *testing.T, n *html.Node) []string {
 func TestCitations(t *testing.T) {
 	t.Parallel()
 	older, records := garden()
-	older.Descriptor = []byte(`{"package":{"contributors":[{"title":"Ana & Bo","role":"author"},{"title":"Mia","role":"maintainer"}],"publisher":"City_of Ghent"}}`)
+	older.Descriptor = herb.NewDescriptor([]byte(`{"package":{"contributors":[{"title":"Ana & Bo","role":"author"},{"title":"Mia","role":"maintainer"}],"publisher":"City_of Ghent"}}`))
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) { keep(lib, older, "v0", records) })
 	for _, path := range []string{catalog, catalog + "?category=fern", catalog + "/chart", catalog + "/about"} {
 		part := s.page(t, path, 200)

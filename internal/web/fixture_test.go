@@ -90,7 +90,7 @@ func garden() (herb.Dataset, []herb.Record) {
 		Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Title: "The garden", Description: "What grows in it.", Fields: fields,
 	}
 	d.PrimaryKey = []string{"id"}
-	d.Descriptor = []byte(`{"package":{"keywords":["plants","garden"]},"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`)
+	d.Descriptor = herb.NewDescriptor([]byte(`{"package":{"keywords":["plants","garden"]},"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`))
 	d.Report = &herb.Report{Format: "csv", Rows: 60, Cells: "abc"}
 	for _, f := range fields {
 		distinct := map[string]int{"category": 3, "tags": 3, "date": 50, "price": 60}[f.Name]
@@ -134,7 +134,7 @@ func evil() (herb.Dataset, []herb.Record) {
 		Ref: herb.Ref{Namespace: "evil", Name: "nasty"}, Title: "</title><script>alert(1)</script>\u202Ex",
 		Description: `"><script>alert(1)</script>`, Fields: fields,
 	}
-	d.Descriptor = []byte(`{"resource":{"licenses":[{"name":"<script>","path":"javascript:alert(1)"}],"keywords":["</script><script>alert(1)"]}}`)
+	d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"licenses":[{"name":"<script>","path":"javascript:alert(1)"}],"keywords":["</script><script>alert(1)"]}}`))
 	d.Report = &herb.Report{Format: "<script>alert(1)</script>", Notes: []string{"<script>alert(1)</script>"}}
 	for _, f := range fields {
 		d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: f.Name, Distinct: 3, Min: "<script>", Evidence: "<script>"})

@@ -129,7 +129,7 @@ func TestDCAT_agents(t *testing.T) {
 	}
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		for i, d := range descriptors {
-			l.Put(herb.Dataset{Ref: herb.Ref{Namespace: "agents", Name: "d" + strconv.Itoa(i)}, Access: herb.AccessOpen, Details: herb.Details{Descriptor: []byte(`{"package":` + d + `}`)}}, nil)
+			l.Put(herb.Dataset{Ref: herb.Ref{Namespace: "agents", Name: "d" + strconv.Itoa(i)}, Access: herb.AccessOpen, Details: herb.Details{Descriptor: herb.NewDescriptor([]byte(`{"package":` + d + `}`))}}, nil)
 		}
 	})
 	var c struct {

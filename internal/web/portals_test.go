@@ -30,7 +30,7 @@ func publishContact(descriptor string) func(*web.Options, *apitest.Library) {
 	return func(_ *web.Options, l *apitest.Library) {
 		d, records := garden()
 		d.Version, d.Published = "20260320T083000Z-new", time.Date(2026, 3, 20, 8, 30, 0, 0, time.UTC)
-		d.Descriptor = []byte(descriptor)
+		d.Descriptor = herb.NewDescriptor([]byte(descriptor))
 		l.Put(d, records)
 	}
 }

@@ -39,6 +39,20 @@ func read(t *testing.T, dir string) source.Set {
 	return discover.New(discover.Options{Formats: formats()}).Discover(t.Context(), []string{dir})
 }
 
+// TestRead_map reads the coordinates of descriptors for earlier releases.
+func TestRead_map(t *testing.T) {
+	t.Parallel()
+	for settings, want := range map[string]source.Coordinates{
+		`"map":{"latitude":"y","longitude":"x"}`:                                              {Latitude: "y", Longitude: "x"},
+		`"map":{"latitude":"y","longitude":"x"},"coordinates":{"field":"p","notation":"wkt"}`: {Field: "p", Notation: herb.NotationWKT},
+	} {
+		s := readSource(t, "a.csv", `datapackage.json={"resources":[{"path":"a.csv","herbarium":{`+settings+`}}]}`)
+		if s.Coordinates != want || !strings.Contains(strings.Join(s.Notes, "\n"), "herbarium.map is now called coordinates") {
+			t.Errorf("%s: coordinates %+v, notes %q", settings, s.Coordinates, s.Notes)
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	t.Parallel()
 	const asJSON = `{
@@ -197,12 +211,12 @@ func TestRead_Invalid(t *testing.T) {
 		{"format of a number", field(`{"name":"a","type":"number","format":"0.00"}`), "resources[0].schema.fields[0].format ", "number"},
 		{"flag", field(`{"name":"a","herbarium":{"sortable":"yes"}}`), "resources[0].schema.fields[0].herbarium.sortable ", "true or false"},
 		{"unknown setting of a field", field(`{"name":"a","herbarium":{"sortabel":true}}`), "resources[0].schema.fields[0].herbarium ", `did you mean "sortable"?`},
-		{"unknown setting of a resource", own(`"key":true`), "resources[0].herbarium ", "access, order, coordinates, map, charts, source, parquet, keep, keep_for, include, exclude, expectations"},
+		{"unknown setting of a resource", own(`"key":true`), "resources[0].herbarium ", "access, order, coordinates, charts, source, parquet, keep, keep_for, include, exclude, expectations"},
 		{"unknown setting of the package", `{"herbarium":{"acess":"key"}}`, "herbarium ", `did you mean "access"?`},
 		{"weight", field(`{"name":"a","herbarium":{"weight":11}}`), "resources[0].schema.fields[0].herbarium.weight ", "from 1 to 10"},
 		{"weight as text", field(`{"name":"a","herbarium":{"weight":"2"}}`), "resources[0].schema.fields[0].herbarium.weight ", "from 1 to 10"},
 		{"coordinates", own(`"coordinates":{"field":"a"}`), "resources[0].herbarium.coordinates ", "{field, notation}"},
-		{"map", own(`"map":{"latitude":"a"}`), "resources[0].herbarium.map ", "{latitude, longitude}"},
+		{"map", own(`"map":{"latitude":"a"}`), "resources[0].herbarium.coordinates ", "{latitude, longitude}"},
 		{"charts", own(`"charts":{"by":"a"}`), "resources[0].herbarium.charts ", "list"},
 		{"empty chart", own(`"charts":[{"by":"a"},{}]`), "resources[0].herbarium.charts[1] ", "date:month"},
 		{"unknown member of a chart", own(`"charts":[{"mesure":"count"}]`), "resources[0].herbarium.charts[0] ", `did you mean "measure"?`},

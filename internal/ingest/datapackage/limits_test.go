@@ -84,7 +84,7 @@ func FuzzApply(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"resources":[{"path":"a.csv"}]}`, "resources: [{path: a.csv, schema: {fields: [{name: a, type: date, format: '%d.%m.%Y'}]}}]",
 		`{"title":"T","licenses":[{"name":"CC0"}],"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a","type":"boolean","trueValues":["x"]}],"missingValues":["NA"],"primaryKey":"a"},
-		"herbarium":{"access":"key","order":"-a","include":{"a":["1"]},"exclude":{"a":["2"]},"expectations":[{"query":"a=1","total":1}],"charts":[{"by":"a"}],"map":{"latitude":"a","longitude":"b"}},
+		"herbarium":{"access":"key","order":"-a","include":{"a":["1"]},"exclude":{"a":["2"]},"expectations":[{"query":"a=1","total":1}],"charts":[{"by":"a"}],"coordinates":{"latitude":"a","longitude":"b"}},
 		"dialect":{"delimiter":";","headerRows":[1,2],"headerJoin":" ","commentChar":"#","skipRows":["#",3]}}]}`,
 		"a: &a [1, 2]\nb: [*a, *a]\nresources: [*a]", `{"resources":[{"path":"a.csv","herbarium":{"source":"public"}}]}`,
 	} {

@@ -180,7 +180,6 @@ func settingMembers(s *source.Source) []binding {
 			}
 			return written(coordinatesMembers(&s.Coordinates))
 		}}},
-		{"map", custom{func(n node) { s.Map = readMap(n) }, func() any { return written(mapMembers(&s.Map)) }}},
 		{"charts", custom{func(n node) { s.Charts = readCharts(n) }, func() any { return writtenList(s.Charts, chartMembers) }}},
 		{"source", custom{func(n node) { s.Settings.Public = readSourceAccess(n) }, func() any {
 			if s.Settings.Public {
@@ -245,10 +244,6 @@ func coordinatesMembers(c *source.Coordinates) []binding {
 		{"latitude", &c.Latitude}, {"longitude", &c.Longitude}, {"field", &c.Field},
 		{"notation", custom{func(n node) { n.assign((*string)(&c.Notation)) }, func() any { return string(c.Notation) }}},
 	}
-}
-
-func mapMembers(m *source.MapFields) []binding {
-	return []binding{{"latitude", &m.Latitude}, {"longitude", &m.Longitude}}
 }
 
 func chartMembers(c *herb.PinnedChart) []binding {

@@ -34,7 +34,7 @@ func TestSchema(t *testing.T) {
 	}
 	for name, descriptor := range map[string]string{ // with an unknown member, so that the error lists those that are known
 		"packageSettings": `{"herbarium":{"?":1}}`, "resourceSettings": own(`"?":1`), "fieldSettings": field(`"?":1`),
-		"order": own(`"order":{"?":1}`), "map": own(`"map":{"?":1}`),
+		"order":       own(`"order":{"?":1}`),
 		"coordinates": own(`"coordinates":{"?":1}`), "chart": own(`"charts":[{"?":1}]`), "expectation": own(`"expectations":[{"?":1}]`),
 	} {
 		err := read(t, rowstest.Folder(t, "a.csv", "datapackage.json="+descriptor)).Err()
@@ -75,11 +75,6 @@ func TestSchema(t *testing.T) {
 		{own(`"coordinates":{"latitude":"a"}`), false},
 		{own(`"coordinates":{"latitude":"a","longitude":"b","notation":"wkt"}`), false},
 		{own(`"coordinates":{"latitude":"a","longitude":"b","field":"c"}`), false},
-		{own(`"map":{"latitude":"a","longitude":"b"}`), true},
-		{own(`"map":{"latitude":"a"}`), false},
-		{own(`"map":{"latitude":"a","longitude":""}`), false},
-		{own(`"map":{"latitude":"a","longitude":"b","altitude":"c"}`), false},
-		{own(`"map":"a"`), false},
 		{own(`"charts":[{"by":"a:month","measure":"count"},{"by":["a","b"]},{"measure":"mean:a"}]`), true},
 		{own(`"charts":[{}]`), false},
 		{own(`"charts":{"by":"a"}`), false},

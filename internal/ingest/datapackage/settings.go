@@ -17,7 +17,16 @@ import (
 
 func (p *descriptor) readSettings(s *source.Source, n node) {
 	n.checkPlacement(n.where + ".herbarium")
-	n.member(Own).bindOwn(settingMembers(s))
+	own := n.member(Own)
+	if early := own.member("map"); early.value != nil { // in descriptors for earlier releases
+		s.Notes = append(s.Notes, early.errorf("is now called coordinates; rename it").Error())
+		members := own.without("map")
+		if own.member("coordinates").value == nil {
+			members["coordinates"] = early.value
+		}
+		own.value = members
+	}
+	own.bindOwn(settingMembers(s))
 	s.Access = cmp.Or(s.Access, p.access)
 	s.AccessSet = s.Access != ""
 }
@@ -67,14 +76,6 @@ func readCoordinates(n node) (c source.Coordinates) {
 		n.fail(valid + "; notations: lat,lon; lon,lat; wkt; geojson")
 	}
 	return c
-}
-
-func readMap(n node) (m source.MapFields) {
-	n.bindOwn(mapMembers(&m))
-	if m.Latitude == "" || m.Longitude == "" {
-		n.fail("must name two fields: {latitude, longitude}")
-	}
-	return m
 }
 
 // readCharts reads a list of charts, such as {by: date:month, measure: count}. What they name is

@@ -28,9 +28,15 @@ const everything = `{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"
 			"herbarium":{"from":"id","searchable":false,"filterable":true,"sortable":true,"weight":2}},
 		{"name":"day","type":"date","format":"%d/%m/%Y","herbarium":{"searchable":false,"filterable":true,"sortable":true}},
 		{"name":"ok","type":"boolean","trueValues":["yes"],"falseValues":["no"],"herbarium":{"searchable":true,"filterable":false,"sortable":false}}]},
-	"herbarium":{"access":"key","order":{"field":"day","order":"desc"},"coordinates":{"field":"a","notation":"lat,lon"},"map":{"latitude":"no","longitude":"no"},"source":"public","parquet":true,"keep":13,"keep_for":"90d",
+	"herbarium":{"access":"key","order":{"field":"day","order":"desc"},` + oneField + `,"source":"public","parquet":true,"keep":13,"keep_for":"90d",
 		"charts":[{"by":["day:month","no"],"measure":"mean:no"},{"measure":"count"}],"include":{"s":["p",""],"t":["q"]},"exclude":{"s":["Total",""]},
 		"expectations":[{"query":"","total":0},{"query":"no=1","min":1,"max":2,"first":{"no":"1"}}]}}]}`
+
+// The two ways to say where records are.
+const (
+	oneField  = `"coordinates":{"field":"a","notation":"lat,lon"}`
+	twoFields = `"coordinates":{"latitude":"no","longitude":"day"}`
+)
 
 // TestWriter_roundTrip reads a descriptor, writes what was read, and reads it again.
 func TestWriter_roundTrip(t *testing.T) {
@@ -47,6 +53,7 @@ func TestWriter_roundTrip(t *testing.T) {
 	for _, descriptor := range []string{
 		everything,
 		strings.NewReplacer(`"quoteChar":"'"`, `"quoteChar":""`, `"headerRows":[2,3]`, `"header":false`, `,"doubleQuote":false`, ``).Replace(everything),
+		strings.Replace(everything, oneField, twoFields, 1),
 		strings.Replace(everything, `"delimiter":"|"`, `"fixedWidth":[10,20,8]`, 1),
 		`{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"],"title":"T","herbarium":{"access":"open","expectations":[{"query":"?","max":0}]}}]}`,
 	} {
@@ -88,9 +95,9 @@ func TestWriter_complete(t *testing.T) {
 	if err := json.Unmarshal([]byte(schemas.DataPackage), &schema); err != nil {
 		t.Fatal(err)
 	}
-	for _, def := range []string{"resourceSettings", "fieldSettings", "order", "coordinates", "map", "chart", "expectation"} {
+	for _, def := range []string{"resourceSettings", "fieldSettings", "order", "coordinates", "chart", "expectation"} {
 		for _, name := range slices.Sorted(maps.Keys(schema.Defs[def].Properties)) {
-			if !strings.Contains(everything, `"`+name+`":`) {
+			if !strings.Contains(everything+twoFields, `"`+name+`":`) {
 				t.Errorf("%s: %s is missing", def, name)
 			}
 		}

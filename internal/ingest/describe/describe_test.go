@@ -263,7 +263,7 @@ func TestDescribe_Descriptor(t *testing.T) {
 		"description":"D","dialect":{"delimiter":"|","commentChar":"#","headerRows":[1]},
 		"schema":{"primaryKey":"no","missingValues":["NA"],"fields":[{"name":"no","herbarium":{"from":"id","weight":2,"searchable":true}},
 			{"name":"when","description":"W","missingValues":["NA","x"],"herbarium":{}}]},
-		"herbarium":{"access":"key","order":"-when","map":{"latitude":"no","longitude":"no"},"charts":[{"by":["when:month","no"],"measure":"mean:no"},{"by":"no"}],"include":{"s":["p","q"]},"exclude":{"s":["r"]},"expectations":[{"query":"","min":1,"max":2,"first":{"no":"1"}}]}}]}`)
+		"herbarium":{"access":"key","order":"-when","coordinates":"none","charts":[{"by":["when:month","no"],"measure":"mean:no"},{"by":"no"}],"include":{"s":["p","q"]},"exclude":{"s":["r"]},"expectations":[{"query":"","min":1,"max":2,"first":{"no":"1"}}]}}]}`)
 	content, err := write(t, dir, true)
 	if err != nil {
 		t.Fatal(err)

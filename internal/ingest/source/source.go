@@ -51,7 +51,6 @@ type Source struct {
 	Excluded     []Condition        `json:"-"`          // Exclude of them
 	Order        herb.Order         // default order of a listing
 	Coordinates  Coordinates        `json:",omitzero"`  // where the records are; zero if it is recognized
-	Map          MapFields          `json:",omitzero"`  // the same, in descriptors for earlier releases
 	Charts       []herb.PinnedChart `json:",omitempty"` // shown with the description
 	Parquet      bool               `json:",omitempty"` // the Parquet file is built before the version goes live
 	Keep         herb.Keep          `json:",omitzero"`  // versions of the dataset to keep; zero members: as the server says
@@ -86,9 +85,6 @@ type Coordinates struct {
 func (c Coordinates) Fields() herb.Coordinates {
 	return herb.Coordinates{Latitude: c.Latitude, Longitude: c.Longitude, Field: c.Field, Notation: c.Notation}
 }
-
-// MapFields are the fields with the coordinates of the records.
-type MapFields struct{ Latitude, Longitude string }
 
 // Condition is a condition on a row: the column has one of the values, compared byte by byte.
 type Condition struct {

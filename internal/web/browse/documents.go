@@ -63,7 +63,7 @@ func (p *Pages) about(w *httpapi.Page, r *http.Request, v datasetView) error {
 	}
 	page.Citations = p.cite(r, v)
 	if !page.Hidden {
-		page.Descriptor, page.Report, page.Quality = datasets.ParseDescriptor(v.Descriptor), v.Report, datasets.NewQuality(v.columns)
+		page.Descriptor, page.Report, page.Quality = datasets.ReadDescriptor(&v.Dataset), v.Report, datasets.NewQuality(v.columns)
 		page.Problem = page.Descriptor.Contact.ProblemAddress(datasets.Title(&v.Dataset), p.permalink(r, v, page.State))
 	}
 	if !page.Hidden {

@@ -267,7 +267,7 @@ func TestSuggestions(t *testing.T) {
 func TestFirstQuestion_pinned(t *testing.T) {
 	t.Parallel()
 	d, records := sales()
-	d.Descriptor = []byte(`{"resource":{"herbarium":{"charts":[{"by":"gone"},{"by":"category","measure":"sum:price"},{"by":"date:month","measure":"mean:price"}]}}}`)
+	d.Descriptor = herb.NewDescriptor([]byte(`{"resource":{"herbarium":{"charts":[{"by":"gone"},{"by":"category","measure":"sum:price"},{"by":"date:month","measure":"mean:price"}]}}}`))
 	all := columns.Read(d)
 	if got := readable(FirstQuestion(all)) + " " + FirstLabel(all); got != "_by=category&_measure=sum:price The sum of price by category" {
 		t.Errorf("the first question is %s", got)

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -41,17 +40,8 @@ func (a *Agent) ProblemAddress(title, permalink string) string {
 	return ""
 }
 
-// descriptorEntry is an entry of the lists in a descriptor, as written by the publisher.
-type descriptorEntry struct {
-	Name, Title, Path, Organization, Role, Email string
-	Roles                                        []string
-	FN                                           string // of a contactPoint, as in vCard
-	HasEmail                                     string
-	URL, Homepage                                string
-}
-
-// agent returns who an entry names; nil if it has neither a name nor an address.
-func (e descriptorEntry) agent() *Agent {
+// newAgent returns who an entry names; nil if it has neither a name nor an address.
+func newAgent(e herb.DescriptorEntry) *Agent {
 	email := strings.TrimPrefix(cmp.Or(e.Email, e.HasEmail), "mailto:")
 	if !strings.Contains(email, "@") || strings.ContainsAny(email, " <>\"'\\\r\n\t,;?&%#") {
 		email = ""
@@ -64,24 +54,15 @@ func (e descriptorEntry) agent() *Agent {
 }
 
 // hasRole reports whether a contributor has a role, such as "publisher".
-func (e descriptorEntry) hasRole(role string) bool {
+func hasRole(e herb.DescriptorEntry, role string) bool {
 	return slices.ContainsFunc(append([]string{e.Role}, e.Roles...), func(s string) bool { return strings.EqualFold(s, role) })
 }
 
-// parseAgent parses a member that is a name or an object.
-func parseAgent(member json.RawMessage) *Agent {
-	var e descriptorEntry
-	if json.Unmarshal(member, &e.Name) != nil {
-		_ = json.Unmarshal(member, &e)
-	}
-	return e.agent()
-}
-
 // findAgent returns the first contributor with one of some roles, in the order of the roles.
-func findAgent(contributors []descriptorEntry, roles ...string) *Agent {
+func findAgent(contributors []herb.DescriptorEntry, roles ...string) *Agent {
 	for _, role := range roles {
 		for _, c := range contributors {
-			if a := c.agent(); a != nil && c.hasRole(role) {
+			if a := newAgent(c); a != nil && hasRole(c, role) {
 				return a
 			}
 		}
@@ -91,54 +72,42 @@ func findAgent(contributors []descriptorEntry, roles ...string) *Agent {
 
 // authorsOf returns the names of the contributors who are authors, or else of those with no other
 // role.
-func authorsOf(contributors []descriptorEntry) (names []string) {
-	add := func(isAuthor func(descriptorEntry) bool) {
+func authorsOf(contributors []herb.DescriptorEntry) (names []string) {
+	add := func(isAuthor func(herb.DescriptorEntry) bool) {
 		for _, c := range contributors {
-			if a := c.agent(); a != nil && a.Name != a.Email && isAuthor(c) {
+			if a := newAgent(c); a != nil && a.Name != a.Email && isAuthor(c) {
 				names = append(names, a.Name)
 			}
 		}
 	}
-	add(func(c descriptorEntry) bool { return c.hasRole("author") || c.hasRole("creator") })
+	add(func(c herb.DescriptorEntry) bool { return hasRole(c, "author") || hasRole(c, "creator") })
 	if names == nil {
-		add(func(c descriptorEntry) bool { return c.Role == "" && len(c.Roles) == 0 || c.hasRole("contributor") })
+		add(func(c herb.DescriptorEntry) bool {
+			return c.Role == "" && len(c.Roles) == 0 || hasRole(c, "contributor")
+		})
 	}
 	return names
 }
 
-// ReadDescriptor reads the descriptor of a dataset, which has none if the visitor may not see it.
-func ReadDescriptor(d *herb.Dataset) Descriptor { return ParseDescriptor(d.Descriptor) }
-
-// ParseDescriptor parses a descriptor. Members of the resource override those of the package;
-// malformed ones are ignored.
-func ParseDescriptor(descriptor []byte) Descriptor {
-	var out Descriptor
-	var parts struct{ Package, Resource map[string]json.RawMessage }
-	if json.Unmarshal(descriptor, &parts) != nil {
-		return out
+// ReadDescriptor returns what pages show of the descriptor of a dataset, which has none if the
+// visitor may not see it.
+func ReadDescriptor(d *herb.Dataset) Descriptor {
+	about := d.Descriptor
+	if about == nil {
+		return Descriptor{}
 	}
-	var licenses, sources, contributors []descriptorEntry
-	for _, members := range []map[string]json.RawMessage{parts.Package, parts.Resource} {
-		// One by one, so that a malformed member does not hide the others.
-		_ = json.Unmarshal(members["keywords"], &out.Keywords)
-		_ = json.Unmarshal(members["homepage"], &out.Homepage)
-		_ = json.Unmarshal(members["licenses"], &licenses)
-		_ = json.Unmarshal(members["sources"], &sources)
-		_ = json.Unmarshal(members["contributors"], &contributors)
-		out.Publisher = cmp.Or(parseAgent(members["publisher"]), out.Publisher)
-		out.Contact = cmp.Or(parseAgent(members["contactPoint"]), out.Contact)
+	return Descriptor{
+		Keywords: slices.DeleteFunc(slices.Clone(about.Keywords), func(s string) bool { return strings.TrimSpace(s) == "" }),
+		Homepage: format.WebAddress(about.Homepage),
+		Licenses: links(about.Licenses), Sources: links(about.Sources), Contributors: links(about.Contributors),
+		Authors:   authorsOf(about.Contributors),
+		Publisher: cmp.Or(newAgent(about.Publisher), findAgent(about.Contributors, "publisher")),
+		Contact:   cmp.Or(newAgent(about.Contact), findAgent(about.Contributors, "contact", "contactPoint", "maintainer")),
 	}
-	out.Publisher = cmp.Or(out.Publisher, findAgent(contributors, "publisher"))
-	out.Contact = cmp.Or(out.Contact, findAgent(contributors, "contact", "contactPoint", "maintainer"))
-	out.Authors = authorsOf(contributors)
-	out.Keywords = slices.DeleteFunc(out.Keywords, func(s string) bool { return strings.TrimSpace(s) == "" })
-	out.Homepage = format.WebAddress(out.Homepage)
-	out.Licenses, out.Sources, out.Contributors = links(licenses), links(sources), links(contributors)
-	return out
 }
 
 // links returns the entries that have a name.
-func links(entries []descriptorEntry) (all []state.Link) {
+func links(entries []herb.DescriptorEntry) (all []state.Link) {
 	const most = 100
 	for _, e := range entries[:min(len(entries), most)] {
 		c := state.Link{Label: cmp.Or(e.Title, e.Name, e.Organization, e.Path), Href: format.WebAddress(e.Path)}
