@@ -16,7 +16,7 @@ type Layout struct {
 	Unit    string       `json:"unit,omitempty"`     // what the format calls a row: "line", "row" or "array"
 	Header  []int        `json:"header,omitempty"`   // rows of the first file that name the columns, from 1
 	Given   bool         `json:"given,omitempty"`    // the settings say which rows name the columns
-	Doubt   string       `json:"doubt,omitempty"`    // why no row names the columns; empty: one does, or the settings say that none does
+	Doubt   string       `json:"doubt,omitempty"`    // why the header may be wrong, or why there is none; empty: it is clear, or the settings say it
 	LeftOut int          `json:"left_out,omitempty"` // rows that are left out
 	Rows    []LeftOutRow `json:"rows,omitempty"`     // the first of them
 	Dropped []LeftOutRow `json:"dropped,omitempty"`  // the first rows that the settings exclude, such as those above a given header
@@ -24,11 +24,9 @@ type Layout struct {
 	HeaderCells [][]string `json:"-"` // values of the rows that name the columns, shortened
 }
 
-// Reasons to leave out a row below the header. A header that is given keeps these rows.
-const (
-	Footnote = "footnote"
-	Units    = "units"
-)
+// Footnote is the reason to leave out a row below the last record. A header that is given keeps
+// these rows.
+const Footnote = "footnote"
 
 // Reasons to leave out a row that no setting makes a record.
 const (
@@ -122,6 +120,8 @@ func (l Layout) Notes() (notes []string) {
 		last = l.Header[n-1]
 	}
 	switch {
+	case l.Doubt != "" && last > 0:
+		notes = append(notes, fmt.Sprintf("header: %s; set header=none if it is a record", l.Doubt))
 	case l.Doubt != "":
 		notes = append(notes, fmt.Sprintf("no header: %s; set header=N if %s N names the columns", l.Doubt, l.Unit))
 	case l.Given:
@@ -145,7 +145,7 @@ func (l Layout) Notes() (notes []string) {
 	}
 	keep := ""
 	if slices.ContainsFunc(l.Rows, LeftOutRow.mayBeRecord) {
-		isKept := func(r LeftOutRow) bool { return r.Reason == Footnote || r.Reason == Units }
+		isKept := func(r LeftOutRow) bool { return r.Reason == Footnote }
 		if keep = "; set header=none to keep all"; last > 0 && slices.ContainsFunc(l.Rows, isKept) {
 			keep += fmt.Sprintf(", or header=%d to keep those below it", last)
 		}

@@ -292,7 +292,7 @@ func (v *view) describe(columns []rows.Column, lists []int) (fields []herb.Field
 			wrong.add(s, err)
 			continue
 		}
-		f.Name, f.Title, f.Description, f.Weight = s.Name, s.Title, cmp.Or(s.Description, stated.Description), s.Weight
+		f.Name, f.Title, f.Description, f.Weight = s.Name, s.Title, s.Description, s.Weight
 		f.Searchable, f.Filterable, f.Sortable = *cmp.Or(s.Searchable, &f.Searchable), *cmp.Or(s.Filterable, new(true)), *cmp.Or(s.Sortable, new(true))
 		if f.Weight > 0 && !f.Searchable {
 			v.notes = append(v.notes, fmt.Sprintf("field %q has a weight that has no effect, because it is not searchable", f.Name))

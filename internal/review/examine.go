@@ -43,7 +43,12 @@ func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *rec
 	exceptions.describe(out.columns)
 	report := t.Dataset.Report
 	if doubt := report.Layout.Doubt; doubt != "" {
-		out.warnings = append(out.warnings, "no header: "+doubt+"; choose the row that names the columns, if there is one")
+		if len(report.Layout.Header) > 0 {
+			doubt = "header: " + doubt + "; keep it as a record if it is one"
+		} else {
+			doubt = "no header: " + doubt + "; choose the row that names the columns, if there is one"
+		}
+		out.warnings = append(out.warnings, doubt)
 	}
 	for _, note := range report.Notes {
 		out.warnings = append(out.warnings, plainMessage(note))

@@ -57,7 +57,7 @@ func (r *reader) readArray() (isRecord bool) {
 // for arrays and objects alike (reader.set).
 func (r *reader) startArrays() {
 	r.left = herb.Layout{Unit: "array"}
-	names, descriptions := r.options.ItemKeys, []string(nil)
+	names := r.options.ItemKeys
 	if names == nil {
 		sampled, texts := r.sampleArrays(sampleBytes)
 		if len(sampled) < 2 {
@@ -72,17 +72,11 @@ func (r *reader) startArrays() {
 			sampled[i].Cells = texts[i : i+1]
 		}
 		table := table.New(in)
-		r.header, names, descriptions = in.Found, table.Names, table.Descriptions
-		if _, reason := in.Found.Descriptions(in.Sample); reason != "" {
-			r.left.LeaveOut(sampled[r.header.End].Line, reason, sampled[r.header.End].Text())
-			r.header.End++
-		}
+		r.header, names = in.Found, table.Names
 	}
 	r.named = names != nil
-	for i, name := range names {
-		if r.addColumn(&member{}, name); i < len(descriptions) {
-			r.columns[i].Description = descriptions[i]
-		}
+	for _, name := range names {
+		r.addColumn(&member{}, name)
 	}
 }
 

@@ -149,7 +149,7 @@ func TestOpen_Tables(t *testing.T) {
 		{"arrays below a title", `[["Prices"],["id","name","price"],[1,"rose",2],[2,"elm",3]]`, nil, rows.Options{}, cells{{"id", "name", "price"}, {"1", "rose", "2"}, {"2", "elm", "3"}}},
 		{"arrays below two names", `[["","Boys","","Girls",""],["School",2019,2020,2019,2020],["A",1,2,3,4],["B",5,6,7,8]]`, nil, rows.Options{},
 			cells{{"School", "Boys 2019", "Boys 2020", "Girls 2019", "Girls 2020"}, {"A", "1", "2", "3", "4"}, {"B", "5", "6", "7", "8"}}},
-		{"arrays with units", `[["id","mass","size"],[null,"kg","cm"],["a",1,2],["b",3,4]]`, nil, rows.Options{}, cells{{"id", "mass", "size"}, {"a", "1", "2"}, {"b", "3", "4"}}},
+		{"arrays with units", `[["id","mass","size"],[null,"kg","cm"],["a",1,2],["b",3,4]]`, nil, rows.Options{}, cells{{"id", "mass kg", "size cm"}, {"a", "1", "2"}, {"b", "3", "4"}}},
 		{"arrays without names", `[["rose",2],["elm",3],["oak",2]]`, nil, rows.Options{}, cells{{"column_1", "column_2"}, {"rose", "2"}, {"elm", "3"}, {"oak", "2"}}},
 		{"columns as arrays", `{"a":[1.50,2,3],"b":["x","\u0041",""]}`, nil, rows.Options{}, cells{{"a", "b"}, {"1.50", "x"}, {"2", "A"}, {"3", ""}}},
 		{"one array", `{"a":[1,2]}`, nil, rows.Options{}, cells{{"a"}, {"[1,2]"}}},

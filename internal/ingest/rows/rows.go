@@ -103,8 +103,6 @@ type Column struct {
 	// Numbers reports that some cells are numbers by themselves, as in JSON and workbooks, so that
 	// a point in a number is a decimal point. It is complete after io.EOF.
 	Numbers bool
-	// Description is what a row below the header says about the column, such as an HXL tag.
-	Description string
 }
 
 // Table is a table of a file that holds several.

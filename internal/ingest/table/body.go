@@ -21,8 +21,6 @@ const (
 type Body struct {
 	report    *herb.Layout      // collects the rows that are left out
 	header    []Row             // rows of the header that no record is equal to
-	described int               // line of the row that describes the columns; 0: there is none
-	reason    string            // to leave out that row
 	footnotes *footnoteDetector // nil: none are recognized
 	records   int               // number of rows so far that cannot be footnotes
 	held      []Row             // rows that may be footnotes, until a record or the end follows
@@ -39,9 +37,6 @@ func NewBody(s Sample, l Header, columns int, isGiven bool, report *herb.Layout)
 	b := &Body{report: report}
 	if !l.Exists() || len(s.Rows) < l.End {
 		return b
-	}
-	if _, b.reason = l.Descriptions(s); b.reason != "" {
-		b.described = s.Rows[l.End].Line
 	}
 	header, sample := s.Rows[l.First:l.End], WithoutNotes(s.Rows[l.End:])
 	if len(header) == 1 || l.Names != nil {
@@ -65,13 +60,11 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 			b.finish()
 		case err != nil:
 			return Row{}, err
-		case b.described > 0 && row.Line == b.described:
-			b.leaveOut(row, b.reason)
 		case row.Blank && (b.footnotes == nil || b.records < minRecords):
 			b.leaveOut(row, "no value")
 		case slices.ContainsFunc(b.header, row.equals):
 			b.leaveOut(row, "repeats the header")
-		case b.footnotes != nil && b.records >= minRecords && b.footnotes.mayBeFootnote(row, len(b.held) > 0):
+		case b.footnotes != nil && b.records >= minRecords && b.footnotes.mayBeFootnote(row):
 			if b.held = append(b.held, row.Clone()); len(b.held) > maxHeld {
 				b.footnotes = nil
 				b.release()
@@ -133,11 +126,8 @@ func (b *Body) finish() {
 	b.notes, b.terms = notes, terms
 }
 
-// NoteLines returns the lines of the units and of the footnotes.
+// NoteLines returns the lines of the footnotes.
 func (b *Body) NoteLines() (lines []int) {
-	if b.reason == herb.Units {
-		lines = append(lines, b.described)
-	}
 	for _, r := range b.notes {
 		for line := r.Line; line <= max(r.Line, r.End); line++ {
 			lines = append(lines, line)

@@ -12,7 +12,7 @@ import (
 // Limits of what Detect examines.
 const (
 	maxStart   = 60  // rows that may be above the header
-	maxHeader  = 4   // rows that may name the columns together
+	maxHeader  = 4   // rows that may name the columns together, if cells are merged; otherwise two
 	maxBelow   = 30  // rows that names are compared with
 	maxColumns = 256 // columns that are compared
 )
@@ -46,8 +46,7 @@ type Header struct {
 	Names      []string    // that the rows of the header give together; nil: the values in each column are joined
 	Terms      []rows.Term // of the score
 	Score      float64     // sum of the terms
-	Units      bool        // the row below the header has the units of the columns
-	Doubtful   bool        // there is no header, because no decision is clear
+	Doubtful   bool        // the evidence is not clear: the header may be a record, or a record the header
 }
 
 // add adds a term to the score, unless it is zero.
@@ -61,13 +60,17 @@ func (l *Header) add(name string, value float64) {
 // HasHeader reports whether some row names the columns.
 func (l Header) Exists() bool { return l.End > l.First }
 
-// Detect chooses the header of a table: the first candidate with the highest score. The rows above
+// detect chooses the header of a table: the first candidate with the highest score. The rows above
 // it are no records.
 func detect(s Sample) Header {
 	if len(s.Rows) == 0 {
 		return Header{}
 	}
-	return slices.MaxFunc(candidates(s), func(a, b Header) int { return cmp.Compare(a.Score, b.Score) })
+	best := slices.MaxFunc(candidates(s), func(a, b Header) int { return cmp.Compare(a.Score, b.Score) })
+	if best.Exists() {
+		best.Doubtful = best.Score < clearScore && best.End < len(s.Rows)
+	}
+	return best
 }
 
 // candidates returns the layouts that are possible: each header, in the order of the rows, and last
@@ -100,7 +103,7 @@ func Detect(s Sample, o rows.Options) Header {
 			given.End++
 		}
 		if n := given.End; n == len(o.HeaderRows) && n > 1 {
-			if j := join(withoutNoteCells(s.Rows[:n]), s.merges(), o.HeaderJoin); j.isGrouped {
+			if j := join(s.Rows[:n], s.merges(), o.HeaderJoin); j.isGrouped {
 				given.Names = j.names
 			}
 		}
@@ -113,7 +116,6 @@ func Detect(s Sample, o rows.Options) Header {
 	}
 	if len(o.Names) > 0 {
 		if l := matchNames(s, o.Names); l.Exists() {
-			l.Units = l.End < len(s.Rows) && newEvidence(s).units[l.End]
 			return l
 		}
 	}
@@ -127,8 +129,7 @@ func Detect(s Sample, o rows.Options) Header {
 	return given
 }
 
-// matchAllNames returns the first row that has all names. A row below it is a record, also if it
-// looks like units.
+// matchAllNames returns the first row that has all names.
 func matchAllNames(s Sample, names []string) Header {
 	for i, row := range s.Rows[:min(maxStart, len(s.Rows))] {
 		cells := JoinNames(nil, row.Cells, "")
@@ -175,10 +176,15 @@ func matchNames(s Sample, names []string) (best Header) {
 	return best
 }
 
-// Reason returns why there is no header, for a message. unit is what the format calls a row, line
-// the number of the first record.
-func (l Header) Reason(unit string, line int) string {
-	if l.Doubtful {
+// doubt returns why the header may be wrong, or why there is none, for a message; "" if the header
+// is clear. unit is what the format calls a row, line the number of the header or the first record.
+func (l Header) doubt(unit string, line int) string {
+	switch {
+	case l.Exists() && l.Doubtful:
+		return fmt.Sprintf("%s %d names the columns, although little distinguishes it from the %ss below it", unit, line, unit)
+	case l.Exists():
+		return ""
+	case l.Doubtful:
 		return fmt.Sprintf("no %s clearly names the columns", unit)
 	}
 	return fmt.Sprintf("%s %d has values, not names", unit, line)

@@ -11,6 +11,10 @@ import (
 // the rows are evidently records.
 const minScore = 0.3
 
+// clearScore is the least score of a header that is not in doubt: one that is supported by more
+// than its place in the first row.
+const clearScore = minScore + 0.1
+
 // The weights of the evidence. A score is the mean over the columns of the evidence for a name,
 // which is from -2 to 2, plus bonuses, minus costs.
 const (
@@ -40,7 +44,6 @@ const (
 
 	// Costs.
 	maybeList    = 0.55 // of the first complete row of a file that promises no table: it is often a value of a list
-	listed       = 0.55 // of a word, host or identifier above a column of such: it is one of a list
 	repeated     = 0.8  // of names that occur twice, by their share
 	maxRepeated  = 0.4  // of all of them
 	leftOut      = 0.6  // of a row above the header, by the square of its share of the width
@@ -64,7 +67,6 @@ type evidence struct {
 	kinds  [][]kind.Kind // by row and column
 	filled []int         // number of values of each row; 1 for text that was split at its delimiters
 	last   int           // number of rows above those at the end that may be footnotes
-	units  []bool        // rows that have units of the columns that rows above them name
 }
 
 func newEvidence(s Sample) *evidence {
@@ -80,10 +82,6 @@ func newEvidence(s Sample) *evidence {
 		}
 	}
 	e.last = len(WithoutNotes(s.Rows))
-	e.units = make([]bool, len(s.Rows))
-	for i := range e.Rows[:min(maxStart+maxHeader, len(e.Rows))] {
-		e.units[i] = e.hasUnits(i)
-	}
 	return e
 }
 
@@ -135,10 +133,7 @@ func (e *evidence) firstRecord() int {
 
 // candidate scores the rows from first to end as the header. ok is false if they cannot be one.
 func (e *evidence) candidate(first, end int) (l Header, ok bool) {
-	l = Header{First: first, End: end, Units: end < len(e.Rows) && e.units[end]}
-	if !e.mayName(first, end) {
-		return l, false
-	}
+	l = Header{First: first, End: end}
 	names := e.Rows[end-1]
 	if end-first > 1 {
 		var bonus float64
@@ -155,10 +150,8 @@ func (e *evidence) candidate(first, end int) (l Header, ok bool) {
 	}
 	l.add("names differ from the values below", e.headerScore(names, l.Names, below))
 	if e.isFirstComplete(first, width) {
-		if l.add("first complete row", firstRow); !e.Tabular && !e.isNamed(names, below) {
+		if l.add("first complete row", firstRow); !e.Tabular {
 			l.add("the file does not promise a table", -maybeList)
-		} else if e.isListed(names, below) {
-			l.add("it is one of a list", -listed)
 		}
 	}
 	l.add("names that occur twice", -repetition(names, l.Names))
@@ -170,12 +163,12 @@ func (e *evidence) candidate(first, end int) (l Header, ok bool) {
 	return l, true
 }
 
-// below returns the indexes of the rows that names are compared with: without HXL tags,
-// units, footnotes and repetitions of the header.
+// below returns the indexes of the rows that names are compared with: without footnotes and
+// repetitions of the header.
 func (e *evidence) below(end int, header Row) (below []int) {
 	last := max(e.last, min(end+minRecords, len(e.Rows)))
 	for i := end; i < last && len(below) < maxBelow; i++ {
-		if e.filled[i] > 0 && !e.Rows[i].equals(header) && (i > end || !e.describes(i)) {
+		if e.filled[i] > 0 && !e.Rows[i].equals(header) {
 			below = append(below, i)
 		}
 	}

@@ -36,10 +36,7 @@ func Explain(e *rows.Explanation, s Sample, used Header, unit string, base rows.
 }
 
 // describeHeader says which rows name the columns.
-func describeHeader(s Sample, l Header, unit string) (text string) {
-	if _, reason := l.Descriptions(s); reason != "" {
-		defer func() { text += fmt.Sprintf(", %s %d has %s", unit, s.Rows[l.End].Line, reason) }()
-	}
+func describeHeader(s Sample, l Header, unit string) string {
 	switch n := l.End - l.First; {
 	case n == 0 && l.First > 0:
 		return fmt.Sprintf("no %s names the columns, records from %s %d", unit, unit, s.Rows[l.First].Line)

@@ -31,7 +31,6 @@ type footnoteDetector struct {
 	first   int          // the first column with a value
 	isTyped bool         // it has numbers or dates only
 	longest map[bool]int // bytes of the longest text in it, by whether it has a label; others are sentences
-	width   int          // cells of every record, as far as is known; 0: they differ
 	sparse  bool         // some record has a value in the first column only
 	spaced  bool         // blanks follow delimiters in some record
 }
@@ -39,7 +38,7 @@ type footnoteDetector struct {
 // newFootnoteDetector returns the detector of a table. It returns nil if the table has one column,
 // because its records look like footnotes.
 func newFootnoteDetector(sample []Row, columns int) *footnoteDetector {
-	f := &footnoteDetector{width: columns, longest: map[bool]int{}}
+	f := &footnoteDetector{longest: map[bool]int{}}
 	hasFirst := func(r Row) bool { return len(r.cell(f.first)) > 0 }
 	for f.first < columns && !slices.ContainsFunc(sample, hasFirst) {
 		f.first++
@@ -55,10 +54,6 @@ func newFootnoteDetector(sample []Row, columns int) *footnoteDetector {
 			f.longest[labelPattern.Match(text)] = max(f.longest[labelPattern.Match(text)], len(text))
 		}
 	}
-	isNarrow := func(r Row) bool { return r.Filled() > 1 && f.isNarrow(r) }
-	if i := slices.IndexFunc(sample, isNarrow); i >= 0 && !slices.ContainsFunc(sample[:i+1], func(r Row) bool { return r.Gap }) {
-		f.width = 0
-	}
 	f.spaced = f.first > 0 || slices.ContainsFunc(records, Row.isSpaced)
 	return f
 }
@@ -69,16 +64,13 @@ func (f *footnoteDetector) observe(records []Row) {
 	f.spaced = f.spaced || slices.ContainsFunc(records, Row.isSpaced)
 }
 
-// mayBeFootnote reports whether a row may be a footnote if no record follows it. isBelow means that
-// such a row is above it.
-func (f *footnoteDetector) mayBeFootnote(row Row, isBelow bool) bool {
+// mayBeFootnote reports whether a row may be a footnote if no record follows it.
+func (f *footnoteDetector) mayBeFootnote(row Row) bool {
 	switch n := row.Filled(); {
 	case n == 0:
 		return true
 	case row.Size() > maxFootnote:
 		return false
-	case f.isNarrow(row) && (row.Gap || isBelow):
-		return true
 	case n > 1 && (f.spaced || !row.isSplitText()):
 		return false
 	}
@@ -97,9 +89,6 @@ func (f *footnoteDetector) index(held []Row) (start int, terms []rows.Term) {
 		gap := isGap || r.Gap
 		if terms := f.terms(r, gap); rows.SumTerms(terms) >= minPoints {
 			return start, terms
-		}
-		if gap && f.isSecondTable(held[i:]) {
-			return start, []rows.Term{{Decision: rows.DecisionFootnotes, Name: "last rows are narrower than the table", Value: minPoints}}
 		}
 		isGap, start = false, i+1
 	}
@@ -131,18 +120,6 @@ func (f *footnoteDetector) terms(r Row, gap bool) (terms []rows.Term) {
 	add(len(text) <= 2*f.longest[isLabeled], "records have such text", alikePoints)
 	add(f.sparse, "records have one value", sparsePoints)
 	return terms
-}
-
-// isSecondTable reports whether all rows at the end of a table are narrower than the records, such
-// as a table of footnotes. A single one may be a record without its last values.
-func (f *footnoteDetector) isSecondTable(held []Row) bool {
-	return len(held) > 1 && !slices.ContainsFunc(held, func(r Row) bool { return r.Filled() > 0 && !f.isNarrow(r) })
-}
-
-// isNarrow reports whether a row of a text has fewer cells than every record. A row of a workbook,
-// whose cells have kinds, ends with its last value.
-func (f *footnoteDetector) isNarrow(row Row) bool {
-	return row.Kinds == nil && len(row.Cells) < f.width
 }
 
 var (

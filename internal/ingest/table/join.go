@@ -11,7 +11,7 @@ import (
 
 // joinedNames joins the rows from first to end. The row that it returns has what is compared with
 // the columns: the last name in each. names is nil unless the rows show that they belong together:
-// each of them has nothing but names, and
+// each of them has nothing but names, more than two have merged cells, and
 //
 //   - merged cells or at least two groups span several columns, or
 //   - the lower one contradicts typed columns, as units, labels, or dates below weeks do, or
@@ -19,11 +19,14 @@ import (
 //
 // and the last row differs from the values below it, or its names recur.
 func (e *evidence) joinedNames(first, end int) (compared Row, names []string, score float64) {
-	header := withoutNoteCells(e.Rows[first:end])
+	header := e.Rows[first:end]
 	for i := first; i < end; i++ {
 		if i > first && header[i-first].Gap || e.filled[i] == 0 || !e.areNames(i, end) {
 			return Row{}, nil, 0
 		}
+	}
+	if len(header) > 2 && len(e.merges()) == 0 {
+		return Row{}, nil, 0
 	}
 	last := header[len(header)-1]
 	below := e.below(end, last)

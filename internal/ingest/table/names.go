@@ -126,7 +126,7 @@ func (e *evidence) textEvidence(name []byte, c int, below []int, isPart bool) fl
 		score = min(score, 0)
 	}
 	switch {
-	case equal > 1 || equal > 0 && (n == 2 || n == 1 && len(below) > 1):
+	case equal > 1 || equal > 0 && n == 1 && len(below) > 1:
 		return -recurringName
 	case strings.Contains(code, "0") && 10*codes >= 8*n && n > 1:
 		return -contrast * confidence(n)

@@ -34,9 +34,6 @@ type Input struct {
 type Table struct {
 	// Names are the names of the columns. Rows may add columns without a name.
 	Names []string
-	// Descriptions are the HXL tags, the units or the notes beside the names of the columns, nil if
-	// there are none.
-	Descriptions []string
 	// Header lists the rows that name the columns, from 1; empty: none does.
 	Header []int
 
@@ -55,21 +52,14 @@ func New(in Input) *Table {
 			report.LeaveOut(row.Line, "above the table", row.Text())
 		}
 	}
-	if !l.Exists() && !isGiven {
-		report.Doubt = l.Reason(report.Unit, t.firstRecord())
+	if !isGiven {
+		line := t.firstRecord()
+		if l.Exists() {
+			line = in.Sample.Rows[l.End-1].Line
+		}
+		report.Doubt = l.doubt(report.Unit, line)
 	}
 	t.nameColumns()
-	var notes []string
-	if l.Exists() {
-		notes = l.CutNotes(in.Sample, t.Names)
-	}
-	t.Descriptions, _ = l.Descriptions(in.Sample)
-	if in.RowNames && t.Descriptions != nil && len(t.Descriptions) < len(t.Names) {
-		t.Descriptions = slices.Insert(t.Descriptions, 0, "")
-	}
-	if t.Descriptions == nil {
-		t.Descriptions = notes
-	}
 	columns := len(t.Names)
 	if in.Extends {
 		for _, row := range in.Sample.Rows[l.End:] {
@@ -121,14 +111,10 @@ func unusedName(base string, names []string) string {
 	return name
 }
 
-// Columns returns the columns of the header. HXL tags or units describe them.
+// Columns returns the columns of the header.
 func (t *Table) Columns() (columns []rows.Column) {
-	for i, name := range t.Names {
-		c := rows.Column{Name: name}
-		if i < len(t.Descriptions) {
-			c.Description = t.Descriptions[i]
-		}
-		columns = append(columns, c)
+	for _, name := range t.Names {
+		columns = append(columns, rows.Column{Name: name})
 	}
 	return columns
 }

@@ -36,11 +36,8 @@ func TestTable(t *testing.T) {
 		{"row names beside a column row", "row|m" + body, table.Input{RowNames: true, Found: table.Header{End: 1}}, "row_2,row,m", []int{2, 3, 4}, "", rows.Options{}},
 		{"a footnote", "id|n|m" + body + "\nSource: x", table.Input{}, "id,n,m", []int{2, 3, 4},
 			"left out: line 5 (footnote: Source: x); set header=none to keep all, or header=1 to keep those below it", rows.Options{CommentRows: []int{5}}},
-		{"units", "id|n|m\n|kg|cm" + body, table.Input{}, "id,n,m", []int{3, 4, 5},
-			"left out: line 2 (units: kg | cm); set header=none to keep all, or header=1 to keep those below it", rows.Options{CommentRows: []int{2}}},
-		{"units below a given header", "id|n|m\n|kg|cm" + body, table.Input{Options: rows.Options{HeaderRows: []int{1}}}, "id,n,m", []int{2, 3, 4, 5}, "", rows.Options{}},
-		{"HXL tags", "id|n|m\n#org|#a|#b" + body, table.Input{}, "id,n,m", []int{3, 4, 5},
-			"left out: line 2 (HXL tags: #org | #a | #b); set header=none to keep all", rows.Options{}},
+		{"units", "id|n|m\n|kg|cm" + body, table.Input{}, "id,n kg,m cm", []int{3, 4, 5},
+			"header: lines 1 and 2 name the columns together; set header=2 if only the last one does", rows.Options{HeaderRows: []int{1, 2}}},
 		{"no header", body[1:], table.Input{Width: 3}, "column_1,column_2,column_3", []int{1, 2, 3},
 			"no header: line 1 has values, not names; set header=N if line N names the columns", rows.Options{Header: rows.HeaderNone}},
 		{"no header below titles", "Title" + body, table.Input{Width: 3, Found: table.Header{First: 1, End: 1}}, "column_1,column_2,column_3", []int{2, 3, 4},
@@ -99,32 +96,5 @@ func TestTable(t *testing.T) {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestTable_Columns(t *testing.T) {
-	t.Parallel()
-	row := func(line int, cells ...string) (r table.Row) {
-		r.Line = line
-		for _, c := range cells {
-			r.Cells = append(r.Cells, []byte(c))
-		}
-		return r
-	}
-	noted := table.Input{Report: &herb.Layout{Unit: "line"}}
-	noted.Sample.Rows = []table.Row{row(1, "area", "n", "", "Note: provisional"), row(2, "North", "5", "", ""), row(3, "South", "6", "", "")}
-	noted.Found = table.Detect(noted.Sample, rows.Options{})
-	wantNoted := []rows.Column{{Name: "area"}, {Name: "n"}, {}, {Description: "Note: provisional"}}
-	if diff := cmp.Diff(wantNoted, table.New(noted).Columns()); diff != "" {
-		t.Errorf("a note beside the names: columns (-want +got):\n%s", diff)
-	}
-	for _, texts := range [][]string{{"#adm1+name", "", "#affected"}, {"-", "", "kg"}} {
-		in := table.Input{Report: &herb.Layout{Unit: "line"}}
-		in.Sample.Rows = []table.Row{row(1, "area", "note", "n"), row(2, texts...), row(3, "North", "a", "5"), row(4, "South", "b", "6")}
-		in.Found = table.Detect(in.Sample, rows.Options{})
-		want := []rows.Column{{Name: "area", Description: texts[0]}, {Name: "note"}, {Name: "n", Description: texts[2]}}
-		if diff := cmp.Diff(want, table.New(in).Columns()); diff != "" {
-			t.Errorf("columns (-want +got):\n%s", diff)
-		}
 	}
 }

@@ -147,7 +147,7 @@ func TestReader_Layout(t *testing.T) {
 			"1 (above the table: Plants), 2 (above the table: of the garden)"},
 		{"merged groups beside columns without a name", [][]string{s("Week", "", "Deaths"), s("", "", "men", "women"), s("=1", "@45000", "=2", "=3"), s("=2", "@45007", "=4", "=5")}, s("A1:B2", "C1:D1"),
 			"Week,,Deaths men,Deaths women 1,45000,2,3 2,45007,4,5", "rows 1 and 2 name the columns together"},
-		{"units", [][]string{s("id", "mass"), s("", "kg"), s("a", "=1"), s("b", "=2")}, nil, "id,mass a,1 b,2", "left out: row 2 (units: kg)"},
+		{"units", [][]string{s("id", "mass"), s("", "kg"), s("a", "=1"), s("b", "=2")}, nil, "id,mass kg a,1 b,2", "header: rows 1 and 2 name the columns together; set header=2 if only the last one does"},
 		{"footnotes", [][]string{s("", "n"), s("=2001", "=1"), s("=2002", "=2"), s(""), s("provisional"), s("Source: x")}, nil, ",n 2001,1 2002,2",
 			"left out: 2 rows: 5 (footnote: provisional), 6 (footnote: Source: x); set header=none to keep all, or header=1 to keep those below it"},
 		{"repeated header below a title", [][]string{s("T"), s("id", "n"), s("a", "=1"), s("id", "n"), s("b", "=2")}, nil, "id,n a,1 b,2", "4 (repeats the header: id | n)"},
