@@ -54,11 +54,10 @@ func newDatasetsReport(r *runner) *cobra.Command {
 
 func newDatasetsHistory(r *runner) *cobra.Command {
 	write := func(list versions.SummaryList) error {
-		live := map[bool]string{true: "live"}
 		asIs := func(v versions.Summary) versions.Summary { return v }
-		err := printList(r, list.Versions, asIs, "VERSION\tPUBLISHED\tRECORDS\tLIVE\tBYTES\tAPI CHANGES\tRECORD CHANGES\tLABELS\tMESSAGE", func(v versions.Summary) []any {
+		err := printList(r, list.Versions, asIs, "VERSION\tPUBLISHED\tRECORDS\tSTATE\tBYTES\tAPI CHANGES\tRECORD CHANGES\tLABELS\tMESSAGE", func(v versions.Summary) []any {
 			return []any{
-				v.Version, formatTime(v.Published, time.DateTime, "mutable"), herb.Count(v.Records), live[v.Live], herb.Count(int(v.Bytes)), countChanges(v.Changes),
+				v.Version, formatTime(v.Published, time.DateTime, "mutable"), herb.Count(v.Records), v.State, herb.Count(int(v.Bytes)), countChanges(v.Changes),
 				countRecords(v.Counts), strings.Join(v.Labels, ", "), printable(v.Message),
 			}
 		})
@@ -76,9 +75,10 @@ func newDatasetsHistory(r *runner) *cobra.Command {
 		Use:     "history NAMESPACE/DATASET",
 		Aliases: []string{"versions"},
 		Short:   "List the versions of a dataset, newest first",
-		Long: `List the stored versions of a dataset, newest first: the size of the source, how many changes users of the API may notice since the
-previous version (API CHANGES), how many records were added (+), removed (-) and changed (~) since the version that it replaced
-(RECORD CHANGES), its labels and its message. Versions that were withdrawn follow. With --json, each version has its changes, and the file that is kept with it;
+		Long: `List the stored versions of a dataset, newest first: whether it is live, was live before the live one (previous) or was rolled back
+(STATE), the size of the source, how many changes users of the API may notice since the version published before it (API CHANGES),
+how many records were added (+), removed (-) and changed (~) since the version that it replaced (RECORD CHANGES), its labels and its
+message. Versions that were withdrawn follow. With --json, each version has its changes, and the file that is kept with it;
 a withdrawn version has withdrawn_at. 'datasets versions' is the same command.`,
 		Example: `  herbarium datasets history garden/catalog
   herbarium datasets history garden/catalog --json
@@ -138,6 +138,8 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 	cmd := datasetCommand(r, &cobra.Command{
 		Use:   "rollback NAMESPACE/DATASET",
 		Short: "Restore an earlier version of a dataset",
+		Long: `Make an earlier version of a dataset live again: the one that 'datasets history' lists as previous, or the one that --version
+names. The previous version was live before the live one was published; a version that was rolled back is never the previous one.`,
 		Example: `  herbarium datasets rollback garden/catalog
   herbarium datasets rollback garden/catalog --version 20260314T092653Z-k7q2mzx4ab
   herbarium datasets rollback garden/catalog --to https://data.example.org`,
@@ -148,7 +150,7 @@ func newDatasetsRollback(r *runner) *cobra.Command {
 		}
 		return write(ref, live)
 	})
-	stringFlag(cmd, &version, "version", "`version` to restore (default: the one before the live one)", r.completeVersion())
+	stringFlag(cmd, &version, "version", "`version` to restore (default: the one that was live before)", r.completeVersion())
 	r.addServer(cmd, remoteFlags{}, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
 		live, err := c.Rollback(ctx, ref, version, consents()...)
 		if err != nil {

@@ -129,6 +129,10 @@ type Details struct {
 	Origins    []Origin       `json:"origins,omitempty"`     // sources of a protected version; never shown to readers
 	Settings   *Settings      `json:"settings,omitempty"`    // for the next publish; never shown to readers
 	Compared   *RecordChanges `json:"compared,omitempty"`    // with the version that it replaced; nil if there was none or it is unknown
+	// Predecessors are the versions that were live before it, the last one first, as far as they
+	// were kept when it was published. nil if an earlier release has published it; see
+	// PredecessorsOf.
+	Predecessors []string `json:"predecessors,omitzero"`
 }
 
 // DecodeMetadata decodes what lists of datasets show: order, primary key, descriptor and message.

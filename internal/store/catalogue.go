@@ -279,7 +279,8 @@ func (s Tables) History(ctx context.Context, ref herb.Ref) (d DatasetVersions, e
 // live version; otherwise the error is ErrSuperseded. An empty live means that the dataset does not
 // exist. An existing version is replaced and becomes the newest. A retired version is rejected: its
 // file may be deleted. AddVersion retires the versions that need not be kept at the time at, and
-// returns their names.
+// returns their names. The version that was live counts as the newest of them, whenever it was
+// published: it is the last one that was good after a rollback.
 func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, keep herb.Keep, at time.Time) (dropped []string, err error) {
 	err = s.write(ctx, "adding a version to dataset "+d.Ref.String(), func(ctx context.Context, tx Tx) error {
 		now, names, err := versionNames(ctx, tx, d.Ref)
@@ -295,7 +296,10 @@ func (s Tables) AddVersion(ctx context.Context, d herb.Dataset, live string, kee
 		if err := rejectRetired(ctx, tx, d.Version); err != nil {
 			return err
 		}
-		names = slices.DeleteFunc(names, func(v string) bool { return v == d.Version })
+		names = slices.DeleteFunc(names, func(v string) bool { return v == d.Version || v == live })
+		if live != "" && live != d.Version {
+			names = append(names, live)
+		}
 		labels, err := selectLabels(ctx, tx, ofRef, d.Namespace, d.Name)
 		if err != nil {
 			return err

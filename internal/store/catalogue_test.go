@@ -298,7 +298,7 @@ func (suite) CatalogueRemove(t *testing.T, db Database) {
 	wantHistory(t, s, catalog, 3, 3)
 }
 
-// CataloguePrune adds versions and drops all but the newest, whichever was live.
+// CataloguePrune adds versions and drops all but the newest and the one that was live.
 func (suite) CataloguePrune(t *testing.T, db Database) {
 	s := open(t, db)
 	add(t, s, catalog, 1, 5)
@@ -308,8 +308,9 @@ func (suite) CataloguePrune(t *testing.T, db Database) {
 		t.Helper()
 		wantResult(t, "dropped versions", want)(s.AddVersion(t.Context(), dataset(catalog, n), live, herb.Keep{Versions: keep}, day))
 	}
-	prune(6, "catalog-v2", 6)
-	prune(7, "catalog-v6", 4, "catalog-v1", "catalog-v2", "catalog-v3")
+	prune(6, "catalog-v2", 4, "catalog-v1", "catalog-v3") // the version that was live is kept
+	wantHistory(t, s, catalog, 6, 6, 5, 4, 2)
+	prune(7, "catalog-v6", 4, "catalog-v2")
 	wantHistory(t, s, catalog, 7, 7, 6, 5, 4)
 	prune(5, "catalog-v7", 3, "catalog-v4") // an existing one
 	wantHistory(t, s, catalog, 5, 5, 7, 6)

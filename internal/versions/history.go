@@ -12,22 +12,51 @@ import (
 type Version struct {
 	herb.Dataset
 	Live    bool
+	State   State
 	First   bool     // the version before it is not kept, or hidden, so its changes are unknown
 	Changes []Change // since the previous version
+}
+
+// State says whether a version is or was live.
+type State string
+
+// The states. A version has none if it was live before the previous one.
+const (
+	StateLive       State = "live"
+	StatePrevious   State = "previous"    // was live before the live one: a rollback makes it live
+	StateRolledBack State = "rolled back" // was live and is not among the predecessors of the live one
+)
+
+func stateOf(version, live string, before []string) State {
+	switch i := slices.Index(before, version); {
+	case version == live:
+		return StateLive
+	case i < 0:
+		return StateRolledBack
+	case i == 0:
+		return StatePrevious
+	}
+	return ""
 }
 
 // History returns the kept versions of a dataset, newest first. A mutable dataset has one.
 func (s *Service) History(ctx context.Context, ref herb.Ref) (history []Version, err error) {
 	if s.library.IsMutable(ref) {
 		d, err := s.Version(ctx, ref, "")
-		return []Version{{Dataset: d, Live: true, First: true}}, err
+		return []Version{{Dataset: d, Live: true, State: StateLive, First: true}}, err
 	}
 	kept, err := s.catalogue.History(ctx, ref)
+	var before []string
+	for _, v := range kept.Versions {
+		if v.Version == kept.Live {
+			before = v.PredecessorsOf(kept.Live, kept.VersionNames())
+		}
+	}
 	for i, v := range slices.Backward(kept.Versions) {
 		if v.Compared != nil && slices.ContainsFunc(kept.Withdrawn, func(w herb.Withdrawn) bool { return w.Version == v.Compared.Since }) {
 			v.Compared = nil
 		}
-		info := Version{Dataset: v, Live: v.Version == kept.Live, First: i == 0}
+		info := Version{Dataset: v, Live: v.Version == kept.Live, State: stateOf(v.Version, kept.Live, before), First: i == 0}
 		if !info.First {
 			info.Changes = Compare(kept.Versions[i-1], v, nil)
 		}
@@ -75,6 +104,7 @@ func (v Version) ForReaders() Version {
 // --json' and an element of a SummaryList.
 type Summary struct {
 	library.ListedVersion
+	State  State      `json:"state,omitempty"`
 	Bytes  int64      `json:"bytes,omitempty"`  // size of the source; 0 if it is unknown
 	Source *herb.Kept `json:"source,omitempty"` // the file that is kept with the version; nil: none
 	// Changes are relative to the previous version; nil if that is not kept.
@@ -85,7 +115,7 @@ type Summary struct {
 func (v Version) Summary() Summary {
 	s := Summary{ListedVersion: library.NewListedVersion(herb.ListedVersion{
 		Ref: v.Ref, Version: v.Version, Published: v.Published, Records: v.Records, Labels: v.Labels, VersionSummary: v.Details.Summary(),
-	}, v.Live)}
+	}, v.Live), State: v.State}
 	if v.Report != nil {
 		s.Bytes = v.Report.Bytes
 	}

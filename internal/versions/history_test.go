@@ -1,10 +1,14 @@
 package versions_test
 
 import (
+	"database/sql"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
 	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
 )
@@ -47,6 +51,69 @@ func TestHistory(t *testing.T) {
 	}
 	if err := l.Remove(t.Context(), ref, ""); err != nil || len(s.Files(t)) != 0 {
 		t.Errorf("Remove: %v; left %v", err, s.Files(t))
+	}
+}
+
+// TestRollback_previous rolls back to the version that was live before, and never to one that was
+// rolled back, whatever else happens to the versions meanwhile.
+func TestRollback_previous(t *testing.T) {
+	t.Parallel()
+	for name, steps := range map[string][]string{
+		"bad":            {"publish good", "publish bad", "rollback good", "publish fixed", "states fixed=live bad=rolled back good=previous", "rollback good"},
+		"again":          {"publish a", "publish b", "rollback a", "publish c", "publish d", "rollback c", "rollback a", "states d=rolled back c=rolled back b=rolled back a=live", "fail"},
+		"skipped":        {"publish a", "publish b", "publish c", "to a", "fail", "publish d", "rollback a"},
+		"forward":        {"publish a", "publish b", "rollback a", "to b", "states b=live a=previous", "publish c", "states c=live b=previous a=", "rollback b", "rollback a"},
+		"withdrawn":      {"publish a", "publish bad", "rollback a", "publish leak", "publish c", "withdraw leak", "states c=live bad=rolled back a=previous", "rollback a"},
+		"kept":           {"publish good", "publish b1", "publish b2", "publish b3", "publish b4", "to good", "publish c", "states c=live b4=rolled back b3=rolled back b2=rolled back good=previous", "rollback good"},
+		"earlier":        {"publish a", "publish b", "publish c", "forget", "states c=live b=previous a=", "rollback b", "rollback a", "fail"},
+		"earlier, since": {"publish good", "publish bad", "rollback good", "publish c", "forget", "states c=live bad=rolled back good=previous", "publish d", "rollback c", "rollback good"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := versionstest.NewSharedDir(t)
+			l := s.Open(t)
+			published, names := map[string]string{}, map[string]string{}
+			for i, step := range steps {
+				action, arg, _ := strings.Cut(step, " ")
+				var err error
+				switch action {
+				case "publish":
+					published[arg] = versionstest.Publish(t, l, i+1).Version
+					names[published[arg]] = arg
+				case "rollback":
+					var live string
+					if live, err = l.Rollback(t.Context(), ref, ""); names[live] != arg {
+						t.Fatalf("step %d, %s: version %s is live", i, step, names[live])
+					}
+				case "to":
+					_, err = l.Rollback(t.Context(), ref, published[arg])
+				case "fail":
+					if _, failed := l.Rollback(t.Context(), ref, ""); herb.CodeOf(failed) != herb.CodeInvalid {
+						t.Errorf("step %d: %v", i, failed)
+					}
+				case "withdraw":
+					err = l.Withdraw(t.Context(), ref, published[arg])
+				case "forget": // as if an earlier release had published all versions
+					raw, failed := sql.Open("sqlite", filepath.Join(s.Dir, "test.db"))
+					must.NoError(t, failed)
+					must.CloseAfter(t, raw)
+					_, err = raw.ExecContext(t.Context(), "UPDATE versions SET details = json_remove(details, '$.predecessors')")
+				case "states":
+					history, failed := l.History(t.Context(), ref)
+					must.NoError(t, failed)
+					var states []string
+					for _, v := range history {
+						states = append(states, names[v.Version]+"="+string(v.State))
+					}
+					if got := strings.Join(states, " "); got != arg {
+						t.Errorf("step %d: the history is %s, want %s", i, got, arg)
+					}
+				}
+				if err != nil {
+					t.Fatalf("step %d, %s: %v", i, step, err)
+				}
+			}
+		})
 	}
 }
 

@@ -186,6 +186,9 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		next := *d
 		rememberHidden(*live, &next, shared)
 		next.Compared = r.Compared
+		if next.Predecessors, err = s.predecessorsAfter(ctx, *live); err != nil {
+			return r, nil, err
+		}
 		dropped, err = s.addVersion(ctx, next, live.Version, p.Keep.Or(s.opts.Keep))
 		if !errors.Is(err, store.ErrSuperseded) {
 			return r, dropped, err

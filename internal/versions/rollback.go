@@ -10,8 +10,8 @@ import (
 	"herbarium/internal/store"
 )
 
-// Rollback makes an earlier version live, by its name or a label. An empty text means the one
-// before the live one. The error has herb.CodeRejected if something would become public that the
+// Rollback makes an earlier version live, by its name or a label. An empty text means the one that
+// was live before the live one, as herb.Details.PredecessorsOf says. The error has herb.CodeRejected if something would become public that the
 // live version hides, unless the consent is given, or if another version goes live concurrently.
 func (s *Service) Rollback(ctx context.Context, ref herb.Ref, version string, given ...herb.Consent) (string, error) {
 	return s.RollbackFrom(ctx, ref, "", version, given...)
@@ -35,13 +35,15 @@ func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 		return slices.IndexFunc(kept.Versions, func(v herb.Dataset) bool { return v.Version == version })
 	}
 	i := named(kept.Live)
-	switch {
-	case i < 0:
+	if i < 0 {
 		return "", fmt.Errorf("the live version of %s is not in its history", ref)
-	case version == "" && i == 0:
-		return "", herb.Invalidf("%s has no version before the live one", ref)
-	case version == "":
-		version = kept.Versions[i-1].Version
+	}
+	if version == "" {
+		before := kept.Versions[i].PredecessorsOf(kept.Live, kept.VersionNames())
+		if len(before) == 0 {
+			return "", herb.Invalidf("%s has no version before the live one", ref)
+		}
+		version = before[0]
 	}
 	next := named(version)
 	if next >= 0 {
@@ -62,6 +64,22 @@ func (s *Service) RollbackFrom(ctx context.Context, ref herb.Ref, live, version 
 	}
 	s.library.NotifyChange()
 	return version, nil
+}
+
+// predecessorsAfter returns the predecessors of a version that replaces the live one.
+func (s *Service) predecessorsAfter(ctx context.Context, live herb.Dataset) ([]string, error) {
+	if live.Version == "" {
+		return []string{}, nil
+	}
+	list, err := s.library.ListVersions(ctx, live.Ref)
+	if err != nil && herb.CodeOf(err) != herb.CodeNotFound { // the catalogue rejects the version if the dataset was removed
+		return nil, err
+	}
+	var kept []string
+	for _, v := range list.Versions {
+		kept = append(kept, v.Version)
+	}
+	return append([]string{live.Version}, live.PredecessorsOf(live.Version, kept)...), nil
 }
 
 // RollbackConsents returns the consents that a rollback may require. Breaking changes require none:

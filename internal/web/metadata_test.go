@@ -315,7 +315,7 @@ func TestVersions(t *testing.T) {
 		old.Version, old.Records = "20260101T000000Z-old", 40
 		l.Histories[d.Ref] = []versions.Version{
 			{Dataset: d, Live: true, Changes: []versions.Change{{Message: `field "x" is removed`, Breaking: true}, {Message: "there are 60 records instead of 40"}}},
-			{Dataset: old, First: true},
+			{Dataset: old, State: versions.StateRolledBack, First: true},
 		}
 	})
 	items := all(one(t, s.page(t, catalog+"/versions", 200), tag("ol", "versions")), tag("h2", ""))
@@ -328,7 +328,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("the newest version lacks %q: %s", want, newest)
 		}
 	}
-	if !strings.Contains(oldest, "Earliest") || strings.Contains(oldest, "live") {
+	if !strings.Contains(oldest, "Earliest") || !strings.Contains(oldest, "rolled back") || strings.Contains(oldest, "live") {
 		t.Errorf("the oldest version: %s", oldest)
 	}
 }
