@@ -61,12 +61,12 @@ func columnsElement(fields []herb.Field) string {
 // sheetDate returns the number of days of a date or datetime and the style of its cell. ok is false
 // if a cell cannot hold it exactly, so that it is written as text: before March 1900, where
 // programs disagree about a leap day; with a fraction finer than milliseconds, to which programs
-// round; and with a zone other than UTC, because cells have none.
+// round; with a zone other than UTC, because cells have none; and periods, which are not days.
 func sheetDate(f *herb.Field, value []byte) (serial string, style int, ok bool) {
 	if f.Type == herb.TypeTime || f.Type == herb.TypeDuration {
 		return sheetClock(f, value)
 	}
-	if f.Type != herb.TypeDate && f.Type != herb.TypeDateTime {
+	if f.Type != herb.TypeDate && f.Type != herb.TypeDateTime || text.PrecisionOf(f) != text.PrecisionDay {
 		return "", 0, false
 	}
 	t, offset, ok := text.Time(f, value)

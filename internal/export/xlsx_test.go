@@ -74,6 +74,7 @@ func TestWrite_dates(t *testing.T) {
 	number := func(style int, days string) string { return fmt.Sprintf(`<c s="%d"><v>%s</v></c>`, style, days) }
 	day := herb.Field{Name: "d", Type: herb.TypeDate, Notation: herb.Notation{Missing: []string{"NA"}}}
 	european := herb.Field{Name: "d", Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d/%m/%Y"}}
+	months := herb.Field{Name: "d", Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%Y-%m"}}
 	at := herb.Field{Name: "d", Type: herb.TypeDateTime}
 	clock, length := herb.Field{Name: "d", Type: herb.TypeTime}, herb.Field{Name: "d", Type: herb.TypeDuration}
 	for _, tt := range []struct {
@@ -90,6 +91,7 @@ func TestWrite_dates(t *testing.T) {
 		{day, "", "<c/>"},
 		{european, "29/02/2024", number(1, "45351")},
 		{european, "1/3/1899", inline("1/3/1899")},
+		{months, "2024-02", inline("2024-02")},
 		{at, "2024-02-29T13:30:00Z", number(2, "45351.5625")},
 		{at, "2024-02-29 13:30", number(2, "45351.5625")},
 		{at, "2024-02-29T13:30:00+00:00", number(2, "45351.5625")},

@@ -161,7 +161,7 @@ func boundKey(f *herb.Field, name, value string) (string, error) {
 	canonical, status := text.Bound(f, value)
 	key, ok := text.Key(f.Type, canonical)
 	if status != text.Valid || !ok {
-		return "", herb.Invalidf("the constraint %s is %q, which is not a %s, such as %s", name, rows.Clip(value), f.Type, text.Example(f.Type))
+		return "", herb.Invalidf("the constraint %s is %q, which is not a %s, such as %s", name, rows.Clip(value), f.Type, text.Example(f))
 	}
 	return key, nil
 }

@@ -120,6 +120,16 @@ func (g *generator) by(f herb.Field) string {
 		herb.TypeTime:     {":hour", ":minute", ":hour_of_day"},
 		herb.TypeDuration: {":600", ":0.5", ":86400"},
 	}[f.Type]
+	if f.Type == herb.TypeDate {
+		switch format := f.Notation.DateFormat; {
+		case strings.Contains(format, "%V"):
+			intervals = []string{":year", ":quarter", ":month", ":week", ":month_of_year"}
+		case strings.Contains(format, "%q"):
+			intervals = []string{":year", ":quarter"}
+		case format != "" && !strings.Contains(format, "%d"):
+			intervals = []string{":year", ":quarter", ":month", ":month_of_year"}
+		}
+	}
 	return f.Name + pick(g, append([]string{""}, intervals...))
 }
 

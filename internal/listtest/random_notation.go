@@ -2,6 +2,7 @@ package listtest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ func (g *generator) notation(t herb.Type) (n herb.Notation) {
 				{Padded: true},
 			})
 		case herb.TypeDate:
-			n.DateFormat = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y", "%m/%d/%Y|%m/%d/%y"})
+			n.DateFormat = pick(g, []string{"%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d, %Y", "%m/%d/%Y|%m/%d/%y", "%Y-%m", "%b-%y|%b-%Y", "%YQ%q", "%G-W%V"})
 		case herb.TypeDateTime:
 			n.DateFormat = pick(g, []string{"%d.%m.%Y %H:%M", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %H:%M|%m/%d/%y %H:%M"})
 		case herb.TypeDuration:
@@ -100,7 +101,9 @@ func (g *generator) writeDate(format, date string, clock time.Duration) string {
 	if d.Year() < 1969 || d.Year() > 2068 {
 		format = strings.ReplaceAll(format, "%y", "%Y")
 	}
-	return d.Add(clock).Format(goDateFormat.Replace(format))
+	year, week := d.ISOWeek()
+	periods := strings.NewReplacer("%q", strconv.Itoa((int(d.Month())+2)/3), "%G", fmt.Sprintf("%04d", year), "%V", fmt.Sprintf("%02d", week))
+	return periods.Replace(d.Add(clock).Format(goDateFormat.Replace(format)))
 }
 
 func (g *generator) datetime(n herb.Notation) string {

@@ -117,6 +117,11 @@ func (g *generator) sample(f herb.Field, field int, records []herb.Record) strin
 		}
 		return value + ".0"
 	}
+	if f.Type == herb.TypeDate && g.chance(20) { // periods as their first day
+		if p := parseValue(f, value); p.missing == 0 {
+			return p.time.Format(time.DateOnly)
+		}
+	}
 	if f.Type == herb.TypeDateTime && g.chance(30) {
 		if p := parseValue(f, value); p.missing == 0 {
 			return p.time.Format(time.DateOnly)

@@ -88,7 +88,10 @@ var goDateFormat = strings.NewReplacer("%d", "2", "%m", "1", "%Y", "2006", "%b",
 	"%y", "06", "%I", "3", "%S", "05", "%p", "PM")
 
 func parseTime(n herb.Notation, s string) (time.Time, bool) {
-	formats := []string{time.DateOnly}
+	if t, ok := parsePeriod(n.DateFormat, s); ok {
+		return t, true
+	}
+	formats := []string{time.DateOnly, "2006-01"}
 	for l := range strings.SplitSeq(n.DateFormat, "|") {
 		if l != "" {
 			formats = append(formats, goDateFormat.Replace(l))
@@ -107,6 +110,31 @@ func parseTime(n herb.Notation, s string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// parsePeriod parses a quarter or a week of a year as its first day, in a format that begins with
+// the year or in ISO 8601.
+//
+// Rule: docs/api.md, "Months, quarters and weeks".
+func parsePeriod(format, s string) (first time.Time, ok bool) {
+	for _, f := range []string{format, "%Y-Q%q", "%G-W%V"} {
+		year, n := 0, 0
+		scan := strings.NewReplacer("%Y", "%4d", "%q", "%1d", "%G", "%4d", "%V", "%2d").Replace(f)
+		if found, _ := fmt.Sscanf(s, scan, &year, &n); found != 2 {
+			continue
+		}
+		if strings.Contains(f, "%q") {
+			return time.Date(year, time.Month(1+3*(n-1)), 1, 0, 0, 0, 0, time.UTC), true
+		}
+		if strings.Contains(f, "%V") {
+			day := time.Date(year-1, 12, 20, 0, 0, 0, 0, time.UTC)
+			for y, w := day.ISOWeek(); y != year || w != n; y, w = day.ISOWeek() {
+				day = day.AddDate(0, 0, 1)
+			}
+			return day, true
+		}
+	}
+	return first, false
 }
 
 func parseBoolean(n herb.Notation, s string) (*big.Rat, bool) {

@@ -139,7 +139,7 @@ func (r *AggregateRequest) addBy(value string) error {
 
 // setInterval sets the grain or the width of the intervals of a field.
 func (b *By) setInterval(f herb.Field, interval string) error {
-	switch grains := Grains(f.Type); {
+	switch grains := Grains(&f); {
 	case len(grains) > 0:
 		if b.Grain = Grain(interval); !slices.Contains(grains, b.Grain) {
 			return herb.Invalidf("unknown grain %q of the %s field %q%s valid grains: %s", clip(interval), f.Type, f.Name,

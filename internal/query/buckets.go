@@ -22,6 +22,7 @@ import (
 // minimum or the maximum. For dates it is a day, a week starting on Monday, a month, a quarter, or
 // 1, 2 or 5 times a power of ten years; for datetimes also 1, 5, 15 or 30 minutes, or 1, 3, 6 or 12
 // hours; for times of day also 1, 5, 15 or 30 seconds. For durations, see durationSteps.
+// No step is shorter than the periods of a field.
 func Buckets(f herb.Field, minimum, maximum string, maxBuckets int) []Bucket {
 	switch {
 	case maxBuckets == 0:
@@ -33,6 +34,9 @@ func Buckets(f herb.Field, minimum, maximum string, maxBuckets int) []Bucket {
 }
 
 func newBuckets(f *herb.Field, edges []string) (buckets []Bucket) {
+	if text.PrecisionOf(f) == text.PrecisionWeek { // some edges are the first days of months
+		f = &herb.Field{Type: f.Type}
+	}
 	for i := 1; i < len(edges); i++ {
 		buckets = append(buckets, Bucket{From: text.Localize(f, edges[i-1]), To: text.Localize(f, edges[i])})
 	}
@@ -216,7 +220,9 @@ func timeEdges(f *herb.Field, minimum, maximum string, maxBuckets int) (edges []
 			steps = append(steps, byDuration(minutes*time.Minute))
 		}
 	}
-	steps = append(steps, byDuration(day), byDuration(7*day), byMonths(1), byMonths(3))
+	dates := []timeStep{byDuration(day), byDuration(7 * day), byMonths(1), byMonths(3)}
+	shortest := slices.Index([]text.Precision{text.PrecisionDay, text.PrecisionWeek, text.PrecisionMonth, text.PrecisionQuarter}, text.PrecisionOf(f))
+	steps = append(steps, dates[shortest:]...)
 	for years := 1; years <= 10_000; years *= 10 {
 		steps = append(steps, byMonths(12*years), byMonths(12*2*years), byMonths(12*5*years))
 	}

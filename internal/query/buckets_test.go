@@ -67,6 +67,25 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
+// TestBuckets_periods checks that no bucket is shorter than the periods of a field, and that its
+// edges are periods.
+func TestBuckets_periods(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		format, least, greatest, want string
+	}{
+		{"%Y-%m", "2024-01", "2024-03", "2024-01 2024-02 2024-03 2024-04"},
+		{"%m/%Y", "12/2023", "02/2024", "2023-12 2024-01 2024-02 2024-03"},
+		{"%Y-%m", "2020-01", "2024-03", "2020-01 2020-04 2020-07 2020-10 2021-01 2021-04 2021-07 2021-10 2022-01 2022-04 2022-07 2022-10 2023-01 2023-04 2023-07 2023-10 2024-01 2024-04"},
+		{"%YQ%q", "2023Q4", "2024Q2", "2023-Q4 2024-Q1 2024-Q2 2024-Q3"},
+		{"%G-W%V", "2024-W52", "2025-W02", "2024-12-23 2024-12-30 2025-01-06 2025-01-13"},
+		{"%G-W%V", "2024-W01", "2024-W40", "2024-01-01 2024-02-01 2024-03-01 2024-04-01 2024-05-01 2024-06-01 2024-07-01 2024-08-01 2024-09-01 2024-10-01"},
+	} {
+		f := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: tt.format}}
+		checkEdges(t, tt.format, query.Buckets(f, tt.least, tt.greatest, 20), 20, tt.want)
+	}
+}
+
 // checkEdges checks the number of buckets and their edges.
 func checkEdges(t *testing.T, name string, buckets []query.Bucket, most int, want string) {
 	t.Helper()

@@ -178,7 +178,7 @@ func (fp *filterParser) operand(f herb.Field, op Op, value string) (Operand, err
 	case status == text.Missing && equality:
 		o.Text = strings.TrimSpace(value)
 	default:
-		return o, herb.Invalidf("%s is a %s field and %q is not a %s; write it %s", f.Name, f.Type, clip(value), f.Type, text.Example(f.Type))
+		return o, herb.Invalidf("%s is a %s field and %q is not a %s; write it %s", f.Name, f.Type, clip(value), f.Type, text.Example(&f))
 	}
 	return o, nil
 }

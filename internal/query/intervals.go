@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,13 +27,20 @@ const (
 	GrainMinute  Grain = "minute"
 )
 
-// Grains returns the grains of a type, the longest intervals first, then cycles. Types other than
-// dates, datetimes and times have none.
-func Grains(t herb.Type) []Grain {
+// Grains returns the grains of a field, the longest intervals first, then cycles. Periods have none
+// that are shorter. Types other than dates, datetimes and times have none.
+func Grains(f *herb.Field) []Grain {
 	dates := []Grain{GrainYear, GrainQuarter, GrainMonth, GrainWeek, GrainDay}
-	switch t {
+	switch f.Type {
 	case herb.TypeDate:
-		return append(dates, GrainWeekday, GrainMonthOfYear)
+		switch precision := Grain(text.PrecisionOf(f)); precision {
+		case GrainDay:
+			return append(dates, GrainWeekday, GrainMonthOfYear)
+		case GrainQuarter:
+			return dates[:2]
+		default:
+			return append(dates[:1+slices.Index(dates, precision)], GrainMonthOfYear)
+		}
 	case herb.TypeDateTime:
 		return append(dates, GrainHour, GrainWeekday, GrainMonthOfYear, GrainHourOfDay)
 	case herb.TypeTime:

@@ -97,14 +97,18 @@ func MissingPosition[T string | []byte](f *herb.Field, value T) int {
 }
 
 // Operand returns the canonical form of a value to compare with. It accepts the notation of the
-// field, the standard notation of its type, and for a datetime a date, which is the start of that
-// day.
+// field, the standard notation of its type and precision, and for a datetime a date, which is the
+// start of that day.
 func Operand(f *herb.Field, value string) (string, Status) {
 	canonical, status := Canonical(f, value)
 	if status != Invalid {
 		return canonical, status
 	}
-	return Canonical(&herb.Field{Type: f.Type}, value)
+	standard := herb.Field{Type: f.Type}
+	if period := PrecisionOf(f).Format(); period != "" {
+		standard.Notation.DateFormat = period + DateFormatSeparator + "%Y-%m-%d"
+	}
+	return Canonical(&standard, value)
 }
 
 // Bound is Operand for the end of a range, such as an edge of a histogram: a number that is also a
@@ -116,13 +120,16 @@ func Bound(f *herb.Field, value string) (string, Status) {
 }
 
 // Localize rewrites a canonical value so that Operand reads it as the same value: the numbers of a
-// field with a decimal comma have a comma, durations are H:MM:SS.
+// field with a decimal comma have a comma, durations are H:MM:SS, periods are in ISO 8601.
 func Localize(f *herb.Field, canonical string) string {
 	if d := f.Notation.Decimal; d != "" && f.Type == herb.TypeNumber {
 		return strings.Replace(canonical, ".", d, 1)
 	}
-	if f.Type == herb.TypeDuration {
+	switch f.Type {
+	case herb.TypeDuration:
 		return formatDuration(canonical)
+	case herb.TypeDate:
+		return PrecisionOf(f).write(canonical)
 	}
 	return canonical
 }
@@ -168,12 +175,20 @@ func TrimBlanks(v []byte) []byte {
 // isInner reports whether a byte is neither white space nor part of a longer character.
 func isInner(c byte) bool { return c > ' ' && c < 0x80 }
 
-// Example describes how to write values of a scalar type in requests.
-func Example(t herb.Type) string {
-	switch t {
+// Example describes how to write values of a scalar field in requests.
+func Example(f *herb.Field) string {
+	switch f.Type {
 	case herb.TypeNumber:
 		return "in plain decimal notation, such as -3, 25 or 12.50"
 	case herb.TypeDate:
+		switch PrecisionOf(f) {
+		case PrecisionWeek:
+			return "YYYY-Www, such as 2024-W05, or as its Monday, such as 2024-01-29"
+		case PrecisionMonth:
+			return "YYYY-MM, such as 2024-02, or as its first day, such as 2024-02-01"
+		case PrecisionQuarter:
+			return "YYYY-Qn, such as 2024-Q1, or as its first day, such as 2024-01-01"
+		}
 		return "YYYY-MM-DD, such as 2024-02-29"
 	case herb.TypeDateTime:
 		return "in ISO 8601, such as 2024-02-29T13:30:00Z or 2024-02-29"

@@ -110,6 +110,9 @@ func TestOperand(t *testing.T) {
 	t.Parallel()
 	german := herb.Field{Type: herb.TypeNumber, Notation: herb.Notation{Group: ".", Decimal: ",", Affix: "€", Missing: []string{"--"}}}
 	european := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d.%m.%Y"}}
+	months := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%m/%Y"}}
+	quarters := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%YQ%q"}}
+	weeks := herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%G-W%V"}}
 	words := herb.Field{Type: herb.TypeBoolean, Notation: herb.Notation{True: []string{"1"}, False: []string{"0"}}}
 	for _, tt := range []struct {
 		name        string
@@ -124,6 +127,18 @@ func TestOperand(t *testing.T) {
 		{"neither", german, "12.5 $", "", text.Invalid},
 		{"own date", european, "29.2.2024", "2024-02-29", text.Valid},
 		{"ISO date", european, "2024-02-29", "2024-02-29", text.Valid},
+		{"own month", months, "1/2024", "2024-01-01", text.Valid},
+		{"ISO month", months, "2024-01", "2024-01-01", text.Valid},
+		{"first day of a month", months, "2024-01-01", "2024-01-01", text.Valid},
+		{"no month", months, "2024-13", "", text.Invalid},
+		{"quarter of months", months, "2024-Q1", "", text.Invalid},
+		{"month of days", european, "2024-02", "", text.Invalid},
+		{"own quarter", quarters, "2024Q4", "2024-10-01", text.Valid},
+		{"ISO quarter", quarters, "2024-Q4", "2024-10-01", text.Valid},
+		{"no quarter", quarters, "2024Q0", "", text.Invalid},
+		{"ISO week", weeks, "2025-W01", "2024-12-30", text.Valid},
+		{"week that its year lacks", weeks, "2024-W53", "", text.Invalid},
+		{"no week", weeks, "2024-W00", "", text.Invalid},
 		{"own boolean", words, "1", "true", text.Valid},
 		{"standard boolean", words, "false", "false", text.Valid},
 	} {
@@ -166,7 +181,15 @@ func TestParseDateFormat(t *testing.T) {
 		{"date", "%d/%m/%Y", "%d/%m/%Y", herb.TypeDate, true},
 		{"abbreviations", "%F %T", "%Y-%m-%d %H:%M:%S", herb.TypeDateTime, true},
 		{"full names", "%A, %B %-d, %Y", "%a, %b %d, %Y", herb.TypeDate, true},
-		{"no day", "%Y-%m", "", herb.TypeDate, false},
+		{"months", "%B %Y", "%b %Y", herb.TypeDate, true},
+		{"months in two notations", "%Y-%m|%m/%Y", "%Y-%m|%m/%Y", herb.TypeDate, true},
+		{"quarters", "%Y-Q%q", "%Y-Q%q", herb.TypeDate, true},
+		{"weeks", "%G-W%V", "%G-W%V", herb.TypeDate, true},
+		{"months and days", "%Y-%m|%Y-%m-%d", "", herb.TypeDate, false},
+		{"days of quarters", "%Y-Q%q-%d", "", herb.TypeDate, false},
+		{"weeks without a year of weeks", "%Y-W%V", "", herb.TypeDate, false},
+		{"years", "%Y", "", herb.TypeDate, false},
+		{"months with a time", "%Y-%m %H:%M", "", herb.TypeDateTime, false},
 		{"date with a time", "%Y-%m-%d %H:%M", "", herb.TypeDate, false},
 		{"datetime without a time", "%Y-%m-%d", "", herb.TypeDateTime, false},
 		{"half of the day missing", "%Y-%m-%d %I:%M", "", herb.TypeDateTime, false},

@@ -24,6 +24,9 @@ func ParseDateFormat(t herb.Type, format string) (string, error) {
 		if err := checkDateFormat(t, alternative); err != nil {
 			return "", err
 		}
+		if t == herb.TypeDate && formatPrecision(alternative) != formatPrecision(format) {
+			return "", herb.Invalidf("date format %q has alternatives of different precision; write all as days, weeks, months or quarters", format)
+		}
 	}
 	return format, nil
 }
@@ -34,12 +37,15 @@ func checkDateFormat(t herb.Type, format string) error {
 		if format[i] != '%' {
 			continue
 		}
-		if i++; i == len(format) || strings.IndexByte("YymbdHIMSfpzZa%", format[i]) < 0 {
-			return herb.Invalidf("date format %q has an unsupported directive; use %%Y %%y %%m %%b %%d %%H %%I %%M %%S %%f %%p %%z", format)
+		if i++; i == len(format) || strings.IndexByte("YymbdqGVHIMSfpzZa%", format[i]) < 0 {
+			return herb.Invalidf("date format %q has an unsupported directive; use %%Y %%y %%m %%b %%d %%q %%G %%V %%H %%I %%M %%S %%f %%p %%z", format)
 		}
 		seen[format[i]] = true
 	}
-	date := (seen['Y'] || seen['y']) && (seen['m'] || seen['b']) && seen['d']
+	year, month := seen['Y'] || seen['y'], seen['m'] || seen['b']
+	isWeek := seen['G'] && seen['V'] && !year && !month && !seen['q'] && !seen['d']
+	isOther := year && month != seen['q'] && !seen['G'] && !seen['V'] && (month || !seen['d'])
+	date := (isWeek || isOther) && (seen['d'] || t == herb.TypeDate)
 	clock := (seen['H'] || seen['I'] && seen['p']) && seen['M']
 	switch t {
 	case herb.TypeTime:
@@ -54,7 +60,7 @@ func checkDateFormat(t herb.Type, format string) error {
 		return nil
 	}
 	if !date || t == herb.TypeDateTime && !clock || t == herb.TypeDate && (seen['H'] || seen['I']) {
-		return herb.Invalidf("date format %q does not describe a %s; write it as in %%d/%%m/%%Y or %%Y-%%m-%%d %%H:%%M", format, t)
+		return herb.Invalidf("date format %q does not describe a %s; write it as in %%d/%%m/%%Y or %%Y-%%m-%%d %%H:%%M, and months as in %%Y-%%m", format, t)
 	}
 	return nil
 }
@@ -66,19 +72,36 @@ func MatchesDateFormat(format string, v []byte) bool {
 }
 
 // parseDateFormat parses a date or datetime. Leading zeros may be left out of every number but the
-// year.
+// year, and a day of the week may be in front.
 func parseDateFormat(format string, v []byte) (m moment, ok bool) {
+	if !strings.HasPrefix(format, "%a") {
+		v = CutWeekday(v)
+	}
 	for alternative, rest, more := strings.Cut(format, DateFormatSeparator); ; alternative, rest, more = strings.Cut(rest, DateFormatSeparator) {
-		if m, ok = parseAlternative(alternative, v, moment{}); ok || !more {
+		if m, ok = parseAlternative(alternative, v, moment{month: 1, day: 1}); ok || !more {
 			return m, ok
 		}
 	}
+}
+
+// CutWeekday removes the name of a day and the blank after it, with or without a comma between
+// them, from the start of a date.
+func CutWeekday(v []byte) []byte {
+	if len(v) == 0 || v[0] <= '9' {
+		return v
+	}
+	day, rest := cutName(v, "mon", "tue", "wed", "thu", "fri", "sat", "sun")
+	if rest = bytes.TrimPrefix(rest, []byte{','}); day == 0 || len(rest) < 2 || rest[0] != ' ' {
+		return v
+	}
+	return rest[1:]
 }
 
 // parseAlternative parses a value in a format without alternatives. m has what the format leaves
 // out.
 func parseAlternative(format string, v []byte, m moment) (_ moment, ok bool) {
 	pm := -1 // 0 for AM, 1 for PM
+	week := -1
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {
 			if len(v) == 0 || v[0] != format[i] {
@@ -88,11 +111,13 @@ func parseAlternative(format string, v []byte, m moment) (_ moment, ok bool) {
 			continue
 		}
 		i++
-		if v, ok = m.cutDirective(format[i], v, &pm); !ok {
+		if v, ok = m.cutDirective(format[i], v, &pm, &week); !ok {
 			return m, false
 		}
 	}
 	switch {
+	case week >= 0 && !m.setWeek(week):
+		return m, false
 	case pm >= 0 && (m.hour == 0 || m.hour > 12):
 		return m, false
 	case pm >= 0:
@@ -102,16 +127,20 @@ func parseAlternative(format string, v []byte, m moment) (_ moment, ok bool) {
 }
 
 // cutDirective parses what one directive describes at the start of v.
-func (m *moment) cutDirective(directive byte, v []byte, pm *int) (rest []byte, ok bool) {
+func (m *moment) cutDirective(directive byte, v []byte, pm, week *int) (rest []byte, ok bool) {
 	least, most := 1, 2
 	var to *int
 	switch directive {
-	case 'Y':
+	case 'Y', 'G':
 		to, least, most = &m.year, 4, 4
 	case 'y':
 		to, least = &m.year, 2
 	case 'm':
 		to = &m.month
+	case 'q':
+		to, most = &m.month, 1
+	case 'V':
+		to, least = week, 2
 	case 'd':
 		to = &m.day
 	case 'H', 'I':
@@ -146,11 +175,14 @@ func (m *moment) cutDirective(directive byte, v []byte, pm *int) (rest []byte, o
 	if to == nil || n < least {
 		return v, false
 	}
-	if *to = number(v[:n]); directive == 'y' {
+	switch *to = number(v[:n]); directive {
+	case 'y':
 		m.year += 1900
 		if m.year < 1969 { // as POSIX has it
 			m.year += 100
 		}
+	case 'q':
+		m.month = 3*m.month - 2 // not valid beyond the fourth quarter
 	}
 	return v[n:], true
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/text"
 )
 
 // Kind is a type of values in other programs.
@@ -73,6 +74,9 @@ func Of(field *herb.Field, facts Facts) Column {
 	case herb.TypeNumber, herb.TypeDuration:
 		return number(facts)
 	case herb.TypeDate:
+		if precision := text.PrecisionOf(field); precision != text.PrecisionDay {
+			return untyped("the dates are %ss, which other programs do not have", precision)
+		}
 		return Column{Kind: Date}
 	case herb.TypeDateTime:
 		return timestamp(facts)

@@ -42,6 +42,7 @@ func TestOf(t *testing.T) {
 		want   string
 		reason string
 	}{
+		{"months", herb.Field{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%Y-%m"}}, []string{"2024-01"}, "text", "the dates are months, which other programs do not have"},
 		{"no values", herb.Field{Type: herb.TypeNumber}, []string{"", " "}, "int64", ""},
 		{"int64", herb.Field{Type: herb.TypeNumber}, []string{"9223372036854775807", "-9223372036854775808", "0", "-0"}, "int64", ""},
 		{"above int64", herb.Field{Type: herb.TypeNumber}, []string{"1", "9223372036854775808"}, "decimal(19,0)", ""},

@@ -174,6 +174,9 @@ func describeField(f herb.Field) string {
 		herb.TypeBoolean:  "True or false, as written in the source.",
 		herb.TypeList:     "A list of comma-separated elements.",
 	}[f.Type]
+	if precision := text.PrecisionOf(&f); precision != text.PrecisionDay {
+		about = fmt.Sprintf("A %s, as written in the source.", precision)
+	}
 	if f.Description != "" {
 		about = strings.TrimRight(f.Description, ". ") + ". " + about
 	}
@@ -224,7 +227,7 @@ func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
 		}
 		about := fmt.Sprintf("Records whose %s is this value. If repeated, any of the values. If empty, records without a value.", f.Name)
 		if f.Type.IsScalar() {
-			about += fmt.Sprintf(" Write a %s %s, or as in the records.", f.Type, text.Example(f.Type))
+			about += fmt.Sprintf(" Write a %s %s, or as in the records.", f.Type, text.Example(&f))
 		}
 		if f.Type == herb.TypeDateTime {
 			about += " A day finds all its datetimes, in UTC."

@@ -12,6 +12,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 	"herbarium/internal/typed"
 )
 
@@ -46,7 +47,8 @@ type descriptor struct {
 
 type field struct {
 	herb.Field
-	Operators []query.Op `json:"operators"`
+	Precision text.Precision `json:"precision,omitempty"` // of dates that are not days
+	Operators []query.Op     `json:"operators"`
 	*fieldType
 }
 
@@ -113,7 +115,10 @@ func (h *Handlers) Describe(w *response.Writer, r *http.Request) error {
 		body := descriptor{summary: h.summarize(d), Fields: make([]field, len(d.Fields)), Coordinates: d.Coordinates, Details: d.Details}
 		body.Compared = nil // the version before may require a key, as the list of versions knows
 		for i, f := range d.Fields {
-			body.Fields[i] = field{f, query.FieldOps(f), nil}
+			body.Fields[i] = field{Field: f, Operators: query.FieldOps(f)}
+			if precision := text.PrecisionOf(&f); precision != text.PrecisionDay {
+				body.Fields[i].Precision = precision
+			}
 			if types != nil {
 				body.Fields[i].fieldType = &fieldType{types[i].String(), types[i].IsTyped(), types[i].Reason}
 			}

@@ -63,7 +63,7 @@ func TestPackage(t *testing.T) {
 						{"name": "kind", "type": "string", "categories": [{"value": "a", "label": "A"}], "categoriesOrdered": true},
 						{"name": "month", "type": "yearmonth"}, {"name": "y", "type": "year"}]}}]}`,
 			files: []string{"d.csv=extra,id,count,tags,parts,kind,month,y\n1,-99,x,\"a,b\",c;d,a,2024-01,2024\n2,p,-99,a,c,a,2024-02,2023\n"},
-			want: []string{`deployments/d key=id [id text|count number|tags list|parts text|kind text|month text|y number] ` +
+			want: []string{`deployments/d key=id [id text|count number|tags list|parts text|kind text|month date|y number] ` +
 				`["" "" "a,b" "c;d" "a" "2024-01" "2024"]`},
 			notes: []string{
 				"foreignKeys are not checked",

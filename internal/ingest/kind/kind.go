@@ -43,7 +43,7 @@ func Of(v []byte) Kind {
 		return Text
 	case pair == 1:
 		return Boolean
-	case IsTime(v):
+	case isDayOrTime(v): // months also name columns
 		return Date
 	case isQuantity(v):
 		return Number

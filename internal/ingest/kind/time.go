@@ -15,11 +15,11 @@ type DateFormat struct {
 
 // DateFormats returns the notations of dates that are inferred, alone or before a time of day. An
 // array needs no allocation for each value.
-func DateFormats() [17]DateFormat {
+func DateFormats() [15]DateFormat {
 	return [...]DateFormat{
 		{"%d/%m/%Y", "%d/%m/%y"}, {"%m/%d/%Y", "%m/%d/%y"}, {"%d.%m.%Y", "%d.%m.%y"}, {"%m.%d.%Y", "%m.%d.%y"},
 		{"%d-%b-%Y", "%d-%b-%y"}, {"%d-%m-%Y", ""}, {"%m-%d-%Y", ""}, {"%Y/%m/%d", ""}, {"%Y.%m.%d", ""}, {"%Y.%m.%d.", ""}, {"%Y. %m. %d.", ""}, {"%Y-%m-%d", ""},
-		{"%d %b %Y", "%d %b %y"}, {"%b %d, %Y", ""}, {"%b %d %Y", ""}, {"%a %b %d %Y", ""}, {"%a, %d %b %Y", ""},
+		{"%d %b %Y", "%d %b %y"}, {"%b %d, %Y", ""}, {"%b %d %Y", ""},
 	}
 }
 
@@ -49,9 +49,36 @@ const (
 	MaxTime = len("Wednesday, September 30, 2020, 10:00:00.000000000 PM +00:00")
 )
 
-// IsTime reports whether a value is a date or a datetime in some notation: one or two digits, or
-// the name of a month, a separator, and so on, with a year.
-func IsTime(v []byte) bool {
+// PeriodFormat returns the notation of a month, a quarter or a week of a year, or "" if v is none.
+// Its numbers have all their digits: 2024-1 may be anything.
+func PeriodFormat(v []byte) string {
+	if len(v) < len("Jan-24") || len(v) > len("September 2024") {
+		return ""
+	}
+	for _, format := range [...]string{
+		"%Y-%m", "%m/%Y", "%YM%m", "%YQ%q", "%Y-Q%q", "%Y Q%q", "%G-W%V", "%Y %b", "Q%q %Y", "Q%q-%Y", "%b %Y", "%b-%y", "%b-%Y", "%b. %Y",
+	} {
+		isLetter, hasNames := format[0] == 'Q' || format[1] == 'b', strings.Contains(format, "%b")
+		if isLetter != isDigit(v[0]) && (hasNames || isDigit(v[len(v)-1])) && text.MatchesDateFormat(format, v) {
+			isPadded := !strings.Contains(format, "%m") || len(v) == len("2024-01")
+			if isPadded {
+				return format
+			}
+		}
+	}
+	return ""
+}
+
+// DigitFormats returns the notations of dates that are digits only. A date of the 20th and 21st
+// century with the year first is none with the year last.
+func DigitFormats() [3]string { return [...]string{"%Y%m%d", "%m%d%Y", "%d%m%Y"} }
+
+// IsTime reports whether a value is a date, a period or a datetime in some notation.
+func IsTime(v []byte) bool { return isDayOrTime(v) || PeriodFormat(v) != "" }
+
+// isDayOrTime reports whether a value is a date or a datetime in some notation: one or two digits,
+// or the name of a month, a separator, and so on, with a year.
+func isDayOrTime(v []byte) bool {
 	if text.IsDate(v) {
 		return true
 	}
@@ -61,10 +88,10 @@ func IsTime(v []byte) bool {
 	if _, ok := text.ScanDateTime(v); ok || CompactFormat(v) != "" {
 		return true
 	}
-	date, _ := CutClock(v, nil)
+	date, _ := CutClock(text.CutWeekday(v), nil)
 	for _, l := range DateFormats() {
-		isName, separator := l.Long[1] == 'b' || l.Long[1] == 'a', l.Long[2]
-		if isName != isDigit(v[0]) && bytes.IndexByte(date, separator) > 0 && (text.MatchesDateFormat(l.Long, date) || l.IsShort(date)) {
+		isName, separator := l.Long[1] == 'b', l.Long[2]
+		if isName != isDigit(date[0]) && bytes.IndexByte(date, separator) > 0 && (text.MatchesDateFormat(l.Long, date) || l.IsShort(date)) {
 			return true
 		}
 	}

@@ -140,6 +140,7 @@ type column struct {
 	clock              candidate // of times of day and durations
 	numbers            numbers
 	times              times
+	digitDates         digitDates
 	clocks             clocks
 	booleans           booleans
 	lists              lists
@@ -221,6 +222,7 @@ func (c *column) observeScalar(v []byte, where func() string) {
 			c.firstFlagged = quote(v, where())
 		}
 	}
+	c.digitDates.observe(v)
 	n, t, b := &c.number, &c.time, &c.word
 	isPhone := isPhoneNumber(v)
 	isTime := isDate

@@ -2,7 +2,9 @@ package profile
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/ingest/kind"
@@ -21,7 +23,8 @@ type times struct {
 	zoned, unzoned   int               // datetimes in standard notation
 	formats          []kind.DateFormat // formats that all dates so far match, if notISO
 	long, short      int               // dates that match formats, with four and with two digits of the year
-	compact          string            // kind.CompactFormat of all values; empty: no value has one
+	single           string            // kind.CompactFormat or kind.PeriodFormat of all values; empty: no value has one
+	notYears         bool              // some period is not like two consecutive years, as 2011-12 is
 	clocks           []string          // different formats of the time of day, each with the separator after the date
 	buf              []byte            // buffer of kind.CutClock
 	centuryAmbiguous bool              // some year of two digits is in a range that programs assign to different centuries
@@ -70,16 +73,33 @@ func (t *times) add(v []byte, isDate bool) bool {
 			t.formats = all[:]
 		}
 	}
-	if compact := kind.CompactFormat(v); clock == nil && compact != "" {
+	if single := cmp.Or(kind.CompactFormat(v), kind.PeriodFormat(v)); clock == nil && single != "" {
 		if t.count == 1 {
-			t.compact = compact
+			t.single = single
 		}
-		return t.compact == compact
+		t.notYears = t.notYears || single != "%Y-%m" || !areYears(v)
+		if strings.HasSuffix(single, "%y") {
+			t.observeShortYear(v)
+		}
+		return t.single == single
 	}
 	if clock == nil {
 		t.dates++
 	}
-	return isKnown && t.compact == "" && t.observeDate(date)
+	return isKnown && t.single == "" && t.observeDate(date)
+}
+
+// areYears reports whether a month is written as two consecutive years may be: 2011-12 is a season.
+func areYears(month []byte) bool {
+	year, _ := strconv.Atoi(string(month[2:4]))
+	next, _ := strconv.Atoi(string(month[5:7]))
+	return next == (year+1)%100
+}
+
+// observeShortYear adds the year of a date that ends with two digits of it.
+func (t *times) observeShortYear(date []byte) {
+	year := string(date[len(date)-2:])
+	t.centuryAmbiguous = t.centuryAmbiguous || year >= "30" && year < "69"
 }
 
 // observeDate removes the formats that a date does not match. It returns false if none is left.
@@ -96,8 +116,7 @@ func (t *times) observeDate(date []byte) bool {
 		t.long++
 	default:
 		t.short++
-		year := string(date[len(date)-2:])
-		t.centuryAmbiguous = t.centuryAmbiguous || year >= "30" && year < "69"
+		t.observeShortYear(date)
 	}
 	return true
 }
@@ -113,7 +132,12 @@ func (t *times) addClock(clock []byte) (ok bool) {
 }
 
 // hasClock reports whether some values are datetimes.
-func (t *times) hasClock() bool { return t.zoned+t.unzoned+len(t.clocks) > 0 || t.compact != "" }
+func (t *times) hasClock() bool {
+	return t.zoned+t.unzoned+len(t.clocks) > 0 || strings.Contains(t.single, "%H")
+}
+
+// arePeriods reports whether all values are months, quarters or weeks.
+func (t *times) arePeriods() bool { return t.single != "" && !t.hasClock() }
 
 // format returns the date format of all values, empty for the standard notation. If there is more
 // than one and other columns do not decide, why says so.
@@ -129,17 +153,18 @@ func (t *times) format(shown *conventions) (format, why string) {
 		return "", "some times have a zone and some have none"
 	case !t.notISO:
 		return "", ""
-	case t.compact != "":
-		return t.compact, ""
+	case t.single != "" && !t.notYears:
+		return "", "values such as 2011-12 may be months or two years; declare the type yearmonth if they are months"
+	case t.centuryAmbiguous:
+		return "", "years of two digits from 30 to 68 are ambiguous"
+	case t.single != "":
+		return t.single, ""
 	case t.hasClock() && t.dates > 0:
 		return "", "some dates have a time of day and some have none"
 	}
 	date, ok := t.dateFormat(shown)
-	switch {
-	case !ok:
+	if !ok {
 		return "", "dates are ambiguous: day/month/year or month/day/year; declare the format %d/%m/%Y or %m/%d/%Y with the separator of the values"
-	case t.centuryAmbiguous:
-		return "", "years of two digits from 30 to 68 are ambiguous"
 	}
 	var written, all []string
 	if t.long > 0 {

@@ -122,7 +122,7 @@ func (f *Field) mismatch() error {
 	if f.isFixed {
 		return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s in the declared notation", f.misfits[0], t), advice+"declaration")
 	}
-	return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s, as declared", f.misfits[0], t), fmt.Sprintf("%stype; a %s is written %s", advice, t, text.Example(t)))
+	return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s, as declared", f.misfits[0], t), fmt.Sprintf("%stype; a %s is written %s", advice, t, text.Example(&herb.Field{Type: t})))
 }
 
 // writesJSON reports whether lists of the column are written as JSON. It is not for columns of text.
@@ -155,11 +155,14 @@ func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t h
 		return fileType, n, ""
 	}
 	isOpen := fileType != herb.TypeText // a file would have declared numbers and booleans
+	digits := c.digitDates.format(c.filled - c.blank - c.missing)
 	switch {
+	case digits != "" && roles.Of(name) == roles.Date:
+		t, n.DateFormat = herb.TypeDate, digits
 	case c.number.holds() && isOpen && len(c.infinities) == 0:
 		t = herb.TypeNumber
 		n, why = c.numberNotation(name, fileType, shown)
-	case c.time.holds():
+	case c.time.holds() && !(c.times.arePeriods() && roles.Of(name).IsCode()):
 		t = herb.TypeDate
 		if c.times.hasClock() {
 			t = herb.TypeDateTime
@@ -385,7 +388,7 @@ func Type(written string) herb.Type {
 		return ""
 	case "integer", "number", "year", "int", "float", "double", "decimal", "numeric":
 		return herb.TypeNumber
-	case "date":
+	case "date", "yearmonth":
 		return herb.TypeDate
 	case "datetime", "timestamp":
 		return herb.TypeDateTime
@@ -429,8 +432,14 @@ func (s Schema) dateFormat(t herb.Type) (string, error) {
 		format = strings.NewReplacer("YYYY", "%Y", "yyyy", "%Y", "MM", "%m", "DD", "%d", "dd", "%d", "HH", "%H", "hh", "%H", "mm", minutes,
 			"SS", "%S", "ss", "%S").Replace(format)
 	}
+	switch isDefault := format == "" || format == "default" || format == "any"; {
+	case isDefault && strings.EqualFold(s.Type, "yearmonth"):
+		return text.PrecisionMonth.Format(), nil
+	case isDefault:
+		return "", nil
+	}
 	switch format {
-	case "", "default", "any", "%Y-%m-%d", "%F", "%Y-%m-%dT%H:%M:%SZ":
+	case "%Y-%m-%d", "%F", "%Y-%m-%dT%H:%M:%SZ":
 		return "", nil
 	}
 	parsed, err := text.ParseDateFormat(t, format)

@@ -220,7 +220,10 @@ func (g *intervalGrouper) following(i interval) (next interval, ok bool) {
 func (g *intervalGrouper) newInterval(i query.Interval) interval {
 	f := g.values.dictionary.Field
 	key, _ := text.Key(f.Type, i.From)
-	label := text.Localize(f, i.Label)
+	label := i.Label
+	if g.by.Width != "" {
+		label = text.Localize(f, label)
+	}
 	if !g.zoned {
 		label = g.by.Grain.WithoutZone(label)
 	}

@@ -48,7 +48,7 @@ func (q *Question) divided() *Question {
 	}[q.By[0].Grain]
 	f := &q.fields[q.By[0].Field]
 	next := withGrain(q.data, q.By[0].Field, shorter)
-	if !slices.Contains(query.Grains(f.Type), shorter) || slices.ContainsFunc(q.By[1:], func(o query.By) bool { return o.Name == next.Name }) {
+	if !slices.Contains(query.Grains(f), shorter) || slices.ContainsFunc(q.By[1:], func(o query.By) bool { return o.Name == next.Name }) {
 		return q
 	}
 	return q.with(func(q *Question) { q.By[0] = next })

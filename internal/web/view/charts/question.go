@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/text"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/format"
 	"herbarium/internal/web/view/plot"
@@ -388,7 +389,7 @@ func byOf(d *columns.Dataset, field int) query.By {
 	f, c := d.Fields[field], d.Meanings[field].Report
 	b := query.By{Name: f.Name, Field: field}
 	switch {
-	case len(query.Grains(f.Type)) > 0:
+	case len(query.Grains(&f)) > 0:
 		return withGrain(d, field, defaultGrain(&f, c))
 	case d.Meanings[field].IsYear:
 		const most = 200 // intervals
@@ -416,11 +417,15 @@ func withLog(d *columns.Dataset, field int, first string) query.By {
 	return query.By{Name: d.Fields[field].Name + ":log" + first, Field: field, Width: first, Log: true}
 }
 
-// defaultGrain returns the shortest grain of which a field has few intervals.
+// defaultGrain returns the shortest grain of which a field has few intervals. Periods are shown one
+// by one unless there are very many.
 func defaultGrain(f *herb.Field, c *herb.ColumnReport) query.Grain {
-	const few = 62
+	const few, most = 62, 400
 	if f.Type == herb.TypeTime {
 		return query.GrainHour
+	}
+	if period := text.PrecisionOf(f); period != text.PrecisionDay && (c == nil || c.Distinct <= most) {
+		return query.Grain(period)
 	}
 	if c == nil {
 		return query.GrainMonth
@@ -435,7 +440,7 @@ func defaultGrain(f *herb.Field, c *herb.ColumnReport) query.Grain {
 		grain query.Grain
 		hours float64
 	}{{query.GrainHour, 1}, {query.GrainDay, 24}, {query.GrainMonth, 730}, {query.GrainQuarter, 2190}} {
-		if hours/g.hours <= few && slices.Contains(query.Grains(f.Type), g.grain) {
+		if hours/g.hours <= few && slices.Contains(query.Grains(f), g.grain) {
 			return g.grain
 		}
 	}

@@ -362,7 +362,7 @@ func (b *sentenceBuilder) interval(at int) {
 		current := next.Grain == by.Grain && next.Width == by.Width && next.Log == by.Log
 		w.Choices = append(w.Choices, b.choice(label, current, func(q *Question) { q.By[at] = next }))
 	}
-	switch grains := query.Grains(f.Type); {
+	switch grains := query.Grains(f); {
 	case len(grains) > 0:
 		for _, g := range grains {
 			set(grainText(g), string(g), query.By{Grain: g})

@@ -131,6 +131,9 @@ func (f *Filter) input(operand string) string {
 func (f Filter) InputType() string {
 	switch f.Type {
 	case herb.TypeDate:
+		if text.PrecisionOf(&f.Field) != text.PrecisionDay { // browsers differ in inputs of months and weeks
+			return "text"
+		}
 		return "date"
 	case herb.TypeDateTime:
 		return "datetime-local"

@@ -165,7 +165,7 @@ func Time(f *herb.Field, s string) string {
 	case status != text.Valid:
 		return s
 	case f.Type == herb.TypeDate:
-		return canonical
+		return text.Localize(f, canonical)
 	}
 	t, err := time.Parse(text.CanonicalDateTime, canonical)
 	if err != nil {
