@@ -73,7 +73,7 @@ func TestDraft_nodes(t *testing.T) {
 
 func objectsOf(t *testing.T, b *blobs.Bucket) (names []string) {
 	t.Helper()
-	for o, err := range b.List(t.Context()) {
+	for o, err := range b.List(t.Context(), "") {
 		must.NoError(t, err)
 		names = append(names, o.Name)
 	}
