@@ -6,8 +6,8 @@ import (
 )
 
 // TestStartGCHeadroom checks that the headroom is a share of the memory, that the memory limit does
-// not count it, and that the environment takes precedence. It is not parallel, because a process has
-// one memory limit.
+// not count it, and that the environment takes precedence. It is not parallel, because a process
+// has one memory limit.
 func TestStartGCHeadroom(t *testing.T) {
 	const limit = 1 << 30
 	tests := []struct {

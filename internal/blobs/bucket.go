@@ -139,7 +139,8 @@ func (b *Bucket) Delete(ctx context.Context, name string) (err error) {
 	return b.orMissing(ctx, b.driver.remove(ctx, name), "delete "+name+" in")
 }
 
-// List returns the objects whose names begin with a prefix, in the order of names. It ends with the first error.
+// List returns the objects whose names begin with a prefix, in the order of names. It ends with the
+// first error.
 func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[herb.Blob, error] {
 	return func(yield func(herb.Blob, error) bool) {
 		began := time.Now()

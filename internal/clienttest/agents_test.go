@@ -80,8 +80,8 @@ func callTools(t *testing.T, url string, calls []toolCall, headers ...string) (n
 	return names, answer.Results
 }
 
-// TestInterop_agents answers questions about three datasets with the tools only, through the official
-// client. The expected answers are computed from the source files.
+// TestInterop_agents answers questions about three datasets with the tools only, through the
+// official client. The expected answers are computed from the source files.
 func TestInterop_agents(t *testing.T) {
 	t.Parallel()
 	programtest.NodeModules(t, "@modelcontextprotocol/sdk")
@@ -116,7 +116,8 @@ func TestInterop_agents(t *testing.T) {
 	}
 }
 
-// TestInterop_agentKeys connects with and without a key, and makes mistakes that the client must show.
+// TestInterop_agentKeys connects with and without a key, and makes mistakes that the client must
+// show.
 func TestInterop_agentKeys(t *testing.T) {
 	t.Parallel()
 	programtest.NodeModules(t, "@modelcontextprotocol/sdk")

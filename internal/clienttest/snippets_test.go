@@ -20,9 +20,9 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// TestInterop_snippets runs the programs that the API page of a dataset offers, for an open dataset and one
-// that requires a key, with a filter, an order and hostile names of columns. Neither CI nor most
-// machines have pandas and R; Excel and Power BI have no parser to run here.
+// TestInterop_snippets runs the programs that the API page of a dataset offers, for an open dataset
+// and one that requires a key, with a filter, an order and hostile names of columns. Neither CI nor
+// most machines have pandas and R; Excel and Power BI have no parser to run here.
 func TestInterop_snippets(t *testing.T) {
 	t.Parallel()
 	const name = `it's "a", [b] ${c} #(lf) {d} \e %f 植物`

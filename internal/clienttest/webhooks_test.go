@@ -31,8 +31,8 @@ for (const { headers, body } of requests) {
   if (!rejected) throw new Error("a changed body was accepted");
 }`
 
-// TestInterop_webhooks has a server killed before it delivers an event that a command has written. The next
-// server delivers it. The library of Standard Webhooks verifies all requests.
+// TestInterop_webhooks has a server killed before it delivers an event that a command has written.
+// The next server delivers it. The library of Standard Webhooks verifies all requests.
 func TestInterop_webhooks(t *testing.T) {
 	t.Parallel()
 	modules := programtest.NodeModules(t, "standardwebhooks")

@@ -2,11 +2,12 @@
 //
 // # One pass
 //
-// Inspect reads the rows of every file once; a format may first scan a file, as JSON does to locate its tables. A row passes from rows.Rows, limited by its
-// rows.Budget, through the certificate (a fingerprint per column) to the view (settings, type
-// inference) and to the spill file. Table.Records reads the spill file. If settings are about
-// columns that are known only after the last row, the view reads it too. The stored bytes are
-// hashed on the way; a file that changes meanwhile is rejected.
+// Inspect reads the rows of every file once; a format may first scan a file, as JSON does to locate
+// its tables. A row passes from rows.Rows, limited by its rows.Budget, through the certificate (a
+// fingerprint per column) to the view (settings, type inference) and to the spill file.
+// Table.Records reads the spill file. If settings are about columns that are known only after the
+// last row, the view reads it too. The stored bytes are hashed on the way; a file that changes
+// meanwhile is rejected.
 //
 // # Certificate
 //

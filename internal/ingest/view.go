@@ -269,8 +269,8 @@ func (v *view) certify(source []herb.ColumnCells) error {
 }
 
 // describe returns the fields and the reports of their columns, after the last row. columns are
-// those of the files, lists the positions of the lists that are written with commas. The error names the first values that do not fit their declared types, of all
-// fields.
+// those of the files, lists the positions of the lists that are written with commas. The error
+// names the first values that do not fit their declared types, of all fields.
 func (v *view) describe(columns []rows.Column, lists []int) (fields []herb.Field, reports []herb.ColumnReport, err error) {
 	var wrong misfits
 	fields, reports = make([]herb.Field, 0, len(v.fields)), make([]herb.ColumnReport, 0, len(v.fields))

@@ -50,8 +50,8 @@ func newCache() *cache {
 	return c
 }
 
-// acquireSlot waits for one of the slots for a fetch. Additional slots are for a fetch that requests
-// wait for, so that it does not queue behind others.
+// acquireSlot waits for one of the slots for a fetch. Additional slots are for a fetch that
+// requests wait for, so that it does not queue behind others.
 func acquireSlot(ctx context.Context, f *fetch, slots, requested chan struct{}) (release func(), err error) {
 	waiting, additional := f.requested, chan struct{}(nil) // nil blocks
 	for {

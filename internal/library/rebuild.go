@@ -99,8 +99,8 @@ func (b *rebuilds) acquireSlot(ctx context.Context, f *fetch) (release func(), e
 }
 
 // openStoredIndex opens the file with the index of this program that another node has stored, as
-// far as is known, unless Dir has a file of the version: the published one need not be fetched then.
-// It returns nil if there is none.
+// far as is known, unless Dir has a file of the version: the published one need not be fetched
+// then. It returns nil if there is none.
 func (l *Library) openStoredIndex(ctx context.Context, d herb.Dataset) *openVersion {
 	l.mu.RLock()
 	fetches := l.cache.stored[RebuiltName(d.Version)] && !l.isCached(d.Version)

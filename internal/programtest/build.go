@@ -52,8 +52,8 @@ func SkipWithout(t testing.TB, part, message string) {
 	t.Skip(message)
 }
 
-// NodeModules returns the folder of npm packages in which a package is installed. Without the package
-// or Node.js, the test is skipped or fails; see SkipWithout.
+// NodeModules returns the folder of npm packages in which a package is installed. Without the
+// package or Node.js, the test is skipped or fails; see SkipWithout.
 func NodeModules(t testing.TB, name string) string {
 	t.Helper()
 	LookPath(t, "node")

@@ -30,8 +30,8 @@ func (s Tables) AddPublish(ctx context.Context, p Publish, expired time.Time) er
 }
 
 // UpdatePublish replaces a record. The program that runs the publish has the last word, also about
-// one that another program has given up. A result that names a withdrawn version deletes the record:
-// it may quote values of that version.
+// one that another program has given up. A result that names a withdrawn version deletes the
+// record: it may quote values of that version.
 func (s Tables) UpdatePublish(ctx context.Context, p Publish) error {
 	return s.write(ctx, "recording a publish", func(ctx context.Context, tx Tx) error {
 		withdrawn, err := collect(ctx, tx, scanValue[string], "SELECT version FROM withdrawn WHERE NOT ?", p.Running)

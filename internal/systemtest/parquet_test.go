@@ -86,7 +86,8 @@ func readParquet(t *testing.T, args ...string) (read struct {
 // parquetRecords is the number of records of startParquet.
 const parquetRecords = 3000
 
-// startParquet starts a node with the dataset trees/all and returns the content of its Parquet file.
+// startParquet starts a node with the dataset trees/all and returns the content of its Parquet
+// file.
 func startParquet(t *testing.T) (n *node, content string) {
 	t.Helper()
 	i, dir := newFolder(t), t.TempDir()

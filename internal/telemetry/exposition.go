@@ -42,8 +42,8 @@ func (r *registry) register(c collector) {
 	r.collectors = append(r.collectors, c)
 }
 
-// text returns the values of all metrics in the text format, or the errors of collectors. Collectors
-// run concurrently, so that a slow one does not take the time of the others.
+// text returns the values of all metrics in the text format, or the errors of collectors.
+// Collectors run concurrently, so that a slow one does not take the time of the others.
 func (r *registry) text(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, collectTimeout)
 	defer cancel()

@@ -32,8 +32,8 @@ const maxExponent = 400
 
 // AppendDecimal appends the plain decimal notation of a number written in notation n. Besides the
 // separators and the affix of n it accepts a plus sign, the negative numbers of CutAccounting, a
-// missing zero before the point, a point without decimals, an exponent, and surrounding white space. ok is false if value is not a number;
-// dst is then unchanged.
+// missing zero before the point, a point without decimals, an exponent, and surrounding white
+// space. ok is false if value is not a number; dst is then unchanged.
 func AppendDecimal(dst []byte, n *herb.Notation, value []byte) (decimal []byte, ok bool) {
 	if n.Decimal == "" && IsNumber(value) {
 		return append(dst, value...), true
@@ -153,8 +153,8 @@ func cutExponent(v []byte) (mantissa []byte, exponent int, ok bool) {
 	return v[:i], exponent, err == nil && len(bytes.TrimLeft(e, "+-")) <= 4 && max(exponent, -exponent) <= maxExponent
 }
 
-// CutAccounting returns a negative number without the parentheses around it, or the minus sign after
-// it: (1,234.50), 123.50-.
+// CutAccounting returns a negative number without the parentheses around it, or the minus sign
+// after it: (1,234.50), 123.50-.
 func CutAccounting(v []byte) (number []byte, ok bool) {
 	switch last := len(v) - 1; {
 	case last > 1 && v[0] == '(' && v[last] == ')':

@@ -55,8 +55,8 @@ func TestSearchText(t *testing.T) {
 	}
 }
 
-// TestAppendList checks which arrays are written with commas: those whose elements can be told apart
-// again.
+// TestAppendList checks which arrays are written with commas: those whose elements can be told
+// apart again.
 func TestAppendList(t *testing.T) {
 	t.Parallel()
 	for array, want := range map[string]string{

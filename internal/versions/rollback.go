@@ -11,8 +11,9 @@ import (
 )
 
 // Rollback makes an earlier version live, by its name or a label. An empty text means the one that
-// was live before the live one, as herb.Details.PredecessorsOf says. The error has herb.CodeRejected if something would become public that the
-// live version hides, unless the consent is given, or if another version goes live concurrently.
+// was live before the live one, as herb.Details.PredecessorsOf says. The error has
+// herb.CodeRejected if something would become public that the live version hides, unless the
+// consent is given, or if another version goes live concurrently.
 func (s *Service) Rollback(ctx context.Context, ref herb.Ref, version string, given ...herb.Consent) (string, error) {
 	return s.RollbackFrom(ctx, ref, "", version, given...)
 }

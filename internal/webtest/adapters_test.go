@@ -15,9 +15,9 @@ import (
 	"herbarium/internal/programtest"
 )
 
-// TestInterop_adapters runs the example of each adapter in examples/clients/browser on a page of another
-// origin, sorts and filters with the functions of its library, and compares the rows on the page
-// with the listing.
+// TestInterop_adapters runs the example of each adapter in examples/clients/browser on a page of
+// another origin, sorts and filters with the functions of its library, and compares the rows on the
+// page with the listing.
 func TestInterop_adapters(t *testing.T) {
 	t.Parallel()
 	files := serveAdapters(t)

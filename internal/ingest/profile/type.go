@@ -125,7 +125,8 @@ func (f *Field) mismatch() error {
 	return herb.InvalidAdvice(fmt.Sprintf("%s is not a %s, as declared", f.misfits[0], t), fmt.Sprintf("%stype; a %s is written %s", advice, t, text.Example(&herb.Field{Type: t})))
 }
 
-// writesJSON reports whether lists of the column are written as JSON. It is not for columns of text.
+// writesJSON reports whether lists of the column are written as JSON. It is not for columns of
+// text.
 func (c *column) writesJSON() bool {
 	if c.lists.isWritten {
 		return c.lists.isJSON && c.lists.arrays > 0
