@@ -46,7 +46,7 @@ and the flags that select each.
 
 Running servers list the new version as soon as the command has finished; with --blobs, once they have fetched it, usually
 within a second. Until then, and if the command fails, they list the previous one. Files that have not changed are not
-published again, unless --force is set.
+published again, unless the file of the live version is damaged or missing, or --force is set.
 
 A new version is compared with the live one. Breaking changes are rejected: a field is removed or renamed, changes its type
 or loses a flag, or more than half of the records are gone. A version is also rejected if its primary key is not unique or

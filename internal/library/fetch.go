@@ -195,7 +195,7 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 // recordFailure records a failed fetch of the live version and when to retry. It logs when the kind
 // of failure changes. l.mu is held.
 func (l *Library) recordFailure(e *entry, err error) {
-	now, before := &failure{err: err, reason: reasonOf(errors.Unwrap(err)), attempts: 1}, e.failed
+	now, before := &failure{err: err, reason: ReasonOf(errors.Unwrap(err)), attempts: 1}, e.failed
 	l.counters.failed[now.reason].Add(1)
 	if before != nil {
 		now.attempts += before.attempts

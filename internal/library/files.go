@@ -119,6 +119,19 @@ func openLocal(path string) (*segment.Reader, error) {
 	return r, err
 }
 
+// CheckFile opens the published file of a version, with the index of any release, and verifies as
+// much of it as openLocal does.
+func (l *Library) CheckFile(version string) error {
+	c, err := segment.OpenCore(l.file(version))
+	if err != nil {
+		return err
+	}
+	if c.Size() <= smallSegment {
+		err = c.Verify()
+	}
+	return errors.Join(err, c.Close())
+}
+
 // HashFile returns the size and hash of a version's file.
 func (l *Library) HashFile(ctx context.Context, version string) (file *herb.File, err error) {
 	f, err := l.opts.FS.OpenFile(l.file(version), os.O_RDONLY, 0)

@@ -26,8 +26,8 @@ func Reasons() []Reason {
 	return []Reason{ReasonDamaged, ReasonFormat, ReasonMissing, ReasonUnavailable, ReasonSystem}
 }
 
-// reasonOf returns the reason of the error of a fetch.
-func reasonOf(err error) Reason {
+// ReasonOf returns the reason of the error of a version that cannot be opened.
+func ReasonOf(err error) Reason {
 	switch code := herb.CodeOf(err); {
 	case errors.Is(err, segment.ErrIndex):
 		return ReasonFormat

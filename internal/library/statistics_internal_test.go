@@ -28,7 +28,7 @@ func TestReasonOf(t *testing.T) {
 		"no file descriptors":   {&fs.PathError{Op: "open", Path: "v1.segment", Err: syscall.EMFILE}, ReasonSystem},
 		"no memory for the map": {syscall.ENOMEM, ReasonSystem},
 	} {
-		if got := reasonOf(tt.err); got != tt.want {
+		if got := ReasonOf(tt.err); got != tt.want {
 			t.Errorf("%s: %s; want %s", name, got, tt.want)
 		}
 	}

@@ -91,8 +91,8 @@ const (
 )
 
 // Publish reads a source and makes it live, unless it has not changed since it was last published,
-// or Force is set. An error with herb.CodeRejected means that it was rejected; Changes then
-// contains the reasons.
+// the file of the live version is damaged or missing, or Force is set. An error with
+// herb.CodeRejected means that it was rejected; Changes then contains the reasons.
 //
 // The live version is read once, before the source: ingest.Inspect compares the source with it, and
 // versions.Service.Publish compares the new version with it and reads it again only if another one
@@ -135,9 +135,14 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		read.Previous = ingest.Previous{Hash: live.SourceHash, Bytes: live.Report.Bytes}
 	}
 	t, err := ingest.Inspect(ctx, s, read)
+	if errors.Is(err, ingest.ErrUnchanged) {
+		if damage, err := p.findDamage(ctx, live); err != nil || damage == nil {
+			return versions.NewResult(versions.StatusUnchanged, live), err
+		}
+		read.Previous = ingest.Previous{}
+		t, err = ingest.Inspect(ctx, s, read)
+	}
 	switch {
-	case errors.Is(err, ingest.ErrUnchanged):
-		return versions.NewResult(versions.StatusUnchanged, live), nil
 	case err != nil:
 		return r, err
 	case opts.Exclusive != nil && *opts.Exclusive != live.Version:
@@ -156,7 +161,9 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 			return r, err
 		}
 		if live.Report != nil && !opts.Force && live.SourceHash == t.Dataset.SourceHash {
-			return versions.NewResult(versions.StatusUnchanged, live), nil
+			if damage, err := p.findDamage(ctx, live); err != nil || damage == nil {
+				return versions.NewResult(versions.StatusUnchanged, live), err
+			}
 		}
 	}
 	if opts.KeepRolledBack {
@@ -194,14 +201,25 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	return r, err
 }
 
-// rolledBack returns the newest version of a dataset if it was built from the source with a hash,
-// or "". As it is not the live version, it was rolled back.
+// findDamage returns why an unchanged source has to be published again, and logs it; nil if its live
+// version can be read.
+func (p *Publisher) findDamage(ctx context.Context, live herb.Dataset) (damage, err error) {
+	damage, err = p.Versions.FindDamage(ctx, live)
+	if damage != nil {
+		p.Log.Warn("the live version cannot be read; publishing the unchanged source again",
+			"dataset", live.Ref.String(), "version", live.Version, "err", damage)
+	}
+	return damage, err
+}
+
+// rolledBack returns the newest version of a dataset if it was built from the source with a hash
+// and is not the live one, so that it was rolled back; otherwise "".
 func (p *Publisher) rolledBack(ctx context.Context, live herb.Dataset, hash string) (string, error) {
 	if live.Version == "" {
 		return "", nil
 	}
 	history, err := p.Versions.History(ctx, live.Ref)
-	if err != nil || history[0].SourceHash != hash {
+	if err != nil || history[0].SourceHash != hash || history[0].Version == live.Version {
 		return "", err
 	}
 	return history[0].Version, nil

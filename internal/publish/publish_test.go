@@ -16,7 +16,9 @@ import (
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/rowstest"
 	"herbarium/internal/must"
+	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
 )
 
@@ -156,6 +158,48 @@ func TestPublishSource_temporary(t *testing.T) {
 		t.Error("a file that cannot be read is retried")
 	}
 	wantNamed("when the file is wrong", 1)
+}
+
+// TestPublish_damagedVersion publishes unchanged files whose live version is damaged or missing.
+func TestPublish_damagedVersion(t *testing.T) {
+	t.Parallel()
+	segmentOf := func(dir, version string) string { return filepath.Join(dir, store.SegmentFile(version)) }
+	for name, tt := range map[string]struct {
+		spoil func(path string) error
+		want  versions.Status
+	}{
+		"intact":  {func(string) error { return nil }, versions.StatusUnchanged},
+		"missing": {os.Remove, versions.StatusPublished},
+		"cut off": {func(path string) error { return os.Truncate(path, 200) }, versions.StatusPublished},
+		"flipped": {func(path string) error {
+			content, err := os.ReadFile(path)
+			content[len(content)/2] ^= 1
+			return errors.Join(err, os.WriteFile(path, content, 0o600))
+		}, versions.StatusPublished},
+		"a link to itself": {func(path string) error {
+			return errors.Join(os.Remove(path), os.Symlink(path, path))
+		}, versions.StatusFailed},
+	} {
+		for _, read := range []func(*ingest.Table) error{nil, func(*ingest.Table) error { return nil }} {
+			t.Run(fmt.Sprintf("%s, read %t", name, read != nil), func(t *testing.T) {
+				t.Parallel()
+				db, dir := openDatabase(t), t.TempDir()
+				node := versionstest.OpenLibrary(t, db, versionstest.Options{Dir: dir})
+				p := &Publisher{Versions: node.Service, Store: db, Log: slog.New(slog.DiscardHandler)}
+				s := ingest.Source{Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: rowstest.WriteFile(t, t.TempDir(), "prices.csv", "a\n1\n")}
+				first, err := p.Publish(t.Context(), s, Options{})
+				must.NoError(t, err)
+				must.NoError(t, tt.spoil(segmentOf(dir, first.Version)))
+				r, err := p.Publish(t.Context(), s, Options{Read: read, KeepRolledBack: true})
+				if r.Status != tt.want || (err != nil) != (tt.want == versions.StatusFailed) || r.RolledBack != "" {
+					t.Errorf("got %s, rolled back %q, error %v; want %s", r.Status, r.RolledBack, err, tt.want)
+				}
+				if _, err := os.Stat(segmentOf(dir, r.Version)); tt.want == versions.StatusPublished && err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
 }
 
 // TestRemoveStaleErrors keeps errors of existing files and of tables in them.
