@@ -90,7 +90,8 @@ func (l *Library) OpenParquet(ctx context.Context, v View, exact bool) (*os.File
 		select {
 		case <-b.done:
 			if b.err != nil {
-				return nil, b.err
+				_ = l.updateEntries(ctx) // another process may have withdrawn the version and removed the file
+				return nil, l.checkWithdrawn(v.Ref, v.Version, b.err)
 			}
 		case <-timeout.C:
 			return nil, b.inProgressError(v.Ref)

@@ -153,8 +153,14 @@ func (suite) Withdraw(t *testing.T, db Database) {
 	if err := s.Withdraw(t.Context(), catalog, "x", day, day); herb.CodeOf(err) != herb.CodeGone {
 		t.Errorf("an unknown version: %v", err)
 	}
-	for id, version := range map[string]string{"p1": v1, "p3": v3} {
-		must.NoError(t, s.AddPublish(t.Context(), store.Publish{ID: id, Updated: day, Content: []byte(`{"version":"` + version + `"}`)}, day))
+	for id, content := range map[string]string{
+		"p1":      `{"sha256":"f1","result":{"version":"` + v1 + `"}}`,
+		"check":   `{"sha256":"f1","check":true,"result":{"replaces":"` + versionName(catalog, 0) + `"}}`,
+		"replace": `{"sha256":"f2","result":{"version":"x","replaces":"` + v1 + `"}}`,
+		"p3":      `{"sha256":"f2","result":{"version":"` + v3 + `"}}`,
+		"p4":      `{"result":{}}`,
+	} {
+		must.NoError(t, s.AddPublish(t.Context(), store.Publish{ID: id, Updated: day, Content: []byte(content)}, day))
 	}
 	for i := range 2 {
 		must.NoError(t, s.Withdraw(t.Context(), catalog, v1, day.Add(time.Duration(i)*time.Hour), day.Add(-time.Hour)))
@@ -163,13 +169,15 @@ func (suite) Withdraw(t *testing.T, db Database) {
 	must.NoError(t, s.AddPublish(t.Context(), late, day))
 	late.Running, late.Content = false, []byte(`{"replaces":"`+v1+`"}`)
 	must.NoError(t, s.UpdatePublish(t.Context(), late))
-	for _, id := range []string{"p1", "late"} {
+	for _, id := range []string{"p1", "check", "replace", "late"} {
 		if _, err := s.Publish(t.Context(), id); herb.CodeOf(err) != herb.CodeNotFound {
-			t.Errorf("record %s of a publish that names it: %v", id, err)
+			t.Errorf("record %s of a publish that names it or of the same file: %v", id, err)
 		}
 	}
-	if _, err := s.Publish(t.Context(), "p3"); err != nil {
-		t.Errorf("the record of another publish: %v", err)
+	for _, id := range []string{"p3", "p4"} {
+		if _, err := s.Publish(t.Context(), id); err != nil {
+			t.Errorf("the record of another publish: %v", err)
+		}
 	}
 	_, err = s.Version(t.Context(), catalog, v1)
 	var withdrawn *herb.Error

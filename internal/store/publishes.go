@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -49,6 +51,14 @@ func (s Tables) UpdatePublish(ctx context.Context, p Publish) error {
 // names reports whether the record names a version.
 func (p Publish) names(version string) bool { return bytes.Contains(p.Content, []byte(version)) }
 
+// publishContent is what this package reads of the content of a record.
+type publishContent struct {
+	SHA256 string `json:"sha256"` // of the file
+	Result struct {
+		Version string `json:"version"` // that went live
+	} `json:"result"`
+}
+
 // EndPublish ends a running publish whose record was not renewed since it was read, and adds an
 // audit entry if entry is not nil. It reports false, and does nothing, if the record was renewed:
 // of all programs that try, one succeeds.
@@ -93,17 +103,28 @@ func (s Tables) Publish(ctx context.Context, id string) (Publish, error) {
 }
 
 // deletePublishesOf deletes the records of the publishes that have ended and name a version: those
-// that have published it, and those that have compared another version with it.
+// that have published it, and those that have compared another version with it. It also deletes
+// those of the same file, which quote its values without naming a version: checks and rejections.
 func deletePublishesOf(ctx context.Context, tx Tx, version string) error {
 	ended, err := collect(ctx, tx, scanPublish, "SELECT id, running, updated, content FROM publishes WHERE running = ? AND id NOT LIKE ?", false, formerDrafts)
 	if err != nil {
 		return err
 	}
-	for _, p := range ended {
-		if p.names(version) {
-			if err := exec(ctx, tx, "DELETE FROM publishes WHERE id = ?", p.ID); err != nil {
-				return err
-			}
+	contents, files := make([]publishContent, len(ended)), map[string]bool{}
+	for i, p := range ended {
+		if err := json.Unmarshal(p.Content, &contents[i]); err != nil {
+			return fmt.Errorf("decode publish %s: %w", p.ID, err)
+		}
+		if c := contents[i]; c.Result.Version == version && c.SHA256 != "" {
+			files[c.SHA256] = true
+		}
+	}
+	for i, p := range ended {
+		if !p.names(version) && !files[contents[i].SHA256] {
+			continue
+		}
+		if err := exec(ctx, tx, "DELETE FROM publishes WHERE id = ?", p.ID); err != nil {
+			return err
 		}
 	}
 	return nil

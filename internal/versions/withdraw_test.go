@@ -196,9 +196,19 @@ func (f gatedFS) OpenFile(name string, flag int, perm fs.FileMode) (filesystem.F
 
 // TestWithdraw_parquet withdraws a version while its Parquet file is being built: the request for
 // the file gets the reason, nothing of the file is left when the version is withdrawn, and nothing
-// when the build has ended. Later requests that still read the version do not build it again.
+// when the build has ended. Later requests that still read the version do not build it again. It makes no
+// difference which process on the folder withdraws the version.
 func TestWithdraw_parquet(t *testing.T) {
 	t.Parallel()
+	for name, other := range map[string]bool{"same process": false, "other process": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testWithdrawParquet(t, other)
+		})
+	}
+}
+
+func testWithdrawParquet(t *testing.T, other bool) {
 	s := versionstest.NewSharedDir(t)
 	blocked, through := make(chan struct{}), make(chan struct{})
 	l := versionstest.OpenLibrary(t, s.DB, versionstest.Options{Dir: s.Dir, FS: gatedFS{blocked: blocked, through: through}})
@@ -213,7 +223,11 @@ func TestWithdraw_parquet(t *testing.T) {
 		ended <- err
 	}()
 	<-blocked
-	must.NoError(t, l.Withdraw(t.Context(), ref, first))
+	withdrawing := l
+	if other {
+		withdrawing = s.Open(t)
+	}
+	must.NoError(t, withdrawing.Withdraw(t.Context(), ref, first))
 	if files := filesOfVersion(t, s.Dir, first); len(files) > 0 {
 		t.Errorf("after the withdrawal: %v", files)
 	}
