@@ -48,7 +48,7 @@ func TestUpgrade(t *testing.T) {
 		}
 	}
 	rebuilt := func(version string) bool {
-		files, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", version+".f*.segment"))
+		files, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", version+".f*.rebuilt"))
 		must.NoError(t, err)
 		return len(files) == 1
 	}
@@ -89,7 +89,7 @@ func TestDoctor_index(t *testing.T) {
 	examine("before the upgrade", true)
 	e.must(t, "upgrade")
 	examine("after the upgrade", false)
-	files, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", version+".f*.segment"))
+	files, err := filepath.Glob(filepath.Join(e["HERBARIUM_DATA"], "versions", version+".f*.rebuilt"))
 	must.NoError(t, err)
 	must.NoError(t, os.Truncate(files[0], 100))
 	examine("a damaged rebuilt index", true)
