@@ -10,6 +10,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/rows"
 )
 
 func TestColumnNames(t *testing.T) {
@@ -23,6 +24,46 @@ func TestColumnNames(t *testing.T) {
 		if err != nil || strings.Join(got[0], " ") != want {
 			t.Errorf("%s: got %s and error %v, want %s", header, got, err, want)
 		}
+	}
+}
+
+// TestInspect_unnamedColumns leaves out columns without a name and without values.
+func TestInspect_unnamedColumns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		src        ingest.Source
+		want, note string
+		hidden     int
+	}{
+		{"a delimiter at the end of each line", "id,n,\n1,2,\n3,4,\n", ingest.Source{}, "id n", "1 column without a name and without values: 3", 0},
+		{"between others", "id,,n,\n1,,2,\n3,,4,\n", ingest.Source{}, "id n", "2 columns without a name and without values: 2, 4", 0},
+		{"a value", "id,n,\n1,2,\n3,4,x\n", ingest.Source{}, "id n column_3", "", 0},
+		{"a name", "id,n,note\n1,2,\n3,4,\n", ingest.Source{}, "id n note", "", 0},
+		{"no header", "1,2,\n3,4,\n", ingest.Source{Dialect: dialect{Header: rows.HeaderNone}}, "column_1 column_2 column_3", "", 0},
+		{"nothing else", ",\n", ingest.Source{}, "column_1 column_2", "", 0},
+		{"a descriptor", "id,n,\n1,2,\n3,4,\n", ingest.Source{Fields: []ingest.FieldSetting{{Name: "id"}, {Name: "column_3"}}}, "id column_3", "", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.src.Path = writeFile(t, t.TempDir(), "x.csv", c.text)
+			table := inspect(t, c.src)
+			defer table.Close()
+			var names []string
+			for _, f := range table.Dataset.Fields {
+				names = append(names, f.Name)
+			}
+			if got := strings.Join(names, " "); got != c.want {
+				t.Errorf("got fields %s; want %s", got, c.want)
+			}
+			report := table.Dataset.Report
+			if all := strings.Join(report.Notes, "\n"); !strings.Contains(all, c.note) || c.note == "" && strings.Contains(all, "without a name") {
+				t.Errorf("got notes %q; want %q", all, c.note)
+			}
+			if len(report.Hidden) != c.hidden {
+				t.Errorf("got hidden columns %q; want %d", report.Hidden, c.hidden)
+			}
+		})
 	}
 }
 

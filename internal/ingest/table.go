@@ -135,6 +135,7 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.leaveOutUnnamed(p)
 	fields, reports, err := v.describe(p.columns, p.spill.lists)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"herbarium/internal/herb"
@@ -32,6 +33,7 @@ type view struct {
 	// What was kept and removed, with the numbers of source rows, and what was kept with the
 	// numbers of records. Empty if the settings remove nothing.
 	kept, removed, listed       []herb.ColumnCells
+	unnamed                     map[int]bool // columns without a name and without values, which are left out
 	excludedCells, missingCells int
 }
 
@@ -268,6 +270,27 @@ func (v *view) certify(source []herb.ColumnCells) error {
 	return nil
 }
 
+// leaveOutUnnamed leaves out the columns that have neither a name nor a value, such as the one after
+// a delimiter at the end of each line, unless the table has no others.
+func (v *view) leaveOutUnnamed(p *pass) {
+	if len(p.src.Fields) > 0 || p.format.Keyed {
+		return
+	}
+	unnamed, numbers := map[int]bool{}, []int(nil)
+	for i, c := range p.columns {
+		if c.Name == "" && p.raw[i].Filled == 0 {
+			unnamed[i], numbers = true, append(numbers, i+1)
+		}
+	}
+	if len(unnamed) == 0 || len(unnamed) == len(p.columns) {
+		return
+	}
+	v.unnamed = unnamed
+	v.fields = slices.DeleteFunc(v.fields, func(f exposedField) bool { return unnamed[f.column] })
+	v.notes = append(v.notes, fmt.Sprintf("left out: %s without a name and without values: %s",
+		herb.Plural(len(numbers), "column", "columns"), rows.JoinSome(numbers, strconv.Itoa)))
+}
+
 // describe returns the fields and the reports of their columns, after the last row. columns are
 // those of the files, lists the positions of the lists that are written with commas. The error
 // names the first values that do not fit their declared types, of all fields.
@@ -349,7 +372,7 @@ func (v *view) account(source []herb.ColumnCells) (a herb.SourceCells, hidden []
 		a.Total += c.Filled
 		if n := fields[i]; n > 0 {
 			a.Repeated += (n - 1) * v.listed[i].Filled
-		} else {
+		} else if !v.unnamed[i] {
 			a.Hidden += v.listed[i].Filled
 			hidden = append(hidden, v.columns[i])
 		}

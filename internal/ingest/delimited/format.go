@@ -68,7 +68,7 @@ type reader struct {
 	left     herb.Layout
 	position int     // line of the record returned last
 	comment  string  // detected prefix of comments
-	surplus  counter // records with empty values beyond the last column
+	surplus  counter // records with blank values beyond the last column
 }
 
 type counter struct{ n, first int }
@@ -109,8 +109,8 @@ func (r *reader) Options() rows.Options {
 func (r *reader) Notes() []string {
 	notes := append(r.text.Notes(), r.notes...)
 	if r.surplus.n > 0 {
-		notes = append(notes, fmt.Sprintf("%d records, the first in line %d, have more values than there are columns; the additional "+
-			"values are empty and left out", r.surplus.n, r.surplus.first))
+		notes = append(notes, fmt.Sprintf("in %s, the first in line %d, there are more values than columns; the additional values are blank and left out",
+			herb.Plural(r.surplus.n, "record", "records"), r.surplus.first))
 	}
 	if n := r.fixed.longer; n.n > 0 && r.d.firstRecord == 0 {
 		notes = append(notes, fmt.Sprintf("longer than all widths together: %s, the first is line %d; the last column has the rest of the line",

@@ -85,6 +85,13 @@ func (r *reader) detectReading(s sample) (best reading, above []table.Row) {
 	d := r.d
 	d.Comment = cmp.Or(d.Comment, r.comment)
 	best = s.detect(d)
+	if size := recordsIn(text[:len(text)-len(s.text)], best); size < len(text)-len(s.text) {
+		lines, last, s.ruler = charset.CountLines(text[:size]), nil, nil
+		if s.text, s.line = text[size:], from+lines; lines == 0 {
+			r.comment, d.Comment = "", r.d.Comment
+		}
+		best = s.detect(d)
+	}
 	best.dialect.Comment = r.d.Comment // a record may begin like the comments
 	isComment := best.found.First == 0 && r.comment != "" && (s.ruler != nil && best.dialect.isFixed() && len(best.records) > 0 || isHeader(last, best))
 	if s.options.Explain != nil {
@@ -151,6 +158,35 @@ func commentLines(text []byte) (prefix string, size int, last []byte) {
 		}
 		rest = after
 	}
+}
+
+// recordsIn returns the position of the first comment that is a row of the table below: it and the
+// next one have as many values as the table has columns, no blank follows the sign, and no row
+// below clearly names the columns. It is the size of the comments if they have no such rows.
+func recordsIn(comments []byte, below reading) int {
+	found, n := len(comments), 0
+	below.dialect.Comment = ""
+	if below.header < 2 || below.found.Exists() && !below.found.Doubtful {
+		return found
+	}
+	for rest := comments; len(rest) > 0; {
+		line, after, _ := cutLine(rest)
+		row := (sample{text: line, all: true, line: 1}).split(below.dialect)
+		isText := len(line) > 1 && line[1] != line[0] && !isPadding(line[1])
+		switch {
+		case len(row.records) != 1 || row.header != below.header || !isText:
+			found, n = len(comments), 0
+		default:
+			if n++; n == 1 {
+				found = len(comments) - len(rest)
+			}
+		}
+		rest = after
+	}
+	if n < 2 {
+		return len(comments)
+	}
+	return found
 }
 
 // isHeader reports whether a comment line names the columns of the table below it: it is a better

@@ -247,8 +247,9 @@ func (r *reading) commonWidth() (best int) {
 // hasRowNames reports whether the header has exactly one value fewer than the records because, as R
 // writes tables, the first column has no name. Values that were split at a comma must not be taken
 // for it, so the row names must be quoted or consecutive numbers, or be left of nothing but numbers
-// with decimal points and at most one column of text, or at least be unique in text with several
-// columns and another delimiter.
+// with decimal points and at most one column of text, or of three columns of whole numbers of which
+// none can be decimals of the one before, or at least be unique in text with several columns and
+// another delimiter.
 func (r *reading) hasRowNames() bool {
 	width := r.header + 1
 	if r.total < 2 || !r.even || len(r.records[1].Cells) != width {
@@ -274,7 +275,27 @@ func (r *reading) hasRowNames() bool {
 		}
 		numbers = numbers && kind.Of(rec.Cells[0]) == kind.Text
 	}
-	return last && (r.quotedNames == r.total || sequence || r.header > 1 && (r.dialect.Delimiter != ',' || numbers && points || r.hasDecimals()))
+	return last && (r.quotedNames == r.total || sequence || r.header > 1 && (r.dialect.Delimiter != ',' || numbers && points || r.hasDecimals() || r.hasWholeNumbers()))
+}
+
+// hasWholeNumbers reports whether all columns but the first one are whole numbers, at least three,
+// and all but the first of these have one of four digits, which are too many for decimals.
+func (r *reading) hasWholeNumbers() bool {
+	const maxDecimals = 3
+	for c := 1; c <= r.header; c++ {
+		isLong := false
+		for _, rec := range r.records[1:] {
+			value := bytes.TrimSpace(rec.Cells[c])
+			if _, err := strconv.Atoi(string(value)); err != nil && kind.Of(value) != kind.Missing {
+				return false
+			}
+			isLong = isLong || len(value) > maxDecimals
+		}
+		if c > 1 && !isLong {
+			return false
+		}
+	}
+	return r.header > 2
 }
 
 // hasDecimals reports whether all columns but the first one, which has no numbers, and a column of

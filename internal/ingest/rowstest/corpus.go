@@ -116,7 +116,7 @@ func UnusualFiles() []UnusualFile {
 		{"single quotes in the header", "a.csv", "'a','b'\n'x, y','it''s'\n1,2\n", [][]string{{"a", "b"}, {"x, y", "it's"}, {"1", "2"}}, ""},
 		{"single quotes that protect", "a.csv", "a;b\n'x;y';'z'\n1;2\n", [][]string{{"a", "b"}, {"x;y", "z"}, {"1", "2"}}, ""},
 		{"apostrophes", "a.csv", "a,b\n'tis,it's\n'n/a',x\n'n/a',y\n", [][]string{{"a", "b"}, {"'tis", "it's"}, {"'n/a'", "x"}, {"'n/a'", "y"}}, ""},
-		{"surplus delimiters", "a.csv", "a,b\n1,2,\n3,4,,\n5\n", [][]string{{"a", "b"}, {"1", "2"}, {"3", "4"}, {"5", ""}}, "2 records, the first in line 2, have more values"},
+		{"surplus delimiters", "a.csv", "a,b\n1,2,\n3,4,,\n5\n", [][]string{{"a", "b"}, {"1", "2"}, {"3", "4"}, {"5", ""}}, "in 2 records, the first in line 2, there are more values than columns"},
 		{"lone quotes", "a.csv", "a,b\n5\" pot,say \"x\"\n", [][]string{{"a", "b"}, {`5" pot`, `say "x"`}}, ""},
 		{"header alone", "a.csv", "a;b", [][]string{{"a", "b"}}, ""},
 		{"gzip", "a.csv.gz", Gzip("a,b\n1,2\n"), [][]string{{"a", "b"}, {"1", "2"}}, ""},

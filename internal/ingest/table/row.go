@@ -83,11 +83,10 @@ func (r Row) Filled() (n int) {
 	return n
 }
 
-// Width returns the number of cells without empty ones at the end. Unlike for Filled, a cell of
-// blanks is not empty.
+// Width returns the number of cells without blank ones at the end.
 func (r Row) Width() int {
 	n := len(r.Cells)
-	for n > 0 && len(r.Cells[n-1]) == 0 {
+	for n > 0 && !isFilled(r.Cells[n-1]) {
 		n--
 	}
 	return n
