@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"hash/crc32"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,7 @@ import (
 // of the key, 26 random characters (130 bits), and a checksum of 6 characters that distinguishes
 // mistyped secrets from unknown ones.
 const (
-	Prefix       = "herb_"
+	Prefix       = herb.KeyPrefix
 	idLength     = 10
 	randomLength = 26
 	sumLength    = 6
@@ -49,15 +48,6 @@ func ID(secret string) (id string, ok bool) {
 		return "", false
 	}
 	return secret[len(Prefix) : len(Prefix)+idLength], true
-}
-
-// secretPattern matches secrets, including mistyped and truncated ones. The capital letters of the
-// random part distinguish them from other texts, such as names of datasets.
-var secretPattern = regexp.MustCompile(Prefix + `[A-Za-z0-9]{8,12}_[A-Z0-9]{16,}`)
-
-// ContainsSecret reports whether a text contains a secret, or one that is mistyped.
-func ContainsSecret(text string) bool {
-	return strings.Contains(text, Prefix) && secretPattern.MatchString(text)
 }
 
 // checksum returns 30 bits of the CRC-32 of s in the alphabet of the random part.

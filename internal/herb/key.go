@@ -2,10 +2,23 @@ package herb
 
 import (
 	"encoding/hex"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
+
+// KeyPrefix begins the secret of each key.
+const KeyPrefix = "herb_"
+
+// secretPattern matches secrets of keys, including mistyped and truncated ones. The capital letters
+// of the random part distinguish them from other texts, such as names of datasets.
+var secretPattern = regexp.MustCompile(KeyPrefix + `[A-Za-z0-9]{8,12}_[A-Z0-9]{16,}`)
+
+// ContainsSecret reports whether a text contains the secret of a key, or one that is mistyped.
+func ContainsSecret(text string) bool {
+	return strings.Contains(text, KeyPrefix) && secretPattern.MatchString(text)
+}
 
 // Key is an API key as stored and listed, without its secret.
 type Key struct {

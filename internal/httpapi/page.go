@@ -73,7 +73,7 @@ func (a *API) pageRoute(method, pattern string, handler PageHandler) response.Ro
 		return nil
 	}}
 	if method == http.MethodPost && !handler.Upload {
-		rt.Handle = a.readForm(cmp.Or(handler.MaxForm, maxForm), rt.Handle)
+		rt.Handle = a.readForm(handler, rt.Handle)
 	}
 	return rt
 }
@@ -91,10 +91,10 @@ func (a *API) checkOrigin(r *http.Request) error {
 }
 
 // readForm reads and parses the form of a request before its handler runs, which finds it in
-// PostForm. It rejects forms of other sites.
-func (a *API) readForm(limit int64, next func(*response.Writer, *http.Request) error) func(*response.Writer, *http.Request) error {
+// PostForm. It rejects forms of other sites, and keys in fields that are not for one.
+func (a *API) readForm(handler PageHandler, next func(*response.Writer, *http.Request) error) func(*response.Writer, *http.Request) error {
 	return func(w *response.Writer, r *http.Request) error {
-		body, err := body.Read(w, r, limit)
+		body, err := body.Read(w, r, cmp.Or(handler.MaxForm, maxForm))
 		if err != nil {
 			return err
 		}
@@ -108,6 +108,13 @@ func (a *API) readForm(limit int64, next func(*response.Writer, *http.Request) e
 		r.Body = io.NopCloser(bytes.NewReader(body.Bytes()))
 		if err := r.ParseForm(); err != nil {
 			return herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and submit it again")
+		}
+		fields := maps.Clone(r.PostForm)
+		if handler.TakesKey {
+			delete(fields, "key")
+		}
+		if err := response.RejectFormKeys(fields); err != nil {
+			return err
 		}
 		return next(w, r)
 	}

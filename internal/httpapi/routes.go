@@ -167,8 +167,8 @@ func (a *API) serve(rt *response.Route) http.Handler {
 			}
 			r, err = r.WithContext(ctx), rejected
 		}
-		if err == nil && !rt.Probe && response.MisplacesKey(w.QueryString(r)) {
-			err = response.ErrMisplacedKey()
+		if err == nil && !rt.Probe {
+			err = response.RejectKeys(w.QueryString(r), !rt.Page)
 		}
 		if err == nil {
 			err = rt.Handle(w, r)

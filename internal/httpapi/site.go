@@ -79,6 +79,8 @@ type PageHandler struct {
 
 	// MaxForm is the maximum size of the form of a POST in bytes; 0 means 32 KiB.
 	MaxForm int64
+	// TakesKey: the form of a POST has a key in its field "key".
+	TakesKey bool
 	// Upload: the handler of a POST receives files with Page.ReceiveFiles. The body is not read
 	// before, and the context of the request has no deadline. The handler must check who sends the
 	// request before it calls ReceiveFiles.

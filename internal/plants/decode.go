@@ -48,7 +48,7 @@ func Decode(body []byte) (p herb.NewPlant, err error) {
 	if p.Name, err = decodeText("name", name, MaxName); err != nil {
 		return p, err
 	}
-	if !strings.ContainsFunc(p.Name, isVisible) {
+	if !strings.ContainsFunc(p.Name, herb.IsVisible) {
 		return p, herb.Invalidf(`"name" has no visible character; it must have at least one`)
 	}
 	if tag, ok := members["tag"]; ok {
@@ -91,13 +91,6 @@ func decodeText(member string, value any, limit int) (string, error) {
 		return "", herb.Invalidf("%q contains the control character %U; leave out line breaks, tabs and the like", member, r)
 	}
 	return s, nil
-}
-
-// isVisible reports whether a character is visible: not a blank or a formatting character.
-func isVisible(r rune) bool {
-	const brailleBlank = '\u2800'
-	return unicode.IsPrint(r) && r != ' ' && r != brailleBlank &&
-		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 func kind(value any) string {

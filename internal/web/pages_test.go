@@ -265,7 +265,6 @@ func TestMissing(t *testing.T) {
 	s := newSite(t, nil)
 	for path, want := range map[string]string{
 		"/garden/catalog": catalog, "/garden//catalog": catalog, "/datasets//garden/catalog": "", // has a route: suggested as before
-		"/garden/catalog?category=tree&api_key=secret": catalog + "?category=tree",
 		"/garden": "/?namespace=garden", "/nothing": "", "/garden/catalogue": "", "/garden/catalog/tables": "", "/locked/staff": locked,
 	} {
 		a := s.get(t, path)

@@ -204,6 +204,7 @@ func TestMisplacedKey(t *testing.T) {
 		"/?search=" + secret, "/?namespace=" + secret, "/datasets/" + secret, "/datasets/garden/catalog?title=" + secret, "/datasets/garden/catalog?search=" + secret,
 		"/datasets/locked/staff?name=" + secret, "/datasets/garden/catalog/data?title=" + secret, "/datasets/garden/catalog/facets?_facet=title&_values=" + secret,
 		"/datasets/garden/catalog/about?x=" + secret, "/datasets/garden/catalog?api_key=" + secret, "/" + secret,
+		"/datasets/garden/catalog/changes?api_key=" + secret, "/datasets/garden/catalog/history?id=1&api_key=" + secret, "/datasets/garden/catalog/map?api_key=" + secret,
 	} {
 		if a := s.get(t, path); strings.Contains(a.body+fmt.Sprint(a.header), secret[16:]) || a.status == http.StatusOK {
 			t.Errorf("%s repeats the key: %d %v %s", path, a.status, a.header, a.body)

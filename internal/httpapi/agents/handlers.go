@@ -131,6 +131,9 @@ func checkMessage(message []byte) error {
 		if err != nil {
 			return herb.Invalidf("the body is not a JSON-RPC message: it is malformed JSON")
 		}
+		if s, isString := token.(string); isString && herb.ContainsSecret(s) { // results and errors repeat names and values
+			return herb.Invalidf("the message contains a key; send it as X-API-Key: <key> or as Authorization: Bearer <key>, and revoke it if others may have seen it")
+		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):
 			depth++

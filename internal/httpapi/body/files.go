@@ -66,6 +66,9 @@ func ReceiveFiles(w *response.Writer, r *http.Request, receive func(fields url.V
 		if size += len(part.FormName()) + len(value); size > maxFormText {
 			return herb.Errorf(herb.CodeTooLarge, "the text of the form is larger than %s", herb.FormatBytes(maxFormText))
 		}
+		if err := response.RejectFormKeys(url.Values{part.FormName(): {string(value)}}); err != nil {
+			return err
+		}
 		fields.Add(part.FormName(), string(value))
 		return nil
 	})

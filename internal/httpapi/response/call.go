@@ -28,9 +28,9 @@ func (w *Writer) SetCallQuery(r *http.Request, params query.Params) error {
 	key, _ := w.QueryString(r).Key()
 	raw := params.Encode()
 	own := query.Split(raw)
-	if _, named := own.Key(); named || MisplacesKey(own) {
+	if err := RejectKeys(own, false); err != nil {
 		w.query = query.String{}
-		return ErrMisplacedKey()
+		return err
 	}
 	w.call.rawQuery = raw
 	w.query = query.Split(params.WithValue(query.ParamAPIKey, key).Encode())

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
-	"herbarium/internal/access"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
@@ -72,19 +72,33 @@ func (w *Writer) addChallenges(r *http.Request) {
 	}
 }
 
-// MisplacesKey reports whether a query string has a key in a parameter other than api_key. Such a
-// request is rejected before its handler runs, because links, redirects and pages repeat the
-// parameters of a request and would spread the key. Paths with a key need no such rule: they name
-// no dataset, so they are not found, and the message is redacted.
-func MisplacesKey(s query.String) bool {
-	return slices.ContainsFunc(s.RawParams(), func(p query.RawParam) bool {
-		return access.ContainsSecret(p.Name) || p.Name != query.ParamAPIKey && access.ContainsSecret(p.Value)
-	})
+// RejectKeys fails if a query string has a key where none is accepted: in a parameter other than
+// api_key, or, unless acceptsKey, in that one. Such a request is rejected before its handler runs,
+// because links, redirects and pages repeat the parameters of a request and would spread the key.
+// Paths with a key need no such rule: they name no dataset, so they are not found, and the message
+// is redacted.
+func RejectKeys(s query.String, acceptsKey bool) error {
+	for _, p := range s.RawParams() {
+		switch {
+		case p.Name == query.ParamAPIKey && !acceptsKey: // its value may be a token of any format
+			return herb.Invalidf("pages and tools have no parameter api_key; enter the key on the page, or send it as X-API-Key: <key> or as " +
+				"Authorization: Bearer <key>, and revoke it if others may have seen the URL")
+		case herb.ContainsSecret(p.Name), p.Name != query.ParamAPIKey && herb.ContainsSecret(p.Value):
+			return herb.Invalidf("a parameter other than api_key contains a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, as the " +
+				"password of HTTP Basic, or as api_key, and revoke it if others may have seen the URL")
+		}
+	}
+	return nil
 }
 
-func ErrMisplacedKey() error {
-	return herb.Invalidf("a parameter other than api_key contains a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, as the " +
-		"password of HTTP Basic, or as api_key, and revoke it if others may have seen the URL")
+// RejectFormKeys fails if a field of a form contains a key, as RejectKeys does for parameters.
+func RejectFormKeys(fields url.Values) error {
+	for name, values := range fields {
+		if herb.ContainsSecret(name) || slices.ContainsFunc(values, herb.ContainsSecret) {
+			return herb.Invalidf("a field of the form contains a key; leave it out, and revoke it if others may have seen it")
+		}
+	}
+	return nil
 }
 
 // Key returns the key of a request: for a page, the one that is stored in the browser.

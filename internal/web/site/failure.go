@@ -10,7 +10,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
-	"herbarium/internal/query"
 	"herbarium/internal/text"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/state"
@@ -70,7 +69,7 @@ func (p *Site) Missing(w *httpapi.Page, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return Redirect(w, state.Join(p.DatasetPath(ref), params.Without(query.ParamAPIKey).Encode()))
+	return Redirect(w, state.Join(p.DatasetPath(ref), params.Encode()))
 }
 
 // refOfPath returns the dataset that a path names, as /datasets/garden/catalog or as

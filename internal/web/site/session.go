@@ -97,7 +97,7 @@ func (p *Site) SaveKey(w *httpapi.Page, r *http.Request, v *gate.DatasetView) er
 // DeleteKey deletes the keys that the browser sends for a dataset, or that of the site.
 func (p *Site) DeleteKey(w *httpapi.Page, r *http.Request) error {
 	paths := []string{p.Base + PathCatalogue}
-	if ref := RefOf(r); ref != (herb.Ref{}) {
+	if ref := RefOf(r); herb.ValidName(ref.Namespace) && herb.ValidName(ref.Name) {
 		paths = []string{p.DatasetPath(ref), p.Base + PathCatalogue}
 	}
 	for _, path := range paths {

@@ -51,9 +51,11 @@ func (p *Site) Handlers() map[string]httpapi.PageHandler {
 	page := func(serve func(*httpapi.Page, *http.Request) error) httpapi.PageHandler {
 		return httpapi.PageHandler{Serve: serve}
 	}
+	saveKey := page(func(w *httpapi.Page, r *http.Request) error { return p.SaveKey(w, r, nil) })
+	saveKey.TakesKey = true
 	return map[string]httpapi.PageHandler{
 		"GET " + pathKey:                   page(p.siteKey),
-		"POST " + pathKey:                  page(func(w *httpapi.Page, r *http.Request) error { return p.SaveKey(w, r, nil) }),
+		"POST " + pathKey:                  saveKey,
 		"POST " + pathKey + "/forget":      page(p.DeleteKey),
 		"GET /assets/{fingerprint}/{file}": page(p.asset),
 	}

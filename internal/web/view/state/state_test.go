@@ -40,7 +40,6 @@ func TestParseState(t *testing.T) {
 		{"filters of a generated client", "_filter=price%5Bgte%5D%3D5&_filter=page%3D1%3D1", "/p?price%5Bgte%5D=5&page%5Beq%5D=1%3D1", false},
 		{"filter without a value", "_filter=price", "/p?_filter=price", true},
 		{"first page", "page=1", "/p", false},
-		{"key", "api_key=k&price=1", "/p?price=1", false},
 		{"order without sort", "order=desc", "/p", false},
 		{"record", "_record=3&_facet=price", "/p?_facet=price&_record=3", true},
 		{"record out of range", "_record=101", "/p", false},
