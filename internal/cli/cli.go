@@ -28,6 +28,7 @@ const (
 	exitFailure = 1
 	exitUsage   = 2 // invalid command line
 	exitRefused = 3 // rejected, such as a breaking change
+	exitSources = 4 // sources of a server are not published
 )
 
 // Terminal holds the streams and the environment of a command.

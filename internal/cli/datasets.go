@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -29,7 +30,8 @@ func newDatasets(r *runner) *cobra.Command {
 		Short: "List the datasets",
 		Long: `List the datasets with their live versions. Sources that are not published, because they failed or because the descriptor
 of their folder does not list them, are reported on standard error, with the reason. With --json, a dataset whose source is
-not published has the members source and error or skipped; a source without a dataset has a line of its own, after them.`,
+not published has the members source and error or skipped; a source without a dataset has a line of its own, after them.
+The exit code is 4 if a source failed.`,
 		Example: `  herbarium datasets list
   herbarium datasets list --json | jq -r .name`,
 		Args: noArgs,
@@ -58,15 +60,21 @@ func (r *runner) listDatasets(ctx context.Context, d *app.Data) error {
 	if err != nil {
 		return err
 	}
+	failed := 0
+	for _, e := range sourceErrors {
+		if !e.Skipped {
+			failed++
+		}
+	}
 	if r.asJSON {
-		return r.writeDatasets(datasets, sourceErrors)
+		return errors.Join(r.writeDatasets(datasets, sourceErrors), errFailedSources(failed))
 	}
 	const header = "DATASET\tRECORDS\tFIELDS\tACCESS\tPUBLISHED\tVERSION"
 	err = writeTable(r.Out, header, datasets, func(ds herb.Dataset) []any {
 		return []any{ds.Ref, herb.Count(ds.Records), len(ds.Fields), ds.Access, minute(ds.Published, "mutable"), ds.Version}
 	})
 	r.listSourceErrors(sourceErrors)
-	return err
+	return errors.Join(err, errFailedSources(failed))
 }
 
 // listedDataset is a dataset in the output of 'datasets list --json'.

@@ -19,9 +19,10 @@ func newDoctor(r *runner) *cobra.Command {
 limits of the system, with the settings of the server: pass the same flags, environment variables and configuration file.
 
 Each line is a finding: ok, warn (works, but should be changed) or fail (does not work), followed by what to do. The exit
-code is 1 if anything failed. The command is safe while a server is running: it changes nothing and deletes the probes that
-it writes. It verifies the header and the footer of every live version, not its content; use 'herbarium segment verify' for
-that.`,
+code is 1 if anything failed, and 4 if only sources did, which could not be published. A server that runs at --addr is asked
+for its state. The command is safe while a server is running: it changes nothing and deletes the probes that it writes. It
+verifies live versions as a server does: all of a file up to 64 MiB, and the header, the footer and the table of contents of
+larger ones; 'herbarium segment verify' verifies all.`,
 		Example: `  herbarium doctor
   herbarium doctor --data /var/lib/herbarium --addr :80
   herbarium doctor --json | jq 'select(.status != "ok")'`,
@@ -39,10 +40,13 @@ that.`,
 }
 
 func (r *runner) doctor(ctx context.Context, c app.Config) error {
-	counts := map[doctor.Status]int{}
+	counts, sources := map[doctor.Status]int{}, 0
 	color := map[doctor.Status]string{doctor.OK: green, doctor.Warn: yellow, doctor.Fail: red}
 	doctor.Run(ctx, c, Version(), func(f doctor.Result) {
 		counts[f.Status]++
+		if f.Status == doctor.Fail && f.Check == doctor.Sources {
+			sources++
+		}
 		line := f.Detail
 		if f.Remedy != "" {
 			line += "; to do: " + f.Remedy
@@ -50,8 +54,11 @@ func (r *runner) doctor(ctx context.Context, c app.Config) error {
 		status := r.paint(color[f.Status], fmt.Sprintf("%-4s", f.Status))
 		_ = r.print(f, "%s %-16s %s", status, f.Check, printable(line))
 	})
-	if n := counts[doctor.Fail]; n > 0 && ctx.Err() == nil {
-		return fmt.Errorf("%s failed", herb.Plural(n, "check", "checks"))
+	switch failed := counts[doctor.Fail]; {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case failed > sources:
+		return fmt.Errorf("%s failed", herb.Plural(failed, "check", "checks"))
 	}
-	return ctx.Err()
+	return errFailedSources(sources)
 }

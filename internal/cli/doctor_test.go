@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +108,11 @@ func TestDoctor(t *testing.T) {
 	must.NoError(t, os.WriteFile(segments[0], intact[:len(intact)-1], 0o600))
 	code, found = e.examine(t)
 	check(t, code, found, "published files", "fail 1 of 1 live versions cannot be opened: shop/a: ")
+	flipped := slices.Clone(intact)
+	flipped[len(flipped)/2] ^= 1
+	must.NoError(t, os.WriteFile(segments[0], flipped, 0o600))
+	code, found = e.examine(t)
+	check(t, code, found, "published files", "; publish the files of these datasets, also if they have not changed")
 	must.NoError(t, os.Remove(segments[0]))
 	code, found = e.examine(t)
 	check(t, code, found, "published files", "fail 1 of 1 live versions cannot be opened: shop/a: ")

@@ -44,3 +44,12 @@ command. A server that watches the source records the reason again when it tries
 	}
 	return cmd
 }
+
+// errFailedSources returns the error of a command that has found sources that are not published;
+// nil if there are none.
+func errFailedSources(n int) error {
+	if n == 0 {
+		return nil
+	}
+	return &exitError{fmt.Errorf("%s could not be published", herb.Plural(n, "source", "sources")), exitSources}
+}

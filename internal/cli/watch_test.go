@@ -144,7 +144,11 @@ func TestServe_sourceFailed(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "herbarium.yaml")
 	put(t, config, "paths:\n  - "+filepath.Dir(file)+"\nadmin_addr: 127.0.0.1:0\n")
 	s := e.serve(t, "--config", config)
-	out := e.must(t, "datasets", "--json")
+	e.fails(t, 4, "herbarium: 2 sources could not be published", "datasets")
+	code, out, _ := e.run(t, "datasets", "--json")
+	if code != 4 {
+		t.Errorf("datasets --json: exit code %d", code)
+	}
 	for _, want := range []string{`"name":"prices"`, `"source":"` + file + `","error":"`, `{"namespace":"shop","name":"new","source":"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in\n%s", want, out)
@@ -158,7 +162,10 @@ func TestServe_sourceFailed(t *testing.T) {
 	if strings.Contains(body, "prices") || strings.Contains(body, "Secretive") {
 		t.Errorf("/readyz is public and shows %s", body)
 	}
-	e.prints(t, "warn sources          shop/new from ", "doctor")
+	code, out, _ = e.run(t, "doctor")
+	if code != 4 || !strings.Contains(out, "fail sources          shop/new from ") {
+		t.Errorf("doctor: exit code %d\n%s", code, out)
+	}
 	admin := regexp.MustCompile(`http://\S+/metrics`).FindString(s.log.String())
 	if status, _ := s.get(t, "/api/v1/shop/prices/data?api_key=herb_mistyped"); status != http.StatusOK {
 		t.Errorf("status %d", status)

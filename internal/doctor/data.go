@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/app"
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
@@ -41,7 +42,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	case ctx.Err() != nil:
 		d.warn("run it when the server is less busy", "the check of %s was not complete after %s", path, timeout)
 	case err != nil:
-		d.fail("restore a backup, or use the program that wrote the database", "%v", err)
+		d.fail(d.remedy(err, "restore a backup, or use the program that wrote the database", path, path+"-wal", path+"-shm"), "%v", err)
 	case i.Damage != "":
 		d.fail("stop the server and restore a backup with 'herbarium restore --replace'", "%s is damaged: %s", path, i.Damage)
 	case i.Version < i.Latest:
@@ -83,7 +84,7 @@ func (d *doctor) checkPostgres(i postgres.Inspection) (usable bool) {
 func (d *doctor) readCatalogue(ctx context.Context) {
 	s, err := app.OpenStore(ctx, d.Config, app.OpenOptions{KeepSchema: true})
 	if err != nil {
-		d.fail("run the command as the user of the server", "%v", err)
+		d.fail(d.remedy(err, "run the command as the user of the server"), "%v", err)
 		return
 	}
 	defer s.Close()
@@ -91,13 +92,13 @@ func (d *doctor) readCatalogue(ctx context.Context) {
 	versions, versionsErr := s.Versions(ctx)
 	sources, sourcesErr := s.SourceErrors(ctx)
 	if err := errors.Join(err, versionsErr, sourcesErr); err != nil {
-		d.fail("restore a backup", "cannot read the catalogue: %v", err)
+		d.fail(d.remedy(err, "restore a backup"), "cannot read the catalogue: %v", err)
 		return
 	}
 	d.live, d.sources, d.known = catalogue.Datasets, sources, true
 	for _, v := range d.live {
 		if _, ok := slices.BinarySearch(versions, v.Version); !ok {
-			d.fail("publish the dataset again", "the live version %s of %s is not in the catalogue", v.Version, v.Ref)
+			d.fail(repairDataset, "the live version %s of %s is not in the catalogue", v.Version, v.Ref)
 		}
 	}
 }
@@ -113,30 +114,31 @@ func (d *doctor) checkCatalogue(context.Context) {
 // maxNamed limits the number of datasets that are named in a finding.
 const maxNamed = 3
 
-// checkFiles opens the segment files of all live versions, which verifies their headers, footers
-// and tables of contents, and counts those whose index has to be rebuilt.
+// checkFiles opens the segment files of all live versions, which verifies as much of them as a
+// server does, and counts those whose index has to be rebuilt.
 func (d *doctor) checkFiles(ctx context.Context) {
 	if !d.known {
 		return
 	}
 	intact, absent, outdated := 0, 0, 0
-	folder := filepath.Join(d.Config.Data, store.VersionsDir)
-	var damaged []string
+	var remedies []string
+	unreadable := map[string][]string{} // by remedy
 	for _, v := range d.live {
-		core, err := segment.OpenCore(filepath.Join(folder, store.RebuiltFile(v.Version, segment.CurrentIndex())))
-		if err != nil { // a damaged one is rebuilt
-			core, err = segment.OpenCore(filepath.Join(folder, store.SegmentFile(v.Version)))
-		}
+		isCurrent, err := d.checkVersionFiles(v.Version)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && d.Config.Blobs != "": // it is fetched when it is needed
 			absent++
 		case err != nil:
-			damaged = append(damaged, fmt.Sprintf("%s: %v", v.Ref, err))
-		default:
-			if intact++; !core.HasCurrentIndex() {
-				outdated++
+			remedy := d.remedy(err, repairDataset)
+			if unreadable[remedy] == nil {
+				remedies = append(remedies, remedy)
 			}
-			_ = core.Close() // it was only read
+			unreadable[remedy] = append(unreadable[remedy], fmt.Sprintf("%s: %v", v.Ref, err))
+		case isCurrent:
+			intact++
+		default:
+			intact++
+			outdated++
 		}
 		if ctx.Err() != nil {
 			d.warn("check them with 'herbarium segment verify'", "only %s of %s files were checked in %s",
@@ -144,9 +146,12 @@ func (d *doctor) checkFiles(ctx context.Context) {
 			break
 		}
 	}
-	if n := len(damaged); n > 0 {
-		d.fail("roll back or publish these datasets again, or restore a backup", "%s of %s live versions cannot be opened: %s",
-			herb.Count(n), herb.Count(len(d.live)), strings.Join(damaged[:min(n, maxNamed)], "; "))
+	for _, remedy := range remedies {
+		found := unreadable[remedy]
+		d.fail(remedy, "%s of %s live versions cannot be opened: %s",
+			herb.Count(len(found)), herb.Count(len(d.live)), strings.Join(found[:min(len(found), maxNamed)], "; "))
+	}
+	if len(remedies) > 0 {
 		return
 	}
 	if outdated > 0 {
@@ -159,6 +164,28 @@ func (d *doctor) checkFiles(ctx context.Context) {
 	}
 	d.ok("%s can be opened%s; 'herbarium segment verify' checks the whole content of a file",
 		herb.Plural(intact, "live version", "live versions"), cached)
+}
+
+// repairDataset is the remedy for a version whose file is damaged or missing.
+const repairDataset = "publish the files of these datasets, also if they have not changed; without a file, roll back or restore a backup"
+
+// checkVersionFiles opens the files of a version in the data folder and reports whether one of them
+// has an index of this program.
+func (d *doctor) checkVersionFiles(version string) (isCurrent bool, err error) {
+	folder := filepath.Join(d.Config.Data, store.VersionsDir)
+	rebuilt, err := library.OpenCore(filepath.Join(folder, store.RebuiltFile(version, segment.CurrentIndex())))
+	if err == nil { // a damaged one is rebuilt
+		isCurrent = true
+		err = rebuilt.Close()
+	}
+	if isCurrent && d.Config.Blobs != "" { // the cache of a node has one of both files
+		return isCurrent, err
+	}
+	published, err := library.OpenCore(filepath.Join(folder, store.SegmentFile(version)))
+	if err != nil {
+		return false, err
+	}
+	return isCurrent || published.HasCurrentIndex(), published.Close()
 }
 
 // checkSources reports the sources whose current state is not published.
@@ -174,7 +201,7 @@ func (d *doctor) checkSources(context.Context) {
 		if s.Skipped {
 			d.warn("do what the reason says, or move the file away", "%s is skipped: %s", what, s.Message)
 		} else {
-			d.warn("do what the reason says; a server that watches the file publishes it then; if none does, run 'herbarium datasets dismiss'",
+			d.fail("do what the reason says; a server that watches the file publishes it then; if none does, run 'herbarium datasets dismiss'",
 				"%s could not be published: %s", what, s.Message)
 		}
 	}
@@ -215,7 +242,7 @@ func (d *doctor) checkObjectStore(ctx context.Context) {
 		}
 	}
 	if n := len(missing); n > 0 {
-		d.fail("publish these datasets again, or restore the objects from a backup", "%s without an object, such as that of %s",
+		d.fail(repairDataset, "%s without an object, such as that of %s",
 			herb.Plural(n, "live version", "live versions"), strings.Join(missing[:min(n, maxNamed)], ", "))
 	}
 }

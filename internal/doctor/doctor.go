@@ -31,6 +31,9 @@ const (
 	Fail Status = "fail" // does not work
 )
 
+// Sources is the check of the sources that servers publish.
+const Sources = "sources"
+
 // Result is one finding of a check.
 type Result struct {
 	Status Status `json:"status"`
@@ -76,7 +79,7 @@ func Run(ctx context.Context, c app.Config, program string, report func(Result))
 		{"database", d.checkDatabase},
 		{"catalogue", d.checkCatalogue},
 		{"published files", d.checkFiles},
-		{"sources", d.checkSources},
+		{Sources, d.checkSources},
 		{"object store", d.checkObjectStore},
 		{"address", d.checkAddress},
 		{"admin address", d.checkAdminAddress},

@@ -2,11 +2,14 @@ package doctor
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +18,7 @@ import (
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
+	"herbarium/internal/segment"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
@@ -235,7 +239,9 @@ func TestCheckAddress(t *testing.T) {
 		t.Cleanup(s.Close)
 		return s.Listener.Addr().String()
 	}
-	ready, starting, other := answering(`{"status":"ready"}`), answering(`{"status":"away"}`), answering("hello")
+	ready, starting, other := answering(`{"status":"ready","parts":{"datasets":"ok"}}`), answering(`{"error":503,"message":"not ready: the server is starting"}`), answering("hello")
+	failing := answering(`{"status":"degraded","parts":{"datasets":"1 of 15 cannot be read","sources":"1 source could not be published","database":"ok"}}`)
+	sources := answering(`{"status":"degraded","parts":{"datasets":"ok","sources":"1 source could not be published"}}`)
 	at := func(addr, admin string) func(*doctor) {
 		return func(d *doctor) { d.Config.Addr, d.Config.AdminAddr = addr, admin }
 	}
@@ -243,12 +249,45 @@ func TestCheckAddress(t *testing.T) {
 		d.checkAddress(t.Context())
 		d.checkAdminAddress(t.Context())
 	}, map[string]testCase{
-		"free":      {at("127.0.0.1:0", ""), []string{"ok 127.0.0.1:0 is free; no server is running there", "ok not used"}},
-		"ready":     {at(ready, other), []string{"ok a server is running on " + ready + " and is ready", "ok " + other + " is in use while the server is running"}},
-		"starting":  {at(starting, "127.0.0.1:0"), []string{"warn a server is running on " + starting + ` and reports "away"`, "ok 127.0.0.1:0 is free"}},
-		"other":     {at(other, other), []string{"fail " + other + " is in use by another program", "fail " + other + " is in use by another program"}},
-		"elsewhere": {at("192.0.2.1:80", "192.0.2.1:81"), []string{"fail cannot listen on 192.0.2.1:80: …", "fail cannot listen on 192.0.2.1:81: …"}},
+		"free":     {at("127.0.0.1:0", ""), []string{"ok 127.0.0.1:0 is free; no server is running there", "ok not used"}},
+		"ready":    {at(ready, other), []string{"ok a server is running on " + ready + " and is ready", "ok " + other + " is in use while the server is running"}},
+		"starting": {at(starting, "127.0.0.1:0"), []string{"warn a server is running on " + starting + ": not ready: the server is starting", "ok 127.0.0.1:0 is free"}},
+		"failing": {at(failing, ""), []string{"fail a server is running on " + failing +
+			" and is degraded: datasets: 1 of 15 cannot be read; sources: 1 source could not be published", "ok not used"}},
+		"failed source": {at(sources, ""), []string{"warn a server is running on " + sources + " and is degraded: sources: 1 source could not be published", "ok not used"}},
+		"other":         {at(other, other), []string{"fail " + other + " is in use by another program", "fail " + other + " is in use by another program"}},
+		"elsewhere":     {at("192.0.2.1:80", "192.0.2.1:81"), []string{"fail cannot listen on 192.0.2.1:80: …", "fail cannot listen on 192.0.2.1:81: …"}},
 	})
+}
+
+// TestRemedy looks for the cause of errors of files.
+func TestRemedy(t *testing.T) {
+	t.Parallel()
+	loop := filepath.Join(t.TempDir(), "loop")
+	must.NoError(t, os.Symlink(loop, loop))
+	readable := filepath.Join(t.TempDir(), "readable")
+	must.NoError(t, os.WriteFile(readable, nil, 0o600))
+	for name, tt := range map[string]struct {
+		err   error
+		files []string
+		free  uint64
+		want  string
+	}{
+		"content":         {segment.ErrCorrupt, []string{readable, readable + "-wal"}, 1 << 40, "restore"},
+		"another file":    {segment.ErrCorrupt, []string{loop}, 1 << 40, "restore"},
+		"permission":      {fmt.Errorf("open: %w", syscall.EACCES), nil, 1 << 40, "run the command as the user of the server, or fix owner and permissions of the file"},
+		"full":            {fmt.Errorf("write: %w", syscall.ENOSPC), nil, 1 << 40, "free space, or move the data folder to a larger disk"},
+		"full, of SQLite": {errors.New("disk full"), []string{readable}, 0, "free space, or move the data folder to a larger disk"},
+		"read-only":       {syscall.EROFS, nil, 0, "mount the disk writable"},
+		"descriptors":     {syscall.EMFILE, nil, 1 << 40, "raise the limit of open files"},
+	} {
+		d, _ := newDoctor(func(d *doctor) {
+			d.diskSpace = func(string) (uint64, uint64, bool) { return tt.free, 1 << 41, true }
+		})
+		if got := d.remedy(tt.err, "restore", tt.files...); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
 }
 
 func TestCheckClock(t *testing.T) {

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,20 +45,81 @@ func (d *doctor) checkSpace(context.Context) {
 	}
 }
 
+// remedy returns what to do about an error of the system, such as a missing permission, also if only
+// opening one of the files shows it. otherwise is what to do about other errors.
+func (d *doctor) remedy(err error, otherwise string, files ...string) string {
+	for _, path := range files {
+		f, failed := os.OpenFile(path, os.O_RDWR, 0)
+		if failed == nil {
+			failed = f.Close()
+		}
+		if !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	is := func(causes ...error) bool {
+		return slices.ContainsFunc(causes, func(e error) bool { return errors.Is(err, e) })
+	}
+	free, _, known := d.diskSpace(d.Config.Data)
+	switch {
+	case is(fs.ErrPermission):
+		return "run the command as the user of the server, or fix owner and permissions of the file"
+	case is(syscall.EROFS):
+		return "mount the disk writable"
+	case is(syscall.EMFILE, syscall.ENFILE):
+		return "raise the limit of open files"
+	case is(syscall.ENOSPC, syscall.EDQUOT), known && free < failFree:
+		return "free space, or move the data folder to a larger disk"
+	case is(syscall.EIO):
+		return "check the disk: the log of the system has its errors"
+	}
+	return otherwise
+}
+
 // checkAddress checks that the address of the server is free, or that a Herbarium server answers
 // there.
 func (d *doctor) checkAddress(ctx context.Context) {
 	addr := d.Config.Addr
 	d.checkListen(ctx, addr, "--addr", "; no server is running there", func() bool {
-		state := readiness(ctx, addr)
-		d.running = state != ""
-		if state == "ready" {
-			d.ok("a server is running on %s and is ready", addr)
-		} else if d.running {
-			d.warn("request /readyz and read the log of the server", "a server is running on %s and reports %q", addr, state)
+		var state readiness
+		state, d.running = readReadiness(ctx, addr)
+		if d.running {
+			d.reportReadiness(addr, state)
 		}
 		return d.running
 	})
+}
+
+// readiness is the body of /readyz.
+type readiness struct {
+	Status  string            // ready or degraded; empty if the server is not ready
+	Parts   map[string]string // "ok", or what is wrong
+	Message string            // why the server is not ready
+}
+
+// reportReadiness reports the state of a running server with its reasons. Sources and indexes have
+// findings of their own.
+func (d *doctor) reportReadiness(addr string, state readiness) {
+	var reasons, down []string
+	for _, name := range slices.Sorted(maps.Keys(state.Parts)) {
+		if reason := state.Parts[name]; reason != "ok" {
+			reasons = append(reasons, name+": "+reason)
+			if name != "sources" && name != "indexes" {
+				down = append(down, name)
+			}
+		}
+	}
+	const remedy = "read the log of the server, which has the details"
+	switch {
+	case state.Status == "ready":
+		d.ok("a server is running on %s and is ready", addr)
+	case state.Status == "":
+		d.warn("wait, or "+remedy, "a server is running on %s: %s", addr, state.Message)
+	case len(down) > 0:
+		d.fail(remedy, "a server is running on %s and is %s: %s", addr, state.Status, strings.Join(reasons, "; "))
+	default:
+		d.warn(remedy, "a server is running on %s and is %s: %s", addr, state.Status, strings.Join(reasons, "; "))
+	}
 }
 
 // checkAdminAddress checks that the address of metrics and profiles is free unless a server is
@@ -94,22 +157,21 @@ func (d *doctor) checkListen(ctx context.Context, addr, flag, free string, repor
 	}
 }
 
-// readiness returns the status that the server at an address reports; empty if it is not Herbarium.
-func readiness(ctx context.Context, addr string) string {
+// readReadiness returns what the server at an address reports; ok is false if it is not Herbarium.
+func readReadiness(ctx context.Context, addr string) (state readiness, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+app.Reachable(addr)+"/readyz", nil)
 	if err != nil {
-		return ""
+		return state, false
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return ""
+		return state, false
 	}
 	defer res.Body.Close()
-	var body struct{ Status string }
-	_ = json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&body) // another program answers otherwise
-	return body.Status
+	_ = json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&state) // another program answers otherwise
+	return state, state.Status != "" || strings.HasPrefix(state.Message, "not ready: ")
 }
 
 // checkClock compares the local clock with the newest version, which was published in the past.

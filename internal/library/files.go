@@ -92,7 +92,7 @@ func (l *Library) openBuilt(d herb.Dataset) (*segment.Reader, error) {
 		if err == nil || herb.CodeOf(err) == herb.CodeUnavailable {
 			return r, err
 		}
-		l.opts.Log.Error("rebuilt file is damaged; rebuilding it again", "file", RebuiltName(d.Version), "err", err)
+		l.opts.Log.Error("cannot open rebuilt file; rebuilding it again", "file", RebuiltName(d.Version), "err", err)
 		if err := l.opts.FS.RemoveAll(l.rebuiltFile(d.Version)); err != nil {
 			return nil, err
 		}
@@ -119,17 +119,25 @@ func openLocal(path string) (*segment.Reader, error) {
 	return r, err
 }
 
-// CheckFile opens the published file of a version, with the index of any release, and verifies as
-// much of it as openLocal does.
+// OpenCore opens a segment file with the index of any release, and verifies its checksums if it is
+// small, as a server does. The caller must close it.
+func OpenCore(path string) (*segment.Core, error) {
+	c, err := segment.OpenCore(path)
+	if err == nil && c.Size() <= smallSegment {
+		if err = c.Verify(); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	return c, err
+}
+
+// CheckFile opens the published file of a version with OpenCore and closes it.
 func (l *Library) CheckFile(version string) error {
-	c, err := segment.OpenCore(l.file(version))
+	c, err := OpenCore(l.file(version))
 	if err != nil {
 		return err
 	}
-	if c.Size() <= smallSegment {
-		err = c.Verify()
-	}
-	return errors.Join(err, c.Close())
+	return c.Close()
 }
 
 // HashFile returns the size and hash of a version's file.
