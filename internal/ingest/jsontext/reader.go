@@ -1,5 +1,5 @@
 // Package jsontext reads tables in JSON: arrays of records, records one after the other (NDJSON),
-// arrays or keyed objects within a document, columns, and GeoJSON features.
+// arrays of objects within a document, and GeoJSON features.
 package jsontext
 
 import (
@@ -34,12 +34,9 @@ func matches(head []byte) bool {
 // tables lists the tables within a document by the paths of their members. It lists none if the
 // document is one table.
 func tables(ctx context.Context, f rows.File, o rows.Options, b *rows.Budget) (found []rows.Table, err error) {
-	l, err := scanOutline(ctx, f, o, b)
-	for _, name := range tableNames(l.tables) {
+	d, err := scanOutline(ctx, f, o, b)
+	for _, name := range d.tables {
 		found = append(found, rows.Table{Name: name})
-	}
-	for _, name := range tableNames(l.values) {
-		found = append(found, rows.Table{Name: name, Skipped: "a value of the record"})
 	}
 	return found, err
 }
@@ -71,59 +68,44 @@ func (r *reader) start(ctx context.Context, f rows.File) error {
 	case o.Table != "" && c != '{':
 		r.fail("the file begins with %s and has no table %q; leave out the name of the table", describe(c), o.Table)
 	case c == '[':
-		r.inspectArray()
+		r.sequence = r.isArrayInLine()
 	case c != '{':
 		r.fail("the file begins with %s; write an array of objects ([…]), or one object per line ({…})", describe(c))
-	case o.Table == "" || o.Explain != nil:
-		l, err := scanOutline(ctx, f, *o, r.budget)
-		if err != nil {
+	case o.Table == "":
+		d, err := scanOutline(ctx, f, *o, r.budget)
+		switch {
+		case err != nil:
 			return err
+		case len(d.tables) > 1:
+			return herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(d.tables), rows.JoinNames(d.tables), d.tables[0])
+		case len(d.tables) == 1:
+			o.Table = d.tables[0]
+			return nil
+		case d.isDocument && !d.isFeature():
+			r.notes = append(r.notes, noRecords)
 		}
-		if o.Explain != nil {
-			l.explain(o.Explain, o.Table != "")
-		}
-		if o.Table != "" {
-			break
-		}
-		if r.values = l.columns; r.values > 0 {
-			break
-		}
-		if o.ItemKeys == nil {
-			o.ItemKeys = l.keys
-		}
-		r.isMap = l.isMap
-		if values := tableNames(l.values); len(values) > 0 {
-			r.notes = append(r.notes, fmt.Sprintf("the document is one record with these tables as values: %s; add # and a name to the file to publish one as a dataset",
-				rows.JoinNames(values)))
-		}
-		names := tableNames(l.tables)
-		if r.sequence = !l.keyed && len(names) == 0; len(names) == 0 {
-			break
-		}
-		if o.Table = names[0]; len(names) > 1 {
-			return herb.Invalidf("the document has %d tables: %s; name one of them, such as FILE#%s", len(names), rows.JoinNames(names), o.Table)
-		}
+		r.sequence = true
 	}
 	return r.err
 }
 
-// inspectArray reads ahead in the array at the current position. It may be a record that others
-// follow, as in NDJSON of arrays, or have two elements: an object about the records, and their
-// array, as the API of the World Bank responds.
-func (r *reader) inspectArray() {
+// noRecords is the note about a document that is one record.
+const noRecords = "the document has no array of objects in it and is one record; if a member has the records, add # and its name to the file"
+
+// isArrayInLine reports whether another array follows the array at the current position, so that it
+// is a record, as in NDJSON of arrays.
+func (r *reader) isArrayInLine() bool {
 	sample, _ := r.text.Peek(64 << 10)
 	r.rec = sample
 	p := &parser{text: charset.Sample(sample[r.pos:]), budget: r.budget}
 	p.begin()
 	p.pos++
-	if c, ok := p.peekToken(); ok && c == '{' {
-		p.skip()
-		r.paged = regexp.MustCompile(`^\s*,\s*\[\s*\{`).Match(p.rec[p.pos:])
-	} else if ok {
-		p.pos = 0
-		p.skip()
-		r.sequence = bytes.HasPrefix(bytes.TrimSpace(p.rec[p.pos:]), []byte("["))
+	if c, ok := p.peekToken(); !ok || c == '{' {
+		return false
 	}
+	p.pos = 0
+	p.skip()
+	return bytes.HasPrefix(bytes.TrimSpace(p.rec[p.pos:]), []byte("["))
 }
 
 // reader implements rows.Rows. The types of the columns are declared after the last record.
@@ -136,10 +118,7 @@ type reader struct {
 	yield   func([][]byte) bool // suspends walk
 
 	sequence bool         // the records follow each other, without an array or object around them
-	paged    bool         // the records are in an array, after an object about them
 	keyed    bool         // the records are members of an object
-	isMap    bool         // they are plain values
-	values   int          // values of each member of the document if these are columns
 	kind     byte         // how records begin: {, [, or 0 for plain values; known from the first
 	named    bool         // columns of records that are arrays have names from options or from a header; else numbers
 	header   table.Header // of records that are arrays
@@ -229,17 +208,6 @@ func (r *reader) walk(yield func([][]byte) bool) {
 			*r.known = passed
 		}
 		r.noteOutside(passed.outside(table))
-	case r.values > 0:
-		r.readColumns()
-	case r.paged:
-		r.array(func() {
-			if c, _ := r.peekToken(); c == '[' && r.record == 0 {
-				r.readRecords(c)
-			} else {
-				r.skip()
-			}
-		})
-		r.notes = append(r.notes, "the records are in the second element; the first, an object, is not published")
 	case !r.sequence:
 		r.readRecords(c)
 	default:
@@ -288,14 +256,6 @@ func (r *reader) noteOutside(paths []string) {
 	}
 }
 
-// skipOther skips a member that is not published, and collects its path.
-func (r *reader) skipOther(others *[]string) {
-	if len(*others) < maxMembers {
-		*others = append(*others, r.memberName())
-	}
-	r.skip()
-}
-
 // readRecords reads the records in the array or keyed object at the current position.
 func (r *reader) readRecords(c byte) {
 	if r.keyed = c == '{'; !r.keyed {
@@ -305,8 +265,11 @@ func (r *reader) readRecords(c byte) {
 	var others []string // members that are no records
 	r.object(false, func(key span) {
 		r.path = append(r.path[:0], r.content(key)...)
-		if c, _ := r.peekToken(); c != '{' && !r.isMap {
-			r.skipOther(&others)
+		if c, _ := r.peekToken(); c != '{' {
+			if len(others) < maxMembers {
+				others = append(others, r.memberName())
+			}
+			r.skip()
 			return
 		}
 		r.key, r.forget = key, false
@@ -317,51 +280,6 @@ func (r *reader) readRecords(c byte) {
 		r.fail("no member is an object; name an array, or an object of objects")
 	case len(others) > 0:
 		r.notes = append(r.notes, "members that are not objects are not published: "+rows.JoinNames(others))
-	}
-}
-
-// readColumns reads a document whose members are columns and yields its records. They are not
-// complete before the end of the document, so that the limit of a record is that of the document.
-func (r *reader) readColumns() {
-	var columns [][]span
-	var others []string
-	r.notes = append(r.notes, "the members of the document are columns")
-	r.record, r.forget = 1, false
-	r.object(false, func(name span) {
-		r.path = append(r.path[:0], r.content(name)...)
-		if c, _ := r.peekToken(); c != '[' && c != '{' {
-			r.skipOther(&others)
-			return
-		}
-		m := r.enterMember()
-		if r.addColumn(m, r.memberName()); r.err != nil {
-			return
-		}
-		var column []span
-		readElement := func() {
-			s, k := r.readValue()
-			m.kinds |= k
-			column = append(column, s)
-		}
-		if c, _ := r.peekToken(); c == '[' {
-			r.array(readElement)
-		} else {
-			r.object(true, func(span) { readElement() })
-		}
-		if columns = append(columns, column); len(column) != r.values {
-			r.fail("the column %q has %d values instead of %d", r.memberName(), len(column), r.values)
-		}
-	})
-	if len(others) > 0 {
-		r.notes = append(r.notes, "members that are not columns are not published: "+rows.JoinNames(others))
-	}
-	for r.record = 1; r.err == nil && r.record <= r.values; r.record++ {
-		for i, m := range r.fields {
-			r.set(m, columns[i][r.record-1], 0)
-		}
-		if !r.yield(r.row()) {
-			r.stop(io.EOF) // the rows are closed
-		}
 	}
 }
 

@@ -49,7 +49,6 @@ const (
 	DecisionDelimiter Decision = "delimiter"
 	DecisionHeader    Decision = "header"
 	DecisionFootnotes Decision = "footnotes"
-	DecisionRecords   Decision = "records" // whether a document is a record or has tables
 )
 
 // SumTerms returns the score of terms.

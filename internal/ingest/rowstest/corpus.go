@@ -128,7 +128,7 @@ func UnusualFiles() []UnusualFile {
 		{"zstd in two frames behind one to be skipped", "a.ndjson.zstd", "\x50\x2A\x4D\x18\x02\x00\x00\x00xx" + Zstd("{\"a\":1}\n") + Zstd("{\"a\":2}"), [][]string{{"a"}, {"1"}, {"2"}}, ""},
 		{"JSON called CSV", "a.csv", `[{"a":"x, y"}]`, [][]string{{"a"}, {"x, y"}}, "the content is json, not csv"},
 		{"a header in brackets", "a.csv", "[a],{b}\n1,2\n", [][]string{{"[a]", "{b}"}, {"1", "2"}}, ""},
-		{"unknown extension, JSON", "a.dat", `{"a":1}`, [][]string{{"a"}, {"1"}}, ""},
+		{"unknown extension, JSON", "a.dat", "{\"a\":1}\n{\"a\":2}", [][]string{{"a"}, {"1"}, {"2"}}, ""},
 		{"members beside the records", "a.json", `{"count":1,"data":[{"a":1}]}`, [][]string{{"a"}, {"1"}}, `the records are in "data"; other members are not part of this dataset: count`},
 		{"no records", "a.json", "[]", [][]string{nil}, ""},
 	}
