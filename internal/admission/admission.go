@@ -20,28 +20,31 @@ type Lane int
 
 // The lanes.
 const (
-	Cheap     Lane = iota // requests that have worked for a short time only
-	Expensive             // longer queries, and the encoding of exports and large pages: bound by the processors
-	Export                // complete results; most of their time they wait for the client
-	Large                 // pages too large to buffer, which also wait for the client
-	Write                 // creations and forms
-	Upload                // files that are being received; most of their time they wait for the client
-	Publish               // publishes and checks that were accepted and have not ended; each has a file on the disk
-	Build                 // publishes, checks and reviews that read a file and build a version
+	Cheap      Lane = iota // requests that have worked for a short time only
+	Expensive              // longer queries, and the encoding of exports and large pages: bound by the processors
+	Export                 // complete results; most of their time they wait for the client
+	Large                  // pages too large to buffer, which also wait for the client
+	Write                  // creations and forms
+	Upload                 // files that are being received; most of their time they wait for the client
+	Publish                // publishes and checks that were accepted and have not ended; each has a file on the disk
+	Build                  // publishes, checks and reviews that read a file and build a version
+	Background             // work that requests wait for without a slot, such as Parquet files
 	lanes
 )
 
 // Lanes lists all lanes.
-func Lanes() []Lane { return []Lane{Cheap, Expensive, Export, Large, Write, Upload, Publish, Build} }
+func Lanes() []Lane {
+	return []Lane{Cheap, Expensive, Export, Large, Write, Upload, Publish, Build, Background}
+}
 
 // String returns the name of the lane, as in metrics and error messages.
 func (l Lane) String() string {
-	return [lanes]string{"cheap", "expensive", "export", "large", "write", "upload", "publish", "build"}[l]
+	return [lanes]string{"cheap", "expensive", "export", "large", "write", "upload", "publish", "build", "background"}[l]
 }
 
 // requests names the requests of the lane in error messages.
 func (l Lane) requests() string {
-	return [lanes]string{"requests", "expensive queries", "exports", "large pages", "writes", "uploads", "publishes", "builds"}[l]
+	return [lanes]string{"requests", "expensive queries", "exports", "large pages", "writes", "uploads", "publishes", "builds", "background tasks"}[l]
 }
 
 // share is how many slots a client may hold for each free one of the lane; 0 means any number.
@@ -49,7 +52,7 @@ func (l Lane) share() int {
 	switch l {
 	case Export, Large, Upload, Publish:
 		return freeShare
-	case Build:
+	case Build, Background:
 		return freeBuildShare
 	default:
 		return 0
@@ -70,13 +73,14 @@ type Limits [lanes]Limit
 // What a request of each lane may hold in memory, for DefaultLimits. Measured values are lower; a
 // lane that is full must not exceed its share of the memory.
 const (
-	cheapMemory     = 256 << 10
-	expensiveMemory = 64 << 20
-	waitingMemory   = 1 << 20 // of a query that waits for a slot of the lane Expensive
-	exportMemory    = 2 << 20
-	largeMemory     = 4 << 20
-	uploadMemory    = 1 << 20
-	buildMemory     = 128 << 20
+	cheapMemory      = 256 << 10
+	expensiveMemory  = 64 << 20
+	waitingMemory    = 1 << 20 // of a query that waits for a slot of the lane Expensive
+	exportMemory     = 2 << 20
+	largeMemory      = 4 << 20
+	uploadMemory     = 1 << 20
+	buildMemory      = 128 << 20
+	backgroundMemory = 64 << 20
 )
 
 // Lengths of queues. A request that finds a longer one would time out anyway.
@@ -88,7 +92,8 @@ const (
 
 // DefaultLimits returns the limits for a number of processors and a memory budget. Expensive
 // queries leave one processor to the other lanes. No lane takes more than a quarter of the memory,
-// except that two versions can always be built at once, so that one key does not block another.
+// except that two versions can always be built at once, and two background tasks run, so that one
+// client does not block another.
 func DefaultLimits(cores int, memory int64) Limits {
 	within := func(slots, perRequest int) int {
 		return max(1, int(min(int64(slots), memory/4/int64(perRequest))))
@@ -106,6 +111,8 @@ func DefaultLimits(cores int, memory int64) Limits {
 		Upload:  {Slots: within(16, uploadMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
 		Publish: {Slots: 32, RetryAfter: 10 * time.Second},
 		Build:   {Slots: max(2, within(3, buildMemory))},
+
+		Background: {Slots: max(2, within(cores, backgroundMemory))},
 	}
 }
 
@@ -220,7 +227,7 @@ func (c *Controller) enter(ctx context.Context, l Lane, client Client) error {
 		return c.reject(l, client, ReasonTimeout)
 	case <-ctx.Done():
 		ln.abandon(w)
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 			return c.reject(l, client, ReasonDeadline)
 		}
 		return ctx.Err()

@@ -11,7 +11,7 @@ import (
 // three sevenths each, and so on: at least slots/freeShare clients are needed to fill it.
 const freeShare = 3
 
-// freeBuildShare is the same for the lane Build, which has few slots: a client that has one never
+// freeBuildShare is the same for the lanes Build and Background, which have few slots: a client that has one never
 // gets the last free one, so that a build of another client does not wait for long ones.
 const freeBuildShare = 1
 

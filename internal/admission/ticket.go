@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"time"
+
+	"herbarium/internal/query"
 )
 
 // Ticket holds the slots of a request: one of its lane and, while it works for long, one of the
@@ -16,7 +18,9 @@ type Ticket struct {
 	lane   Lane          // the last one, if the ticket holds no slot
 	held   bool          // a slot of lane, unless that is Expensive
 	spent  time.Duration // work in the lane Cheap
+	waited time.Duration // in Wait
 
+	entered time.Time     // when it acquired a slot of the lane Build or Background
 	working bool          // holds a slot of the lane Expensive
 	piece   time.Duration // work with that slot since the last pause
 	unpaid  time.Duration // work with that slot that the lane does not know of
@@ -51,13 +55,54 @@ func (t *Ticket) Enter(ctx context.Context, l Lane) error {
 	return nil
 }
 
-// Await acquires a slot of the lane Build, as a request that was accepted before: it waits until
-// ctx is done. The client pays for the time until the slot is released.
-func (t *Ticket) Await(ctx context.Context) error {
-	if err := t.c.wait(ctx, Build, t.client); err != nil {
+// Await acquires a slot of the lane Build or Background, as a request that was accepted before: it
+// waits until ctx is done. The client pays for the time until the slot is released.
+func (t *Ticket) Await(ctx context.Context, l Lane) error {
+	if err := t.c.wait(ctx, l, t.client); err != nil {
 		return err
 	}
-	t.lane, t.held, t.since = Build, true, time.Now()
+	t.lane, t.held, t.entered = l, true, time.Now()
+	return nil
+}
+
+// Background implements query.Pacer. The work runs in the lane Background.
+func (t *Ticket) Background() query.BackgroundPacer {
+	b := t.c.NewTicket(t.client)
+	return &b
+}
+
+// Begin implements query.BackgroundPacer.
+func (t *Ticket) Begin(ctx context.Context) error { return t.Await(ctx, Background) }
+
+// End implements query.BackgroundPacer.
+func (t *Ticket) End() { t.Release() }
+
+// Wait implements query.Pacer. The ticket releases its slots while it waits, and acquires one of the
+// same lane afterwards, as any other request.
+func (t *Ticket) Wait(ctx context.Context, limit time.Duration, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	default:
+	}
+	isHeld, isWorking := t.held, t.working
+	t.Release()
+	began := time.Now()
+	timeout := time.NewTimer(limit - t.waited)
+	defer timeout.Stop()
+	select {
+	case <-done:
+	case <-timeout.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	t.waited += time.Since(began)
+	switch {
+	case isHeld:
+		return t.Enter(ctx, t.lane)
+	case isWorking:
+		return t.Work(ctx)
+	}
 	return nil
 }
 
@@ -67,8 +112,8 @@ func (t *Ticket) Release() {
 	if t.held {
 		t.held = false
 		worked := time.Duration(0)
-		if t.lane == Build {
-			worked = time.Since(t.since)
+		if t.lane == Build || t.lane == Background {
+			worked = time.Since(t.entered)
 		}
 		t.c.lanes[t.lane].leave(t.client, worked)
 	}

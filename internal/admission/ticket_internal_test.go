@@ -330,7 +330,7 @@ func TestAwait(t *testing.T) {
 		build := func(key string) {
 			go func() {
 				ticket := c.NewTicket(ClientOfKey(key))
-				if err := ticket.Await(t.Context()); err != nil {
+				if err := ticket.Await(t.Context(), Build); err != nil {
 					t.Error(err)
 				}
 				order = append(order, key)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"herbarium/internal/admission"
@@ -191,6 +192,50 @@ func TestRequestDeadline(t *testing.T) {
 			if len(rejected) != 1 || rejected[0] != (rejection{tt.lane, admission.ReasonDeadline}) {
 				t.Errorf("reported %v", rejected)
 			}
+		})
+	}
+}
+
+// TestWaiting checks that a request that waits for work in the background holds no slot, and that
+// this time does not count towards its limit.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	for _, accept := range []string{"application/json", "text/csv"} {
+		t.Run(accept, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := lanes(t, 1, nil)
+				s := newService(t, func(o *httpapi.Options) { o.Admission, o.RequestTimeout = c, 5*time.Second })
+				done, finished := make(chan struct{}), make(chan *httptest.ResponseRecorder, 1)
+				wait := func(ctx context.Context) error {
+					if err := query.Wait(ctx, 20*time.Second, done); err != nil {
+						return err
+					}
+					return ctx.Err()
+				}
+				s.library.query = wait
+				s.library.stream = func(ctx context.Context) query.Stream {
+					if err := wait(ctx); err != nil {
+						t.Error(err)
+					}
+					return rows(ctx, 1, func(int) error { return nil })
+				}
+				go func() {
+					w := httptest.NewRecorder()
+					s.ServeHTTP(w, request("GET", catalogData, "", "Accept: "+accept))
+					finished <- w
+				}()
+				time.Sleep(19 * time.Second)
+				for _, l := range admission.Lanes() {
+					if n := c.InFlight(l); n != 0 {
+						t.Errorf("%d slots of lane %s are taken", n, l)
+					}
+				}
+				close(done)
+				if w := <-finished; w.Code != 200 {
+					t.Errorf("got %d: %s", w.Code, w.Body)
+				}
+			})
 		})
 	}
 }

@@ -270,7 +270,7 @@ func (s *Service) awaitBuild(ctx context.Context, r *Request) (release func(), e
 	ticket := s.ticket(r)
 	s.waiting.Add(1)
 	defer s.waiting.Add(-1)
-	if ticket.Await(ctx) != nil {
+	if ticket.Await(ctx, admission.Build) != nil {
 		return nil, context.Cause(ctx)
 	}
 	return ticket.Release, nil

@@ -94,7 +94,7 @@ func (l *Library) Refresh(ctx context.Context) error {
 	l.mu.Unlock()
 	for _, f := range running {
 		select {
-		case <-f.done:
+		case <-f.Ended():
 		case <-f.rebuilding:
 		case <-ctx.Done():
 			return context.Cause(ctx)

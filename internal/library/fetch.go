@@ -3,41 +3,26 @@ package library
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"herbarium/internal/background"
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 	"herbarium/internal/store"
 )
 
 // fetch opens one version of a dataset in the background and, if necessary, transfers its file to
 // this node first.
 type fetch struct {
-	entry     *entry
-	version   herb.LiveVersion
-	size      atomic.Int64  // of the file; 0: unknown
-	received  atomic.Int64  // bytes
-	requested chan struct{} // closed by request
-	request   func()        // called when a request waits
-	done      chan struct{} // closed when the version is open or the failure is recorded
-	evicted   chan struct{} // closed when the eviction that ran when the fetch started has ended
+	*background.Task // ends when the version is open or the failure is recorded
 
-	rebuilding chan struct{}              // closed when the index has to be rebuilt
-	rebuild    atomic.Pointer[rebuilding] // set before that
-}
-
-// isRequested reports whether a request waits for the fetch.
-func (f *fetch) isRequested() bool {
-	select {
-	case <-f.requested:
-		return true
-	default:
-		return false
-	}
+	entry      *entry
+	version    herb.LiveVersion
+	requested  chan struct{} // closed by request
+	request    func()        // called when a request waits
+	evicted    chan struct{} // closed when the eviction that ran when the fetch started has ended
+	rebuilding chan struct{} // closed when the index has to be rebuilt
 }
 
 // failure records why the live version of a dataset could not be opened.
@@ -57,53 +42,24 @@ const (
 // awaitFetch returns a version of a dataset whose live version is not open on this node, or a named
 // version, after waiting for its fetch if requests must.
 func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) {
-	limited := ctx
-	if l.opts.Wait > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, l.opts.Wait)
-		defer cancel()
-	}
 	for {
 		f, view, err := l.joinFetch(key)
 		if f == nil {
 			return view, err
 		}
-		query.Idle(ctx)
-		select {
-		case <-f.done:
-		case <-limited.Done():
+		err = f.Wait(ctx, l.opts.Wait)
+		if errors.Is(err, background.ErrInProgress) {
 			l.mu.RLock()
 			defer l.mu.RUnlock()
-			cause := context.Cause(ctx)
-			switch v := f.entry.open; {
-			case cause != nil && f.rebuild.Load() != nil && errors.Is(cause, context.DeadlineExceeded):
-				return View{}, l.inProgressError(f) // says when to try again
-			case cause != nil:
-				return View{}, cause
-			case v == nil || !v.Acquire():
-				return View{}, l.inProgressError(f)
-			default:
+			v := f.entry.open
+			if v != nil && v.Acquire() {
 				return l.view(f.entry), nil
 			}
 		}
-	}
-}
-
-// inProgressError is the error for a request whose wait has ended.
-func (l *Library) inProgressError(f *fetch) error {
-	if r := f.rebuild.Load(); r != nil {
-		wait := l.rebuilds.remaining(f, time.Now())
-		return &herb.Error{
-			Code: herb.CodeUnavailable, RetryAfter: wait,
-			Message: fmt.Sprintf("the index of dataset %s is being rebuilt after an upgrade (%d %% done); try again in %s",
-				f.version.Ref, 100*r.done.Load()/max(r.size, 1), wait),
+		if err != nil {
+			return View{}, err
 		}
 	}
-	part := ""
-	if size := f.size.Load(); size > 0 {
-		part = fmt.Sprintf(" (%d %% done)", 100*f.received.Load()/size)
-	}
-	return herb.Errorf(herb.CodeUnavailable, "dataset %s is being opened%s; try again", f.version.Ref, part)
 }
 
 // joinFetch adds a request to the fetch of a dataset or a named version, and starts the fetch if
@@ -137,7 +93,10 @@ func (l *Library) startFetch(e *entry) bool {
 	if l.cache.ctx.Err() != nil || e.fetch != nil || e.failed != nil && l.opts.Now().Before(e.failed.retryAt) {
 		return false
 	}
-	f := &fetch{entry: e, version: e.LiveVersion, requested: make(chan struct{}), done: make(chan struct{}), rebuilding: make(chan struct{}), evicted: l.cache.evicted}
+	f := &fetch{
+		Task: background.NewTask("opening dataset " + e.Ref.String()), entry: e, version: e.LiveVersion,
+		requested: make(chan struct{}), rebuilding: make(chan struct{}), evicted: l.cache.evicted,
+	}
 	f.request = sync.OnceFunc(func() { close(f.requested) })
 	e.fetch = f
 	l.cache.running.Go(func() {
@@ -162,7 +121,7 @@ func (l *Library) fetchIfOutdated(e *entry) {
 func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 	l.mu.Lock()
 	defer l.unlock()
-	defer close(f.done)
+	defer f.End(nil)
 	e := f.entry
 	unused := func() {
 		if v != nil {

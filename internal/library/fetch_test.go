@@ -62,7 +62,7 @@ func TestFetch_allLeave(t *testing.T) {
 		b := c.Node(t, func(o *versionstest.Options) { o.Wait = time.Second })
 		shut, open := versionstest.Gate()
 		c.Bucket.Set(shut, nil)
-		wantUnavailable(t, b.Node, ref, "is being opened (0 % done); try again")
+		wantUnavailable(t, b.Node, ref, "still downloading dataset shop/prices (0 % done); try again")
 		open()
 		versionstest.Pass(0)
 		versionstest.WantListed(t, b.Node, ref, 9)

@@ -47,9 +47,6 @@ func (l *Library) openPublished(ctx context.Context, f *fetch, d herb.Dataset) (
 		return nil, err
 	}
 	defer release()
-	if d.File != nil {
-		f.size.Store(d.File.Size)
-	}
 	if v := l.openStoredIndex(ctx, d); v != nil {
 		return v, nil
 	}
@@ -166,16 +163,18 @@ func (l *Library) intact(ctx context.Context, d herb.Dataset) bool {
 // download fetches the file of a version. The file gets its name only once it is complete and
 // verified.
 func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error {
-	f.received.Store(0)
+	received := int64(0)
+	f.Begin("downloading dataset "+d.Ref.String(), d.File.Size)
 	if err := l.saveFile(l.file(d.Version), func(file io.Writer) error {
 		sum := herb.NewFileHash()
 		both := io.MultiWriter(file, sum)
 		if err := l.opts.Blobs.Get(ctx, store.SegmentFile(d.Version), writerFunc(func(p []byte) (int, error) {
-			if f.received.Load()+int64(len(p)) > d.File.Size {
+			if received+int64(len(p)) > d.File.Size {
 				return 0, fmt.Errorf("%w: more than %d bytes", errDamaged, d.File.Size)
 			}
 			n, err := both.Write(p)
-			f.received.Add(int64(n))
+			received += int64(n)
+			f.SetDone(received)
 			l.counters.fetchedBytes.Add(int64(n))
 			return n, err
 		})); err != nil {
@@ -188,7 +187,7 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error 
 	}); err != nil {
 		return err
 	}
-	l.AddFile(store.SegmentFile(d.Version), f.received.Load())
+	l.AddFile(store.SegmentFile(d.Version), received)
 	return nil
 }
 

@@ -37,6 +37,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"herbarium/internal/background"
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -94,15 +95,14 @@ type Options struct {
 	// CacheSize limits the bytes of files in Dir if there are Blobs; 0 means unlimited. Files being
 	// fetched are not counted, and one dataset is kept regardless of its size.
 	CacheSize int64
-	// Wait is how long a request waits for a version that is being opened; 0 means DefaultWait, and
-	// a negative duration means until its context is done.
+	// Wait is how long a request waits for a version that is being opened or a Parquet file that is
+	// being built; 0 means background.MaxWait, and a negative duration means until its context is
+	// done.
 	Wait time.Duration
 }
 
 // Defaults of Options.
 const (
-	DefaultWait = 10 * time.Second
-
 	DefaultOpenSize    = 8 << 20
 	DefaultSummarySize = 16 << 20
 )
@@ -131,7 +131,7 @@ type Library struct {
 	cache     *cache
 
 	rebuilds *rebuilds
-	parquet  *parquetBuilds
+	pool     *background.Pool
 	labels   labels
 }
 
@@ -162,7 +162,7 @@ func (v View) Release() {
 
 // Open opens a library. It does not read the catalogue; the first request does.
 func Open(catalogue Catalogue, opts Options) (*Library, error) {
-	opts.Wait = cmp.Or(opts.Wait, DefaultWait)
+	opts.Wait = cmp.Or(opts.Wait, background.MaxWait)
 	opts.PlantsAccess = cmp.Or(opts.PlantsAccess, herb.AccessOpen)
 	opts.OpenSize = cmp.Or(opts.OpenSize, DefaultOpenSize)
 	opts.SummarySize = cmp.Or(opts.SummarySize, DefaultSummarySize)
@@ -176,7 +176,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		return nil, err
 	}
 	l := &Library{
-		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), rebuilds: newRebuilds(), parquet: newParquetBuilds(), entries: map[versionKey]*entry{}, withdrawn: map[string]bool{},
+		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), rebuilds: newRebuilds(), pool: background.New(opts.Log), entries: map[versionKey]*entry{}, withdrawn: map[string]bool{},
 		readingWords: semaphore.NewWeighted(1), wordsRead: -1, summaries: newSummaryCache(opts.SummarySize), counters: newCounters(),
 	}
 	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}
@@ -217,6 +217,7 @@ func (l *Library) Close() error {
 	l.mu.Lock()
 	l.cache.cancel() // no fetch starts afterwards
 	l.mu.Unlock()
+	l.pool.Close()
 	l.cache.running.Wait()
 	l.mu.Lock()
 	defer l.unlock()

@@ -138,7 +138,7 @@ func TestAcquire_slowOpening(t *testing.T) {
 	if n := versionstest.Total(t, versionstest.Acquire(t, l)); n != 1 {
 		t.Errorf("%d records are listed, want those of the version that is open", n)
 	}
-	if _, err := l.Acquire(t.Context(), other); herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(err.Error(), "is being opened") {
+	if _, err := l.Acquire(t.Context(), other); herb.CodeOf(err) != herb.CodeUnavailable || !strings.Contains(err.Error(), "still opening dataset") {
 		t.Errorf("a dataset that has nothing open: %v", err)
 	}
 	close(hold)

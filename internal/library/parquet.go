@@ -10,10 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"herbarium/internal/background"
 	"herbarium/internal/export/parquet"
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
@@ -42,28 +41,6 @@ func ParquetName(version string, exact bool) string {
 	return store.ParquetFile(version, parquetLayout(exact))
 }
 
-// parquetWait is how long a request waits for a Parquet file that is being built.
-const parquetWait = 20 * time.Second
-
-// parquetBuilds are the Parquet files that are being built or fetched.
-type parquetBuilds struct {
-	slot    chan struct{} // of a build: it uses a processor and the disk
-	mu      sync.Mutex
-	running map[string]*parquetBuild // by name
-}
-
-func newParquetBuilds() *parquetBuilds {
-	return &parquetBuilds{slot: make(chan struct{}, 1), running: map[string]*parquetBuild{}}
-}
-
-type parquetBuild struct {
-	started atomic.Int64 // nanoseconds since 1970; while it waits for the slot, when it began to
-	records int          // of the version
-	written atomic.Int64
-	done    chan struct{}
-	err     error // set before done is closed
-}
-
 // OpenParquet opens the Parquet file of a version, which the caller closes. If it is not there, it
 // is fetched or built in the background, and the request waits for it. The error has
 // herb.CodeUnavailable and a time to try again if that takes longer.
@@ -71,10 +48,9 @@ func (l *Library) OpenParquet(ctx context.Context, v View, exact bool) (*os.File
 	if v.Reader == nil {
 		return nil, herb.Invalidf("%s changes with every write and has no Parquet file; download data.csv", v.Ref)
 	}
-	path := filepath.Join(l.opts.Dir, ParquetName(v.Version, exact))
-	timeout := time.NewTimer(parquetWait)
-	defer timeout.Stop()
-	for {
+	name := ParquetName(v.Version, exact)
+	path := filepath.Join(l.opts.Dir, name)
+	for range 3 { // it may be evicted at once
 		if err := l.checkWithdrawn(v.Ref, v.Version, nil); err != nil {
 			return nil, err
 		}
@@ -82,77 +58,33 @@ func (l *Library) OpenParquet(ctx context.Context, v View, exact bool) (*os.File
 		if !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
-		b, err := l.joinParquet(v, exact)
+		err = l.pool.Do(ctx, l.opts.Wait, background.Work{
+			Name: name, What: "building the Parquet file of " + v.Ref.String(), Total: int64(v.Records), Hold: v.hold,
+			Run: func(ctx context.Context, t *background.Task) error {
+				err := l.makeParquet(ctx, v, exact, t)
+				if err != nil {
+					_ = l.updateEntries(ctx) // another process may have withdrawn the version and removed the file
+				}
+				return l.checkWithdrawn(v.Ref, v.Version, err)
+			},
+		})
 		if err != nil {
 			return nil, err
 		}
-		query.Idle(ctx)
-		select {
-		case <-b.done:
-			if b.err != nil {
-				_ = l.updateEntries(ctx) // another process may have withdrawn the version and removed the file
-				return nil, l.checkWithdrawn(v.Ref, v.Version, b.err)
-			}
-		case <-timeout.C:
-			return nil, b.inProgressError(v.Ref)
-		case <-ctx.Done():
-			if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
-				return nil, cause
-			}
-			return nil, b.inProgressError(v.Ref)
-		}
 	}
+	return nil, herb.Errorf(herb.CodeUnavailable, "the cache has no room for the Parquet file of %s; try again", v.Ref)
 }
 
-// inProgressError is the error for a request whose wait has ended.
-func (b *parquetBuild) inProgressError(ref herb.Ref) error {
-	const least, most = time.Second, 10 * time.Minute
-	written, wait := b.written.Load(), 10*time.Second
-	if written > 0 {
-		wait = time.Duration(float64(time.Since(time.Unix(0, b.started.Load()))) * float64(int64(b.records)-written) / float64(written))
+// hold keeps the version open until release is called.
+func (v View) hold() (release func(), err error) {
+	if !v.Reader.Acquire() {
+		return nil, herb.Errorf(herb.CodeUnavailable, "version %s of %s was closed; try again", v.Version, v.Ref)
 	}
-	wait = min(max(wait.Round(time.Second), least), most)
-	return &herb.Error{
-		Code: herb.CodeUnavailable, RetryAfter: wait,
-		Message: fmt.Sprintf("the Parquet file of %s is being built (%d %% done); try again in %s", ref, 100*written/int64(max(b.records, 1)), wait),
-	}
-}
-
-// joinParquet returns the build of a file, which it starts unless it runs.
-func (l *Library) joinParquet(v View, exact bool) (*parquetBuild, error) {
-	name, p := ParquetName(v.Version, exact), l.parquet
-	l.mu.Lock() // the library is not closed meanwhile
-	defer l.mu.Unlock()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if b := p.running[name]; b != nil {
-		return b, nil
-	}
-	if l.cache.ctx.Err() != nil || !v.Reader.Acquire() {
-		return nil, herb.Errorf(herb.CodeUnavailable, "cannot build the Parquet file of %s: the server is stopping", v.Ref)
-	}
-	b := &parquetBuild{records: v.Records, done: make(chan struct{})}
-	b.started.Store(time.Now().UnixNano())
-	p.running[name] = b
-	l.cache.running.Go(func() {
-		b.err = l.checkWithdrawn(v.Ref, v.Version, l.makeParquet(l.cache.ctx, v, exact, b))
-		if err := v.Reader.Release(); err != nil {
-			l.opts.Log.Warn("cannot close a version", "version", v.Version, "err", err)
-		}
-		if b.err != nil && herb.CodeOf(b.err) != herb.CodeGone {
-			l.opts.Log.Error("cannot build Parquet file", "dataset", v.Ref.String(), "version", v.Version, "err", b.err)
-		}
-		p.mu.Lock()
-		delete(p.running, name)
-		p.mu.Unlock()
-		close(b.done)
-	})
-	return b, nil
+	return func() { _ = v.Reader.Release() }, nil // unmapping fails for unmapped files only
 }
 
 // makeParquet fetches the file that another node has built, or builds it and stores it for others.
-func (l *Library) makeParquet(ctx context.Context, v View, exact bool, b *parquetBuild) (err error) {
-	defer herb.Recover(&err)
+func (l *Library) makeParquet(ctx context.Context, v View, exact bool, t *background.Task) error {
 	name := ParquetName(v.Version, exact)
 	path := filepath.Join(l.opts.Dir, name)
 	if l.shared() {
@@ -169,28 +101,21 @@ func (l *Library) makeParquet(ctx context.Context, v View, exact bool, b *parque
 			return nil
 		}
 	}
-	return l.storeParquet(ctx, v, exact, b)
+	return l.storeParquet(ctx, v, exact, t)
 }
 
 // BuildParquet builds the Parquet file of a version and stores it for others. The version need not
 // be in the catalogue.
 func (l *Library) BuildParquet(ctx context.Context, v View) error {
-	return l.storeParquet(ctx, v, false, &parquetBuild{records: v.Records})
+	return l.storeParquet(ctx, v, false, background.NewTask(""))
 }
 
-// storeParquet builds a file, once no other one is being built, and stores it for others.
-func (l *Library) storeParquet(ctx context.Context, v View, exact bool, b *parquetBuild) error {
-	select {
-	case l.parquet.slot <- struct{}{}:
-		defer func() { <-l.parquet.slot }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+// storeParquet builds a file and stores it for others.
+func (l *Library) storeParquet(ctx context.Context, v View, exact bool, t *background.Task) error {
 	started := time.Now()
-	b.started.Store(started.UnixNano())
 	name := ParquetName(v.Version, exact)
 	path := filepath.Join(l.opts.Dir, name)
-	if err := l.buildParquet(ctx, v, exact, path, &b.written); err != nil {
+	if err := l.buildParquet(ctx, v, exact, path, t); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
@@ -212,7 +137,7 @@ func (l *Library) storeParquet(ctx context.Context, v View, exact bool, b *parqu
 }
 
 // buildParquet writes a file, which gets its name once it is complete.
-func (l *Library) buildParquet(ctx context.Context, v View, exact bool, path string, written *atomic.Int64) (err error) {
+func (l *Library) buildParquet(ctx context.Context, v View, exact bool, path string, t *background.Task) (err error) {
 	lock, err := store.LockVersions(l.opts.Dir)
 	if err != nil {
 		return err
@@ -240,15 +165,18 @@ func (l *Library) buildParquet(ctx context.Context, v View, exact bool, path str
 		if err != nil {
 			return err
 		}
-		if err := addRecords(ctx, w, v, written); err != nil {
+		if err := addRecords(ctx, w, v, t); err != nil {
 			return err
 		}
+		query.Idle(ctx)
 		return errors.Join(w.Close(), buffered.Flush())
 	})
 }
 
 // addRecords adds all records of a version to a file.
-func addRecords(ctx context.Context, w *parquet.Writer, v View, written *atomic.Int64) error {
+func addRecords(ctx context.Context, w *parquet.Writer, v View, t *background.Task) error {
+	const reportEvery = 1024
+	written := int64(0)
 	decoder := herb.NewRecordDecoder(v.Fields)
 	return v.Reader.Each(ctx, func(record []byte) error {
 		field, failed := 0, error(nil)
@@ -261,7 +189,10 @@ func addRecords(ctx context.Context, w *parquet.Writer, v View, written *atomic.
 		if err = errors.Join(err, failed); err != nil {
 			return err
 		}
-		written.Add(1)
+		written++
+		if written%reportEvery == 0 {
+			t.SetDone(written)
+		}
 		return w.EndRecord()
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"herbarium/internal/background"
 	"herbarium/internal/contenthash"
 	"herbarium/internal/filesystem"
 	"herbarium/internal/geo"
@@ -41,55 +42,19 @@ func (l *Library) rebuiltFile(version string) string {
 	return filepath.Join(l.opts.Dir, RebuiltName(version))
 }
 
-// rebuilds limits concurrent rebuilds, and measures them.
+// rebuilds limits concurrent rebuilds, and counts them.
 type rebuilds struct {
 	background chan struct{} // slot of rebuilds that no request waits for
 	requested  chan struct{} // additional slot of rebuilds that requests wait for
 
 	mu       sync.Mutex
-	running  map[*fetch]bool // rebuilds that run or wait for a slot
 	outdated map[string]bool // versions without an index of this program, as far as they are known
-	bytes    int64           // of the files of completed rebuilds
-	busy     time.Duration   // of completed rebuilds, in total
 
 	rebuilt atomic.Int64 // completed rebuilds
 }
 
 func newRebuilds() *rebuilds {
-	return &rebuilds{background: make(chan struct{}, 1), requested: make(chan struct{}, 1), running: map[*fetch]bool{}, outdated: map[string]bool{}}
-}
-
-// rebuilding is the state of the rebuild of a fetch.
-type rebuilding struct {
-	size    int64     // of the published file
-	started time.Time // zero while it waits for a slot; guarded by rebuilds.mu
-	done    atomic.Int64
-}
-
-// assumedRate is the number of bytes per second of rebuilds until one was measured.
-const assumedRate = 4 << 20
-
-// remaining estimates when the rebuild of a fetch is complete: the rebuilds that requests wait for
-// run one after the other.
-func (b *rebuilds) remaining(f *fetch, now time.Time) time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	left, done, busy := int64(0), b.bytes, b.busy
-	for other := range b.running {
-		r := other.rebuild.Load()
-		if !r.started.IsZero() {
-			done, busy = done+r.done.Load(), busy+now.Sub(r.started)
-		}
-		if other == f || other.isRequested() {
-			left += r.size - r.done.Load()
-		}
-	}
-	rate := float64(assumedRate)
-	if done > 0 && busy > 0 {
-		rate = float64(done) / busy.Seconds()
-	}
-	const most = time.Hour
-	return min(max(time.Duration(float64(left)/rate*float64(time.Second)), time.Second), most).Round(time.Second)
+	return &rebuilds{background: make(chan struct{}, 1), requested: make(chan struct{}, 1), outdated: map[string]bool{}}
 }
 
 // acquireSlot waits for a slot for the rebuild of a fetch. One that requests wait for does not
@@ -128,31 +93,28 @@ func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*o
 		}
 	}
 	l.rebuilds.setOutdated(d.Version, true)
-	state, err := l.beginRebuild(f, d)
+	info, err := os.Stat(l.file(d.Version))
 	if err != nil {
 		return nil, err
 	}
-	defer l.endRebuild(f)
+	what := fmt.Sprintf("rebuilding the index of dataset %s after an upgrade", d.Ref)
+	f.Begin(what, info.Size())
+	close(f.rebuilding)
 	release, err := l.rebuilds.acquireSlot(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	l.rebuilds.mu.Lock()
-	state.started = time.Now()
-	l.rebuilds.mu.Unlock()
+	started := time.Now()
+	f.Begin(what, info.Size())
 	log := l.opts.Log.With("dataset", d.Ref.String(), "version", d.Version, "index", segment.CurrentIndex())
-	log.Info("rebuilding index of another release", "bytes", state.size)
-	if err := l.rebuild(ctx, d, &state.done, state.size); err != nil {
+	log.Info("rebuilding index of another release", "bytes", info.Size())
+	if err := l.rebuild(ctx, d, f.Task, info.Size()); err != nil {
 		return nil, fmt.Errorf("rebuilding the index: %w", err)
 	}
-	took := time.Since(state.started)
-	l.rebuilds.mu.Lock()
-	l.rebuilds.bytes, l.rebuilds.busy = l.rebuilds.bytes+state.size, l.rebuilds.busy+took
-	l.rebuilds.mu.Unlock()
 	l.rebuilds.setOutdated(d.Version, false)
 	l.rebuilds.rebuilt.Add(1)
-	log.Info("rebuilt index", "records", d.Records, "duration", took)
+	log.Info("rebuilt index", "records", d.Records, "duration", time.Since(started))
 	l.storeRebuilt(ctx, d)
 	r, err := l.openFile(l.rebuiltFile(d.Version))
 	if err != nil {
@@ -172,30 +134,9 @@ func (b *rebuilds) setOutdated(version string, outdated bool) {
 	}
 }
 
-// beginRebuild registers the rebuild of a fetch.
-func (l *Library) beginRebuild(f *fetch, d herb.Dataset) (*rebuilding, error) {
-	info, err := os.Stat(l.file(d.Version))
-	if err != nil {
-		return nil, err
-	}
-	state := &rebuilding{size: info.Size()}
-	l.rebuilds.mu.Lock()
-	defer l.rebuilds.mu.Unlock()
-	f.rebuild.Store(state)
-	l.rebuilds.running[f] = true
-	close(f.rebuilding)
-	return state, nil
-}
-
-func (l *Library) endRebuild(f *fetch) {
-	l.rebuilds.mu.Lock()
-	defer l.rebuilds.mu.Unlock()
-	delete(l.rebuilds.running, f)
-}
-
 // rebuild builds the file with the index of this program from the published file of a version. It
 // gets its name only once it was read back and has the content hash of the published records.
-func (l *Library) rebuild(ctx context.Context, d herb.Dataset, done *atomic.Int64, size int64) (err error) {
+func (l *Library) rebuild(ctx context.Context, d herb.Dataset, task *background.Task, size int64) (err error) {
 	defer herb.Recover(&err)
 	lock, err := store.LockVersions(l.opts.Dir)
 	if err != nil {
@@ -219,9 +160,9 @@ func (l *Library) rebuild(ctx context.Context, d herb.Dataset, done *atomic.Int6
 			half, total := size/2, max(p.Total, 1) // reading takes about as long as sorting
 			if p.Phase == segment.PhaseReading {
 				total = max(core.Len(), 1)
-				done.Store(half * int64(p.Done) / int64(total))
+				task.SetDone(half * int64(p.Done) / int64(total))
 			} else {
-				done.Store(half + half*int64(p.Done)/int64(total))
+				task.SetDone(half + half*int64(p.Done)/int64(total))
 			}
 		},
 	})
@@ -363,7 +304,7 @@ func (l *Library) rebuildLive(ctx context.Context) {
 		l.mu.Unlock()
 		if f != nil {
 			select {
-			case <-f.done:
+			case <-f.Ended():
 			case <-ctx.Done():
 				return
 			}

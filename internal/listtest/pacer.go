@@ -3,6 +3,8 @@ package listtest
 import (
 	"context"
 	"time"
+
+	"herbarium/internal/query"
 )
 
 // Pacer counts what queries report and reserve. It is a query.Pacer for tests, of one goroutine.
@@ -34,3 +36,22 @@ func (p *Pacer) Reserve(_ context.Context, bytes int) (release func(), err error
 
 // Idle implements query.Pacer.
 func (p *Pacer) Idle() {}
+
+// Wait implements query.Pacer. It has no limit.
+func (p *Pacer) Wait(ctx context.Context, _ time.Duration, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Background implements query.Pacer.
+func (p *Pacer) Background() query.BackgroundPacer { return p }
+
+// Begin implements query.BackgroundPacer.
+func (p *Pacer) Begin(context.Context) error { return nil }
+
+// End implements query.BackgroundPacer.
+func (p *Pacer) End() {}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -17,8 +18,24 @@ type Pacer interface {
 	// needed.
 	Reserve(ctx context.Context, bytes int) (release func(), err error)
 	// Idle is called before the request waits for something other than the processors, such as a
-	// file of another node.
+	// file system.
 	Idle()
+	// Wait blocks until done is closed, but no longer than limit in total for all calls of a
+	// request. The request holds no slot of the server meanwhile. It fails if ctx is done, or if
+	// the server has no slot for the request afterwards.
+	Wait(ctx context.Context, limit time.Duration, done <-chan struct{}) error
+	// Background returns a pacer for work on behalf of the client of the request that goes on when
+	// the request has ended.
+	Background() BackgroundPacer
+}
+
+// BackgroundPacer schedules work that goes on when the request that started it has ended.
+type BackgroundPacer interface {
+	Pacer
+	// Begin waits for a slot until ctx is done.
+	Begin(ctx context.Context) error
+	// End releases the slot.
+	End()
 }
 
 type pacerKey struct{}
@@ -48,6 +65,26 @@ func Reserve(ctx context.Context, bytes int) (release func(), err error) {
 		return p.Reserve(ctx, bytes)
 	}
 	return func() {}, nil
+}
+
+// Wait blocks until done is closed, but no longer than a limit; negative: none. The request of a
+// context with a pacer holds no slot meanwhile, see Pacer.Wait.
+func Wait(ctx context.Context, limit time.Duration, done <-chan struct{}) error {
+	if limit < 0 {
+		limit = math.MaxInt64
+	}
+	if p := PacerOf(ctx); p != nil {
+		return p.Wait(ctx, limit, done)
+	}
+	timeout := time.NewTimer(limit)
+	defer timeout.Stop()
+	select {
+	case <-done:
+	case <-timeout.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // Idle reports to the pacer of a context, if there is one, that the request waits.

@@ -69,7 +69,7 @@ func (x *exchange) call(t tool, req *mcp.CallToolRequest) (result *mcp.CallToolR
 	call := x.w.BeginCall(x.r, t.name)
 	defer func() {
 		if p := recover(); p != nil {
-			result = errorResult(x.w.FailCall(x.w.PanicCall(x.r, p)))
+			result = errorResult(x.w.FailCall(x.r.Context(), x.w.PanicCall(x.r, p)))
 		}
 	}()
 	args, err := decodeArguments(t, req.Params.Arguments)
@@ -81,7 +81,7 @@ func (x *exchange) call(t tool, req *mcp.CallToolRequest) (result *mcp.CallToolR
 			return b.result(x.structured || onlyStructured(x.r, req))
 		}
 	}
-	return errorResult(x.w.FailCall(err))
+	return errorResult(x.w.FailCall(x.r.Context(), err))
 }
 
 func errorResult(message string) *mcp.CallToolResult {

@@ -1,6 +1,7 @@
 package response
 
 import (
+	"context"
 	"net/http"
 
 	"herbarium/internal/query"
@@ -39,7 +40,8 @@ func (w *Writer) SetCallQuery(r *http.Request, params query.Params) error {
 
 // FailCall records why a tool call failed, and returns the message for its client. The response to
 // the message succeeds: the client reads the error from the result.
-func (w *Writer) FailCall(err error) (message string) {
+func (w *Writer) FailCall(ctx context.Context, err error) (message string) {
+	err = timeoutError(ctx, err)
 	w.err = err
 	w.call.status, message = w.describe(err)
 	return message

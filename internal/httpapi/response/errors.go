@@ -55,6 +55,7 @@ func errorBody(status int, message string, requires []herb.Consent) []byte {
 // client has disconnected. Headers that help the client, such as Allow, must be set before the
 // call. sendPage may send a page about the error instead, and reports whether it has.
 func (w *Writer) Fail(r *http.Request, err error, sendPage func(status int, message string) bool) {
+	err = timeoutError(r.Context(), err)
 	w.err = err
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
@@ -82,6 +83,15 @@ func (w *Writer) Fail(r *http.Request, err error, sendPage func(status int, mess
 	if !sendPage(status, message) {
 		w.Send(r, status, ContentJSON, errorBody(status, message, herb.ConsentsOf(err)))
 	}
+}
+
+// timeoutError returns context.DeadlineExceeded for an error of a context that is done because the
+// time of its request is over.
+func timeoutError(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return context.DeadlineExceeded
+	}
+	return err
 }
 
 // describe returns the status of a failed request and the message for its client.

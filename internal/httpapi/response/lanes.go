@@ -20,8 +20,10 @@ import (
 //	producing a chunk of one of the last two         admission.Expensive, in addition
 //	any other POST, after its body was received      admission.Write
 //	a file, while it is being received               admission.Upload, shared between keys
+//	work in the background that requests wait for    admission.Background
 //
-// Probes run in none. Package upload runs publishes and reviews in lanes that keys share, too.
+// Probes run in none, and neither do requests that wait for work in the background. Package upload
+// runs publishes and reviews in lanes that keys share, too.
 
 // startRetry is the Retry-After of requests to a server that starts.
 const startRetry = 2 * time.Second
@@ -34,13 +36,47 @@ const startRetry = 2 * time.Second
 func (w *Writer) Admit(r *http.Request) (ctx context.Context, cancel context.CancelFunc, err error) {
 	w.ticket = w.shared.opts.Admission.NewTicket(admission.ClientOf(w.address))
 	w.client = r.Context()
-	ctx, cancel = context.WithDeadline(w.client, w.start.Add(w.shared.opts.RequestTimeout))
+	ctx, cancel = w.limitTime(w.start)
 	if step := w.shared.opts.Starting(ctx); step != "" {
 		err = &herb.Error{Code: herb.CodeUnavailable, Message: "the server is starting: " + step + "; try again", RetryAfter: startRetry}
 	} else if w.Route.Method == http.MethodGet {
 		err = w.ticket.Enter(ctx, admission.Cheap)
 	}
-	return query.WithPacer(ctx, &w.ticket), cancel, err
+	return query.WithPacer(ctx, &w.pacer), cancel, err
+}
+
+// limitTime returns a context that is canceled when the client disconnects and, with
+// context.DeadlineExceeded as its cause, when the time of the request is over.
+func (w *Writer) limitTime(start time.Time) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(w.client)
+	left := w.shared.opts.RequestTimeout - time.Since(start)
+	timer := time.AfterFunc(left, func() { cancel(context.DeadlineExceeded) })
+	w.pacer = pacer{Ticket: &w.ticket, limit: timer, end: time.Now().Add(left)}
+	return ctx, func() {
+		timer.Stop()
+		cancel(nil)
+	}
+}
+
+// pacer schedules the queries of a request. Time in which the request waits for work in the
+// background does not count.
+type pacer struct {
+	*admission.Ticket
+	limit *time.Timer
+	end   time.Time
+}
+
+// Wait implements query.Pacer.
+func (p *pacer) Wait(ctx context.Context, limit time.Duration, done <-chan struct{}) error {
+	began := time.Now()
+	if p.limit.Stop() {
+		left := p.end.Sub(began)
+		defer func() {
+			p.end = time.Now().Add(left)
+			p.limit.Reset(left)
+		}()
+	}
+	return p.Ticket.Wait(ctx, limit, done)
 }
 
 // AdmitBody enters the lane of a request whose body was received.
@@ -60,12 +96,8 @@ func (w *Writer) AdmitExport(r *http.Request) (ctx context.Context, firstByte *t
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
 		return nil, nil, nil, err
 	}
-	limited, cancelCause := context.WithCancelCause(w.client)
-	firstByte = time.AfterFunc(w.shared.opts.RequestTimeout, func() { cancelCause(context.DeadlineExceeded) })
-	return query.WithPacer(limited, &w.ticket), firstByte, func() {
-		firstByte.Stop()
-		cancelCause(nil)
-	}, nil
+	ctx, cancel = w.limitTime(time.Now())
+	return query.WithPacer(ctx, &w.pacer), w.pacer.limit, cancel, nil
 }
 
 // AdmitLargePage enters the lane of pages that are too large to buffer.

@@ -26,6 +26,7 @@ type Writer struct {
 	start      time.Time
 	client     context.Context  // canceled when the client disconnects; has no deadline
 	ticket     admission.Ticket // holds no slot if the request needs none
+	pacer      pacer            // with ticket
 	id         string
 	address    netip.Addr // of the client
 	verified   verification
