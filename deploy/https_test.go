@@ -120,7 +120,7 @@ func TestNginx(t *testing.T) {
 	dir := t.TempDir()
 	certificate(t, dir)
 	server := strings.NewReplacer("listen 443", "listen "+addr, "127.0.0.1:8080", backend.Listener.Addr().String(),
-		"/etc/letsencrypt/live/data.example.org", dir).Replace(read(t, "nginx/herbarium.conf"))
+		"/etc/letsencrypt/live/data.example.org", dir, "/var/log/nginx", dir).Replace(read(t, "nginx/herbarium.conf"))
 	temp := ""
 	for _, name := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		temp += fmt.Sprintf("%s_temp_path %s/%s;\n", name, dir, name)
@@ -157,6 +157,10 @@ func TestNginx(t *testing.T) {
 	}
 	if response.Trailer.Get("Unencoded-Digest") != "" {
 		t.Errorf("nginx passes trailer fields on, unlike the documents say: %v", response.Trailer)
+	}
+	log, err := os.ReadFile(filepath.Join(dir, "herbarium.log"))
+	if want := `"GET /api/v1" 200 `; err != nil || !strings.Contains(string(log), want) || strings.Contains(string(log), "price") {
+		t.Errorf("the access log is %q (%v); want %s and no query string", log, err, want)
 	}
 	const size = 5 << 20 // nginx rejects bodies of more than 1 MB unless it is told to pass them
 	sent, err := client.Post("https://data.example.org/publish", "text/csv", strings.NewReader(strings.Repeat("x", size)))

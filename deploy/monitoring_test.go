@@ -98,11 +98,11 @@ func (m exportedMetric) has(label string) bool {
 }
 
 // matches reports whether a series matches all matchers of labels that the server sets. There may be
-// no request that has failed.
+// no request that has failed, and the rules name datasets of others.
 func (m exportedMetric) matches(matchers []matcher) bool {
 	return slices.ContainsFunc(m, func(series map[string]string) bool {
 		return !slices.ContainsFunc(matchers, func(x matcher) bool {
-			if slices.Contains(scrapedLabels, x.label) || x.label == "status" {
+			if slices.Contains(scrapedLabels, x.label) || x.label == "status" || x.label == "dataset" {
 				return false
 			}
 			pattern := x.value

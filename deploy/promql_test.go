@@ -33,7 +33,7 @@ var (
 var (
 	aggregations = []string{"sum", "min", "max", "avg", "count", "topk"}
 	functions    = map[string][]string{ // kinds of arguments
-		"rate": {"range"}, "increase": {"range"}, "last_over_time": {"range"}, "histogram_quantile": {"number", "instant"},
+		"rate": {"range"}, "increase": {"range"}, "last_over_time": {"range"}, "time": {}, "histogram_quantile": {"number", "instant"},
 	}
 	operators = []string{"+", "-", "*", "/", "%", "^", "==", "!=", "<", ">", "<=", ">=", "and", "or", "unless"}
 )

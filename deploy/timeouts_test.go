@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"log/slog"
 	"regexp"
 	"strconv"
@@ -70,5 +71,21 @@ func TestTimeouts(t *testing.T) {
 	}
 	if got := haproxyTime(t, "hard-stop-after"); got < stopping.Shutdown {
 		t.Errorf("the proxy gives accepted requests %s to finish; a node %s", got, stopping.Shutdown)
+	}
+}
+
+// TestIngress_uploads checks that the Ingress passes on files and responses that a node accepts and
+// sends by default.
+func TestIngress_uploads(t *testing.T) {
+	t.Parallel()
+	annotations := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^    nginx\.ingress\.kubernetes\.io/(\S+): "?([^"\n]+)"?$`).FindAllStringSubmatch(read(t, "kubernetes/ingress.yaml"), -1) {
+		annotations[m[1]] = m[2]
+	}
+	if want := fmt.Sprintf("%dg", app.DefaultConfig().MaxUpload>>30); annotations["proxy-body-size"] != want || annotations["proxy-request-buffering"] != "off" {
+		t.Errorf("files: %v; want %s without buffering", annotations, want)
+	}
+	if s, err := strconv.Atoi(annotations["proxy-read-timeout"]); err != nil || time.Duration(s)*time.Second <= httpapi.DefaultStall {
+		t.Errorf("the controller waits %ss for a response; a node waits %s for a client", annotations["proxy-read-timeout"], httpapi.DefaultStall)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"herbarium/internal/access"
 	"herbarium/internal/admission"
 	"herbarium/internal/blobs"
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/publish"
@@ -121,10 +122,11 @@ func (k countedKeys) Verify(ctx context.Context, secret, client string) (herb.Pr
 	return p, err
 }
 
-// diskUsage measures the folders of published files and of the plants. Files that vanish meanwhile
+// diskUsage measures the folders of published files and of the plants, and the free space. Files that vanish meanwhile
 // are not counted.
 func (c Config) diskUsage() telemetry.DiskUsage {
 	u := telemetry.DiskUsage{Folders: map[string]int64{}, Files: map[string]int64{}}
+	u.Free, _, u.FreeKnown = filesystem.DiskSpace(c.Data)
 	if c.Blobs != "" {
 		u.CacheLimit = c.CacheSize
 	}

@@ -11,6 +11,8 @@ type DiskUsage struct {
 	Folders    map[string]int64 // bytes by folder
 	Files      map[string]int64 // bytes by file name
 	CacheLimit int64            // of a node with an object store; 0: none
+	Free       uint64           // free disk space of the data folder
+	FreeKnown  bool
 }
 
 // Disk makes each scrape call usage. file returns the name of the file of a version. A version that
@@ -19,6 +21,9 @@ func (m *Metrics) Disk(usage func() DiskUsage, file func(version string) string)
 	m.registry.register(func(ctx context.Context, s *scrape) error {
 		u := usage()
 		addBy(s.gauge, "herbarium_stored_bytes", "Disk space of the files in a folder.", "folder", u.Folders)
+		if u.FreeKnown {
+			s.gauge("herbarium_disk_free_bytes", "Free disk space of the data folder.", float64(u.Free))
+		}
 		if u.CacheLimit > 0 {
 			s.gauge("herbarium_cache_limit_bytes",
 				"Disk space that files fetched from the object store may take.", float64(u.CacheLimit))

@@ -154,7 +154,7 @@ func TestMetrics(t *testing.T) {
 		return []herb.SourceError{{Ref: broken}, {Ref: broken}, {Path: "x"}, {Ref: herb.Ref{Namespace: "garden", Name: "left"}, Skipped: true}}, nil
 	})
 	m.Disk(func() telemetry.DiskUsage {
-		return telemetry.DiskUsage{Folders: map[string]int64{"versions": 300}, Files: map[string]int64{"v1.segment": 100, "v0.segment": 200}, CacheLimit: 1024}
+		return telemetry.DiskUsage{Folders: map[string]int64{"versions": 300}, Files: map[string]int64{"v1.segment": 100, "v0.segment": 200}, CacheLimit: 1024, Free: 700, FreeKnown: true}
 	}, func(version string) string { return version + ".segment" })
 	m.Indexes(func() (int, int) { return 3, 5 })
 	m.Webhooks([]string{"delivered", "failed"}, func(context.Context) (telemetry.Deliveries, error) {
@@ -200,6 +200,7 @@ func TestMetrics(t *testing.T) {
 		`herbarium_source_failed{dataset=""} 1`,
 		`herbarium_dataset_bytes{dataset="garden/catalog"} 100`,
 		`herbarium_stored_bytes{folder="versions"} 300`,
+		`herbarium_disk_free_bytes 700`,
 		`herbarium_cache_limit_bytes 1024`,
 		`herbarium_lane_wait_seconds_sum{lane="export"} 0.02`,
 		`herbarium_lane_wait_seconds_count{lane="write"} 0`,
