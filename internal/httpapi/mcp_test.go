@@ -124,8 +124,8 @@ func TestMCP_tools(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"search_datasets":  "page query; ",
-		"describe_dataset": "dataset fields version; dataset",
+		"search_datasets":  "page per_page query; ",
+		"describe_dataset": "dataset fields page per_page version; dataset",
 		"query_records":    "dataset fields filters page per_page search sort version; dataset",
 		"aggregate":        "by dataset filters measures page per_page search sort version; dataset",
 		"get_record":       "dataset fields key version; dataset key",
@@ -304,7 +304,7 @@ func TestMCP_describe(t *testing.T) {
 	}
 	s.library.put(herb.Dataset{Ref: herb.Ref{Namespace: "big", Name: "wide"}, Fields: wide}, []herb.Record{make(herb.Record, 700)})
 	r = s.callTool(t, "describe_dataset", args{"dataset": "big/wide"})
-	if head, _ := r.text(); len(r.Content[0].Text) > 20<<10 || !regexp.MustCompile(`; \d+ fields are missing: name them in fields, such as field number \d+`).MatchString(head) {
+	if head, _ := r.text(); len(r.Content[0].Text) > 20<<10 || !regexp.MustCompile(`: 1 record \(exact\), 700 fields, fields 1–100 of 700 \(exact\), next page 2 of 7; `).MatchString(head) {
 		t.Errorf("%d bytes: %s", len(r.Content[0].Text), head)
 	}
 }
@@ -322,14 +322,14 @@ func TestMCP_searchDatasets(t *testing.T) {
 		t.Errorf("got %s", r.Content[0].Text)
 	}
 	r = s.callTool(t, "search_datasets", args{"query": "everywhere"}) // in records only
-	if head, rest := r.text(); head != "1 dataset with 60 matching records (exact); http://example.com/api/v1/search?search=everywhere" ||
+	if head, rest := r.text(); head != "datasets 1–1 of 1 (exact) with 60 matching records; http://example.com/api/v1/search?search=everywhere" ||
 		!strings.Contains(rest, "\ngarden/catalog,The garden,60\n") {
 		t.Errorf("got %s", r.Content[0].Text)
 	}
-	for key, want := range map[string]string{"": "no datasets", reader: "1 dataset with"} {
+	for key, want := range map[string]string{"": "no datasets: 0 (exact) with 0 matching records;", reader: "datasets 1–1 of 1 (exact) with"} {
 		r := s.callTool(t, "search_datasets", args{"query": "Çelik"}, "X-API-Key: "+key)
-		if head, _ := r.text(); key != "" && !strings.HasPrefix(head, want) || key == "" && !strings.HasPrefix(head, "0 datasets with") {
-			t.Errorf("key %q: %s", key, head)
+		if head, rest := r.text(); !strings.HasPrefix(head, want) || strings.Contains(rest, "have records that match") != (key != "") {
+			t.Errorf("key %q: %s\n%s", key, head, rest)
 		}
 	}
 }

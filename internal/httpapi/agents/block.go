@@ -42,6 +42,7 @@ type block struct {
 	notes []string // lines below the head line
 	cuts  []string // parts of the head line: what is missing, and how to get it
 
+	partial    bool // Total may be too low
 	rows       bytes.Buffer
 	room       int // bytes that the rows may have
 	added      int // rows, without the names of the columns

@@ -32,6 +32,10 @@ type fieldFacts struct {
 // describeDataset describes a dataset: what the report of its publish knows, the most frequent
 // values as GET …/facets counts them, and the first records.
 func (c *toolCall) describeDataset() (*block, error) {
+	pages, err := c.args.pageRequest(strconv.Itoa(maxRows))
+	if err != nil {
+		return nil, err
+	}
 	view, err := c.open(nil)
 	if err != nil {
 		return nil, err
@@ -42,10 +46,11 @@ func (c *toolCall) describeDataset() (*block, error) {
 	if err != nil {
 		return nil, err
 	}
-	positions := sample.Selected
-	if positions == nil {
-		positions = allPositions(len(view.Fields))
+	selected := sample.Selected
+	if selected == nil {
+		selected = allPositions(len(view.Fields))
 	}
+	positions := pageOf(selected, pages)
 	known, counted, err := c.countValues(view, positions)
 	if err != nil {
 		return nil, err
@@ -58,23 +63,21 @@ func (c *toolCall) describeDataset() (*block, error) {
 	if counted == nil {
 		b.Permalink = c.permalink(view, "", nil)
 	}
-	b.Total = len(view.Fields)
+	b.Total = len(selected)
 	c.describeWhole(b, view)
 	header := []string{"field", "type", "machine type", "use", "empty", "distinct", "min", "max", "most frequent values (records)", "filter, for example", "description"}
 	b.room -= sampleRoom
 	b.table("", header)
-	shown := 0
 	for _, at := range positions {
 		if !b.add(header, describeField(view.Fields[at], types[at], known[at])) {
 			break
 		}
-		shown++
 	}
-	b.From, b.To = min(1, shown), shown
-	if shown < len(positions) {
-		b.cuts = append(b.cuts, fmt.Sprintf("%s fields are missing: name them in fields, such as %s", herb.Count(len(positions)-shown),
-			herb.Clip(view.Fields[positions[shown]].Name, maxTopValue)))
+	whole := b.head
+	if b.describeRows("fields", pages, len(positions)); b.added < b.Total {
+		whole += ", " + b.head
 	}
+	b.head = whole
 	b.room += sampleRoom
 	return b, c.addSample(b, view, sample)
 }

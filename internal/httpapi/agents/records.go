@@ -61,16 +61,19 @@ func wholeCells(v gate.DatasetView) string {
 
 // describeRows sets the numbers of the rows of a page of n rows, and says which rows are missing.
 func (b *block) describeRows(rows string, req *query.Request, n int) {
-	exact := herb.Count(b.Total) + " (exact)"
+	exact := herb.Count(b.Total)
+	if !b.partial {
+		exact += " (exact)"
+	}
 	meta := req.Meta(b.Total)
 	switch {
 	case b.Total == 0:
-		b.head = "no " + rows + ": 0 (exact)"
+		b.head = "no " + rows + ": " + exact
 	case n == 0:
 		b.head = fmt.Sprintf("no %s on page %s, the last one is %s: %s", rows, herb.Count(meta.Page), herb.Count(meta.TotalPages), exact)
 	case b.added == 0:
 		b.head = fmt.Sprintf("no %s of %s fit", rows, exact)
-		b.cuts = append(b.cuts, fmt.Sprintf("one alone is larger than %s: name fewer fields", herb.FormatBytes(maxResult)))
+		b.cuts = append(b.cuts, fmt.Sprintf("the first of them alone is larger than %s: name fewer %s", herb.FormatBytes(maxResult), columnsOf(rows)))
 	default:
 		b.From = req.Offset() + 1
 		b.To = req.Offset() + b.added
@@ -90,11 +93,19 @@ func (b *block) describeRest(rows string, req *query.Request, n int, meta query.
 	// The page of this length that has the first missing row may begin a few rows before it.
 	page := b.To/b.added + 1
 	advice := fmt.Sprintf("repeat with page %d and per_page %d", page, b.added)
-	if rows == "rows" {
-		advice += ", or name fewer fields"
+	if rows != "datasets" && rows != "fields" {
+		advice += ", or name fewer " + columnsOf(rows)
 	}
 	b.cuts = append(b.cuts, fmt.Sprintf("%s %s–%s are missing, because a result has at most %s: %s",
 		rows, herb.Count(b.To+1), herb.Count(req.Offset()+n), herb.FormatBytes(maxResult), advice))
+}
+
+// columnsOf returns which argument determines the columns of rows.
+func columnsOf(rows string) string {
+	if rows == "groups" {
+		return "measures"
+	}
+	return "fields"
 }
 
 // aggregate computes measures of groups, as GET …/aggregate.
@@ -183,8 +194,16 @@ func (c *toolCall) getRecord() (*block, error) {
 		return nil, err
 	}
 	if len(missing) > 0 {
-		b.cuts = append(b.cuts, fmt.Sprintf("%s missing, because a result has at most %s: repeat with fields %s",
-			herb.Plural(len(missing), "field is", "fields are"), herb.FormatBytes(maxResult), herb.Clip(strings.Join(missing, ", "), 300)))
+		named := len(missing)
+		for named > 1 && len(strings.Join(missing[:named], ", ")) > headRoom/2 {
+			named--
+		}
+		advice := "repeat with fields " + strings.Join(missing[:named], ", ")
+		if named < len(missing) {
+			advice += fmt.Sprintf(", then with the %s after them, which describe_dataset lists", herb.Count(len(missing)-named))
+		}
+		b.cuts = append(b.cuts, fmt.Sprintf("%s missing, because a result has at most %s: %s",
+			herb.Plural(len(missing), "field is", "fields are"), herb.FormatBytes(maxResult), advice))
 	}
 	b.cutCells("the permalink has them whole")
 	return b, nil

@@ -20,10 +20,13 @@ func (c *toolCall) searchDatasets() (*block, error) {
 	if pages.Page > 1 {
 		params = params.WithValue(query.ParamPage, c.args.page)
 	}
+	if pages.PerPage < maxRows {
+		params = params.WithValue(query.ParamPerPage, c.args.perPage)
+	}
 	if err := c.w.SetCallQuery(c.r, params); err != nil {
 		return nil, err
 	}
-	if _, err := c.w.QueryString(c.r).Only(query.ParamSearch, query.ParamPage); err != nil {
+	if _, err := c.w.QueryString(c.r).Only(query.ParamSearch, query.ParamPage, query.ParamPerPage); err != nil {
 		return nil, err
 	}
 	live, err := c.Library.Search(c.r.Context(), c.args.query, "")
@@ -31,11 +34,9 @@ func (c *toolCall) searchDatasets() (*block, error) {
 		return nil, err
 	}
 	if len(live) == 0 && strings.TrimSpace(c.args.query) != "" {
-		return c.searchRecords()
+		return c.searchRecords(pages)
 	}
-	from := min(pages.Offset(), len(live))
-	shown := live[from:min(from+pages.PerPage, len(live))]
-	datasets, err := c.Library.Datasets(c.r.Context(), shown, false)
+	datasets, err := c.Library.Datasets(c.r.Context(), pageOf(live, pages), false)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +74,14 @@ func joinNames(fields []herb.Field) string {
 	return b.String()
 }
 
+// pageOf returns the elements of a list that a page has.
+func pageOf[T any](list []T, pages *query.Request) []T {
+	from := min(pages.Offset(), len(list))
+	return list[from:min(from+pages.PerPage, len(list))]
+}
+
 // searchRecords lists the datasets in whose records the words occur.
-func (c *toolCall) searchRecords() (*block, error) {
+func (c *toolCall) searchRecords(pages *query.Request) (*block, error) {
 	params := query.Params{{Name: query.ParamSearch, Value: c.args.query}}
 	found, err := library.SearchRecords(c.r.Context(), c.Library, c.args.query, c.Gate.OptionalPrincipal(c.w, c.r), c.SearchBudget)
 	if err != nil {
@@ -82,23 +89,22 @@ func (c *toolCall) searchRecords() (*block, error) {
 	}
 	b := newBlock(withQuery(c.Origin(c.r)+"/api/v1/search", params), "")
 	b.Total = len(found.Datasets)
-	b.note("no name or description matches; these datasets have records that match")
+	b.partial = found.Partial
+	shown := pageOf(found.Datasets, pages)
+	if len(shown) > 0 {
+		b.note("no name or description matches; these datasets have records that match")
+	}
 	if found.Partial {
 		b.cuts = append(b.cuts, "some datasets were not searched in time: use fewer or rarer words")
 	}
 	header := []string{"dataset", "title", "matching records"}
 	b.table("", header)
-	for _, d := range found.Datasets {
-		if b.added == maxRows || !b.add(header, []string{d.Ref.String(), d.Title, strconv.Itoa(d.Total)}) {
+	for _, d := range shown {
+		if !b.add(header, []string{d.Ref.String(), d.Title, strconv.Itoa(d.Total)}) {
 			break
 		}
 	}
-	if b.From, b.To = min(1, b.added), b.added; b.added < b.Total {
-		b.cuts = append(b.cuts, "the datasets with fewer matches are left out: use more words")
-	}
-	b.head = herb.Plural(b.Total, "dataset", "datasets") + " with " + herb.Plural(found.Total, "matching record", "matching records")
-	if !found.Partial {
-		b.head += " (exact)"
-	}
+	b.describeRows("datasets", pages, len(shown))
+	b.head += " with " + herb.Plural(found.Total, "matching record", "matching records")
 	return b, nil
 }

@@ -45,15 +45,17 @@ func tools() []tool {
 		{
 			name: "search_datasets", title: "Search datasets",
 			description: "Find datasets by name, title, description and field names, or list all of them. If none matches, it searches the records of all datasets.",
-			inputs:      []input{{"query", kindText, `Beginnings of words: "tree price". Leave out to list all datasets`, false}, inputPage},
-			run:         (*toolCall).searchDatasets,
+			inputs: []input{{"query", kindText, `Beginnings of words: "tree price". Leave out to list all datasets`, false}, inputPage,
+				{"per_page", kindNumber, `Datasets of a page, at most 100: 50. Leave out for 100`, false}},
+			run: (*toolCall).searchDatasets,
 		},
 		{
 			name: "describe_dataset", title: "Describe a dataset",
 			description: "Call this before you query a dataset: fields with types, ranges, most frequent values and an example of a filter; three records; " +
 				"the version; the addresses of the whole dataset as a file.",
-			inputs: []input{inputDataset, {"fields", kindList, `Describe only these fields, if there are too many: ["category", "price"]`, false}, inputVersion},
-			run:    (*toolCall).describeDataset,
+			inputs: []input{inputDataset, {"fields", kindList, `Describe only these fields, if there are too many: ["category", "price"]`, false},
+				{"page", kindNumber, `Number of the page of fields, from 1: 2`, false}, {"per_page", kindNumber, `Fields of a page, at most 100: 50. Leave out for 100`, false}, inputVersion},
+			run: (*toolCall).describeDataset,
 		},
 		{
 			name: "query_records", title: "Query records",
