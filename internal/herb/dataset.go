@@ -212,7 +212,13 @@ func (o Origin) Overlaps(p Origin) bool {
 type File struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"` // hexadecimal
+	// Index names the indexes of the file, as segment.CurrentIndex does; empty if the release that
+	// published it did not record them.
+	Index string `json:"index,omitempty"`
 }
+
+// HasContentOf reports whether both files have the same bytes.
+func (f File) HasContentOf(other File) bool { return f.Size == other.Size && f.SHA256 == other.SHA256 }
 
 // FileHash computes the File of what is written to it.
 type FileHash struct {
@@ -230,7 +236,7 @@ func (h *FileHash) Write(p []byte) (int, error) {
 }
 
 // File returns the size and hash of the bytes written so far.
-func (h *FileHash) File() File { return File{h.size, hex.EncodeToString(h.sum.Sum(nil))} }
+func (h *FileHash) File() File { return File{Size: h.size, SHA256: hex.EncodeToString(h.sum.Sum(nil))} }
 
 // Order is a field to sort by and the direction.
 type Order struct {

@@ -316,7 +316,9 @@ func makeNewer(t *testing.T, c *versionstest.Cluster, d herb.Dataset) *herb.File
 	}
 	sum := herb.NewFileHash()
 	_, _ = sum.Write(content)
-	return new(sum.File())
+	file := sum.File()
+	file.Index = d.File.Index
+	return &file
 }
 
 // TestFetch_newerFormat: a file that only a newer program can read is fetched once and kept.

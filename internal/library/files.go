@@ -157,7 +157,7 @@ func (l *Library) HashFile(ctx context.Context, version string) (file *herb.File
 // intact reports whether a file that failed to open is identical to what was published.
 func (l *Library) intact(ctx context.Context, d herb.Dataset) bool {
 	file, err := l.HashFile(ctx, d.Version)
-	return err == nil && *file == *d.File
+	return err == nil && file.HasContentOf(*d.File)
 }
 
 // download fetches the file of a version. The file gets its name only once it is complete and
@@ -180,7 +180,7 @@ func (l *Library) download(ctx context.Context, f *fetch, d herb.Dataset) error 
 		})); err != nil {
 			return cmp.Or(context.Cause(ctx), err)
 		}
-		if got := sum.File(); got != *d.File {
+		if got := sum.File(); !got.HasContentOf(*d.File) {
 			return fmt.Errorf("%w: it has %d bytes with SHA-256 %s; want %d bytes with %s", errDamaged, got.Size, got.SHA256, d.File.Size, d.File.SHA256)
 		}
 		return nil

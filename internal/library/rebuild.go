@@ -63,14 +63,17 @@ func (b *rebuilds) acquireSlot(ctx context.Context, f *fetch) (release func(), e
 	return acquireSlot(ctx, f, b.background, b.requested)
 }
 
-// openStoredIndex opens the file with the index of this program that another node has stored, as
-// far as is known, unless Dir has a file of the version: the published one need not be fetched
-// then. It returns nil if there is none.
+// openStoredIndex opens the file with the index of this program that another node has stored,
+// unless Dir has a file of the version or the published one has that index. The published one need
+// not be fetched then. It returns nil if there is none.
 func (l *Library) openStoredIndex(ctx context.Context, d herb.Dataset) *openVersion {
+	if !l.shared() || d.File == nil || d.File.Index == segment.CurrentIndex() {
+		return nil
+	}
 	l.mu.RLock()
-	fetches := l.cache.stored[RebuiltName(d.Version)] && !l.isCached(d.Version)
+	cached := l.isCached(d.Version)
 	l.mu.RUnlock()
-	if !fetches || l.fetchRebuilt(ctx, d) != nil {
+	if cached || l.fetchRebuilt(ctx, d) != nil {
 		return nil
 	}
 	r, err := l.openFile(l.rebuiltFile(d.Version))

@@ -68,7 +68,7 @@ func backupPath(f versionFile) string { return segmentsDir + "/" + f.name() }
 func filesOf(v herb.Dataset) []versionFile {
 	s := &Segment{Version: v.Version}
 	if v.File != nil {
-		s.File = *v.File
+		s.File = herb.File{Size: v.File.Size, SHA256: v.File.SHA256}
 	}
 	if v.Settings == nil || v.Settings.Kept == nil {
 		return []versionFile{s}

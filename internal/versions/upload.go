@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
 
@@ -19,6 +20,7 @@ func (s *Service) upload(ctx context.Context, d herb.Dataset, report func(done, 
 	if err != nil {
 		return nil, fmt.Errorf("hashing the segment file: %w", err)
 	}
+	file.Index = segment.CurrentIndex()
 	report(0, file.Size)
 	if err := s.uploadSource(ctx, d); err != nil {
 		s.deleteUpload(ctx, d)
