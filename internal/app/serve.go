@@ -149,7 +149,7 @@ func (p *components) shutDown(ctx context.Context, server *http.Server, failed <
 	stopBy, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.config.Shutdown)
 	defer cancel()
 	if err := server.Shutdown(stopBy); err != nil {
-		p.opts.Log.Warn("requests aborted; they took longer than shutdown", "shutdown", p.config.Shutdown.String(), "err", err)
+		p.opts.Log.Warn("requests aborted; they took longer than shutdown", "shutdown", p.config.Shutdown, "err", err)
 		return server.Close()
 	}
 	return nil

@@ -95,7 +95,7 @@ func TestPublish_keep(t *testing.T) {
 	for _, tt := range []struct {
 		descriptor, keepFor string
 		want                int
-	}{{`"keep": 2`, "0", 2}, {`"keep_for": "1h"`, "0", 4}, {`"access": "open"`, "0", 1}, {`"access": "open"`, "1h", 4}} {
+	}{{`"keep": 2`, "0", 2}, {`"keep_for": "1h"`, "0", 4}, {`"access": "open"`, "0", 1}, {`"keep_for": 0`, "1h", 1}, {`"access": "open"`, "1h", 4}} {
 		e := newEnvironment(t)
 		e["HERBARIUM_KEEP"], e["HERBARIUM_KEEP_FOR"] = "1", tt.keepFor
 		folder := filepath.Dir(write(t, "datapackage.json", `{"name": "shop", "resources": [{"name": "prices", "path": "prices.csv", "herbarium": {`+tt.descriptor+`}}]}`))

@@ -11,8 +11,11 @@ import (
 // one of the members says so, or if it has a label.
 type Keep struct {
 	Versions int           `json:",omitempty"` // the newest ones, including the live one
-	For      time.Duration `json:",omitempty"` // those that were published within this time
+	For      time.Duration `json:",omitempty"` // those that were published within this time, or KeepNoLonger
 }
+
+// KeepNoLonger states that versions are kept by their number alone, also if another Keep has a time.
+const KeepNoLonger time.Duration = -1
 
 // Or returns k with the members of another Keep where its own are zero.
 func (k Keep) Or(other Keep) Keep {

@@ -24,12 +24,21 @@ func NewLog(w io.Writer, level slog.Level, format string) *slog.Logger {
 	if format == FormatHuman || format == FormatAuto && IsTerminal(w) {
 		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: formatHuman}))
 	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: formatDuration}))
 }
 
-// formatHuman removes the date of a record. It escapes the only control character that the text
+// formatDuration replaces a duration by milliseconds, which its key says then.
+func formatDuration(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.Int64(a.Key+"_ms", a.Value.Duration().Milliseconds())
+	}
+	return a
+}
+
+// formatHuman is formatDuration and removes the date of a record. It escapes the only control character that the text
 // handler does not, so that a request cannot send commands to a terminal.
 func formatHuman(groups []string, a slog.Attr) slog.Attr {
+	a = formatDuration(groups, a)
 	switch {
 	case a.Key == slog.TimeKey && len(groups) == 0 && a.Value.Kind() == slog.KindTime:
 		a.Value = slog.StringValue(a.Value.Time().Format(time.TimeOnly))

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"herbarium/internal/telemetry"
 )
@@ -52,6 +53,18 @@ func TestNewLog_jsonWithoutTerminal(t *testing.T) {
 	var got map[string]any
 	if err := json.Unmarshal(buf.Bytes(), &got); err != nil || got["msg"] != "hello" || got["n"] != 1.0 {
 		t.Errorf("got %s (%v); want one JSON object", buf.Bytes(), err)
+	}
+}
+
+// TestNewLog_durations checks that durations are milliseconds in every format.
+func TestNewLog_durations(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[string]string{telemetry.FormatHuman: " http.took_ms=1500\n", telemetry.FormatJSON: `"http":{"took_ms":1500}}`} {
+		var buf bytes.Buffer
+		telemetry.NewLog(&buf, slog.LevelInfo, format).WithGroup("http").Info("hello", "took", 1500*time.Millisecond)
+		if !strings.Contains(buf.String(), want) {
+			t.Errorf("%s: got %s, want %s", format, &buf, want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package datapackage
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -190,8 +191,11 @@ func settingMembers(s *source.Source) []binding {
 		{"parquet", &s.Parquet},
 		{"keep", integer(&s.Keep.Versions, 1)},
 		{"keep_for", custom{func(n node) { s.Keep.For = n.period() }, func() any {
-			if s.Keep.For == 0 {
+			switch s.Keep.For {
+			case 0:
 				return nil
+			case herb.KeepNoLonger:
+				return json.Number("0")
 			}
 			return herb.FormatPeriod(s.Keep.For)
 		}}},

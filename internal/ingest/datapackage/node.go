@@ -112,12 +112,15 @@ func (n node) integer(low, high int) int {
 	return i
 }
 
-// period returns a value that is a period of time, such as 90d.
+// period returns a value that is a period of time, such as 90d, or herb.KeepNoLonger for 0.
 func (n node) period() time.Duration {
+	if n.value == json.Number("0") || n.value == "0" {
+		return herb.KeepNoLonger
+	}
 	s, _ := n.value.(string)
 	d, ok := herb.ParsePeriod(s)
 	if !ok {
-		n.fail("must be a number with a unit, such as 90d, 8w or 12h, in quotes")
+		n.fail("must be a number with a unit, such as 90d, 8w or 12h, in quotes, or 0")
 	}
 	return d
 }

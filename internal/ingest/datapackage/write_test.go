@@ -54,6 +54,7 @@ func TestWriter_roundTrip(t *testing.T) {
 		everything,
 		strings.NewReplacer(`"quoteChar":"'"`, `"quoteChar":""`, `"headerRows":[2,3]`, `"header":false`, `,"doubleQuote":false`, ``).Replace(everything),
 		strings.Replace(everything, oneField, twoFields, 1),
+		strings.Replace(everything, `"keep_for":"90d"`, `"keep_for":0`, 1),
 		strings.Replace(everything, `"delimiter":"|"`, `"fixedWidth":[10,20,8]`, 1),
 		`{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"],"title":"T","herbarium":{"access":"open","expectations":[{"query":"?","max":0}]}}]}`,
 	} {
