@@ -178,8 +178,8 @@ func TestMap_tip(t *testing.T) {
 		field("magnitude", herb.TypeNumber), field("time", herb.TypeDateTime), field("name", herb.TypeText),
 	}}, []herb.Record{{"q1", "1", "2", "10", "7.5", "2020-01-01T00:00:00Z", "Near Lima"}})
 	for query, want := range map[string]string{
-		"":            `[{"name":"name","heading":""},{"name":"magnitude","heading":"magnitude"},{"name":"time","heading":"time"}]`,
-		"?sort=depth": `[{"name":"name","heading":""},{"name":"depth","heading":"depth"},{"name":"time","heading":"time"}]`,
+		"":                `[{"name":"name","heading":""},{"name":"depth","heading":"depth"},{"name":"time","heading":"time"}]`,
+		"?sort=magnitude": `[{"name":"name","heading":""},{"name":"magnitude","heading":"magnitude"},{"name":"time","heading":"time"}]`,
 	} {
 		m := one(t, s.page(t, "/datasets/geo/quakes/map"+query, 200), has("id", "map"))
 		if got := attr(m, "data-tip"); got != want {
