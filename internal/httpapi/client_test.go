@@ -236,6 +236,11 @@ func (s *service) validate(t *testing.T, r *http.Request, a checkedResponse) {
 	if _, ok := d.operation(r); !ok || path.Clean(r.URL.Path) != r.URL.Path {
 		return
 	}
+	if a.status == 200 {
+		if err := d.checkRequired(r); err != nil {
+			t.Errorf("%s %s violates the OpenAPI document: %v", r.Method, r.URL, err)
+		}
+	}
 	if params := r.URL.Query(); a.status == 200 && (params.Has(query.ParamFields) || params.Has(query.ParamVersion)) {
 		return // the document says that records then have other members
 	}

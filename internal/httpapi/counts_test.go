@@ -210,6 +210,16 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// TestGrid_positions counts positions without naming fields of axes, as the document allows.
+func TestGrid_positions(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	putPlaces(s)
+	if a := s.get(t, "/api/v1/geo/places/grid?_bounds=-180,-90,180,90&_columns=4&_rows=2"); a.status != 200 || !strings.HasPrefix(a.body, `{"data":[[1,0,1],[0,1,1],[2,1,3]],`) {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+}
+
 func TestGrid_headers(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)

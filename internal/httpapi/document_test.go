@@ -187,6 +187,21 @@ func (d *apiDocument) checkRequest(r *http.Request) error {
 	return nil
 }
 
+// checkRequired fails if a request that succeeded has no value for a required parameter.
+func (d *apiDocument) checkRequired(r *http.Request) error {
+	operation, _ := d.operation(r)
+	parameters, _ := d.lookup(append(operation, "parameters")...)
+	list, _ := parameters.([]any)
+	for i := range list {
+		described, _ := d.lookup(append(slices.Clone(operation), "parameters", fmt.Sprint(i))...)
+		p := described.(map[string]any)
+		if p["in"] == "query" && p["required"] == true && !r.URL.Query().Has(p["name"].(string)) {
+			return fmt.Errorf("the request succeeds without the required parameter %s", p["name"])
+		}
+	}
+	return nil
+}
+
 // checkText validates the values of a parameter or a header, which are text, against the schema at
 // a pointer.
 func (d *apiDocument) checkText(values []string, pointer []string) error {

@@ -121,6 +121,70 @@ func TestSitemap(t *testing.T) {
 	}
 }
 
+// TestRobots checks that crawlers may read the pages of all datasets, whatever their names, and what
+// these name for them, but no views with filters.
+func TestRobots(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(o *web.Options, l *apitest.Library) {
+		o.PublicURL = "https://example.org/open"
+		for _, name := range []string{"data", "data-2024", "database", "facets", "facets.v2", "files", "publish"} {
+			d := l.View(herb.Ref{Namespace: "garden", Name: "catalog"}).Dataset
+			for _, d.Ref = range []herb.Ref{{Namespace: "city", Name: name}, {Namespace: name, Name: "city"}, {Namespace: name, Name: name}} {
+				l.Put(d, nil)
+			}
+		}
+	})
+	rules := regexp.MustCompile(`(?m)^(Allow|Disallow): (.*)$`).FindAllStringSubmatch(s.get(t, "/robots.txt").body, -1)
+	allowed := func(address string) bool { // RFC 9309: the longest pattern decides, Allow if two are equal
+		path, longest, allow := strings.TrimPrefix(address, "https://example.org"), -1, true
+		for _, rule := range rules {
+			pattern := strings.ReplaceAll(regexp.QuoteMeta(rule[2]), `\*`, ".*")
+			if strings.HasSuffix(pattern, `\$`) {
+				pattern = strings.TrimSuffix(pattern, `\$`) + "$"
+			}
+			if regexp.MustCompile("^"+pattern).MatchString(path) && (len(rule[2]) > longest || len(rule[2]) == longest && rule[1] == "Allow") {
+				longest, allow = len(rule[2]), rule[1] == "Allow"
+			}
+		}
+		return allow
+	}
+	addresses := regexp.MustCompile(`<loc>(.*?)</loc>`).FindAllStringSubmatch(s.get(t, "/sitemap.xml").body, -1)
+	if len(addresses) < 21 {
+		t.Fatalf("the sitemap has %d addresses", len(addresses))
+	}
+	for _, a := range addresses {
+		named := []string{a[1]}
+		if path, isDataset := strings.CutPrefix(a[1], "https://example.org/open/datasets/"); isDataset {
+			for _, page := range []string{"/about", "/api", "/versions", "/map", "/chart", "/changes", "/croissant.json", "/feed.atom"} {
+				named = append(named, a[1]+page)
+			}
+			page := parse(t, s.get(t, "/datasets/"+path).body)
+			named = append(named, meta(page, "og:image"))
+			for _, d := range linkedData(t, page)["distribution"].([]any) {
+				named = append(named, d.(map[string]any)["contentUrl"].(string))
+			}
+			for _, page := range []string{"/data", "?category=tree", "/facets?_facet=id", "/facets", "/chart?_by=category", "/data.csv?category=tree", "/files/photo.jpg", "/changes/facets"} {
+				if allowed(a[1] + page) {
+					t.Errorf("%s is allowed", a[1]+page)
+				}
+			}
+		}
+		for _, address := range named {
+			if address == "" || !allowed(address) {
+				t.Errorf("%q is not allowed", address)
+			}
+		}
+	}
+	for _, d := range regexp.MustCompile(`"(?:dcat:)?(?:downloadURL|accessURL)":(?:\{"@id":)?"(.*?)"`).FindAllStringSubmatch(s.get(t, "/catalog.jsonld").body+s.get(t, "/data.json").body, -1) {
+		if !allowed(d[1]) {
+			t.Errorf("%s, which metadata names, is not allowed", d[1])
+		}
+	}
+	if allowed("https://example.org/open/publish") {
+		t.Error("pages for publishing are allowed")
+	}
+}
+
 // TestSitemap_index has more datasets than a sitemap may have.
 func TestSitemap_index(t *testing.T) {
 	t.Parallel()

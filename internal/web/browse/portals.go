@@ -38,13 +38,16 @@ const (
 	podMemory     = 8 << 10
 )
 
-// robots serves the rules for crawlers: the pages of datasets are for them, views of rows with
-// filters and files are not. There is no end of these.
+// robots serves the rules for crawlers: the pages of datasets, the files that their metadata names
+// and the pictures of links are for them, views of rows with filters are not. There is no end of
+// these. A pattern has a segment for the namespace and one for the dataset, so that it matches no
+// name of a dataset.
 func (p *Pages) robots(w *httpapi.Page, r *http.Request) error {
 	base := p.Base
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, err := fmt.Fprintf(w, "User-agent: *\nDisallow: %[1]s/datasets/*?\nDisallow: %[1]s/datasets/*/data\nDisallow: %[1]s/datasets/*/facets\n"+
-		"Disallow: %[1]s/datasets/*/files/\nDisallow: %[1]s/publish\nAllow: %[1]s/\n\nSitemap: %[2]s%[3]s\n", base, p.Origin(r), pathSitemap)
+	_, err := fmt.Fprintf(w, "User-agent: *\nDisallow: %[1]s/datasets/*?\nAllow: %[1]s/datasets/*/preview.png?\n"+
+		"Disallow: %[1]s/datasets/*/*/data$\nDisallow: %[1]s/datasets/*/*/facets\nDisallow: %[1]s/datasets/*/*/files/\n"+
+		"Disallow: %[1]s/publish\nAllow: %[1]s/\n\nSitemap: %[2]s%[3]s\n", base, p.Origin(r), pathSitemap)
 	return err
 }
 
