@@ -122,9 +122,11 @@ type ColumnReport struct {
 	Decimals int      `json:"decimals,omitempty"` // most digits after the decimal separator of a number
 	Notes    []string `json:"notes,omitempty"`    // such as "zero-padded codes are kept as text"
 
-	Lengths []LengthCount `json:"lengths,omitempty"`  // distribution of the lengths of texts, ascending
-	Words   []ValueCount  `json:"words,omitempty"`    // most frequent words of long texts
-	Near    *NearType     `json:"near_type,omitzero"` // of text that a few values keep from having another type
+	// Exceptions are all values that are neither of the type nor missing, the most frequent first.
+	Exceptions []ValueCount `json:"exceptions,omitempty"`
+
+	Lengths []LengthCount `json:"lengths,omitempty"` // distribution of the lengths of texts, ascending
+	Words   []ValueCount  `json:"words,omitempty"`   // most frequent words of long texts
 
 	Source ColumnCells `json:"-"` // fingerprint of the column as read, compared with the listing
 }
@@ -139,32 +141,6 @@ type LengthCount struct {
 // ValueCount is a value and the number of records that have it.
 type ValueCount struct {
 	Value string `json:"value"`
-	Count int    `json:"count"`
-}
-
-// NearType is a type that nearly all values of a text field have, and their distribution. Missing
-// values, such as NA, are not counted.
-type NearType struct {
-	Type      Type         `json:"type"`
-	Notation  Notation     `json:"notation,omitzero"`
-	Values    int          `json:"values"`          // records with a value of the type
-	Others    []ValueCount `json:"others"`          // all values that are not of the type, the most frequent first
-	Scale     string       `json:"scale,omitempty"` // of the histogram: "linear" or "log"
-	Histogram []RangeCount `json:"histogram,omitempty"`
-}
-
-// OtherCount returns the number of records with a value that is not of the type.
-func (n *NearType) OtherCount() (count int) {
-	for _, o := range n.Others {
-		count += o.Count
-	}
-	return count
-}
-
-// RangeCount counts the values with From <= value < To. The last one of a histogram includes To.
-type RangeCount struct {
-	From  string `json:"from"`
-	To    string `json:"to"`
 	Count int    `json:"count"`
 }
 

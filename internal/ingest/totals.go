@@ -135,7 +135,7 @@ func (d *totalDetector) labeled(v *view) (keys []totalKey) {
 func (p *pass) findTotals(ctx context.Context, v *view, fields []herb.Field, reports []herb.ColumnReport) (all []herb.TotalRows, err error) {
 	d := v.totals
 	isNumber := func(r herb.ColumnReport) bool {
-		return r.Type == herb.TypeNumber || r.Near != nil && r.Near.Type == herb.TypeNumber
+		return r.Type == herb.TypeNumber
 	}
 	if d.records < minTotalRows || !slices.ContainsFunc(reports, isNumber) {
 		return nil, nil

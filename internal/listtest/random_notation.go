@@ -34,7 +34,10 @@ func (g *generator) notation(t herb.Type) (n herb.Notation) {
 		}
 	}
 	if g.chance(50) { // some markers are also values
-		n.Missing = pick(g, [][]string{{"NA"}, {"--", "N/A", "NA"}, {"?"}, {"-1", "0", "2024-03-01", "F"}, {"100", "1900-01-01", "nein"}, {"0:00", "12:00 AM"}})
+		n.Missing = pick(g, [][]string{
+			{"NA"}, {"--", "N/A", "NA"}, {"?"}, {"-1", "0", "2024-03-01", "F"}, {"100", "1900-01-01", "nein"}, {"0:00", "12:00 AM"},
+			{"NA", "on request", "sold out, perhaps"}, strings.Fields("a b c d e f g h i j k l m o p q r s u v"), // exceptions
+		})
 	}
 	return n
 }

@@ -100,7 +100,8 @@ func TestReview_longMissing(t *testing.T) {
 	}
 	file.WriteString("2," + long + "\n")
 	id := n.create("prices.csv", file.String())
-	c := n.review(id).Columns[1]
+	n.review(id)
+	c := n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeNumber}}}).Columns[1]
 	if len(c.Others) != 1 || c.Others[0].Value != long || c.Others[0].IsShort {
 		t.Fatalf("the values that prevent the type are %+v", c.Others)
 	}

@@ -24,11 +24,11 @@ type result struct {
 }
 
 // examine makes the result of a file that was read.
-func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *record, running *reading) (*result, error) {
+func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *record, live []herb.Field, running *reading) (*result, error) {
 	out := &result{dataset: t.Dataset, format: formatOf(t), columns: newColumns(t)}
 	running.enter(phaseExamining)
 	sample := newSample(t, f, r.Edits)
-	exceptions := newExceptions(t, f, r.Edits)
+	exceptions := newExceptions(t, f, r.Edits, live)
 	for row, err := range t.Rows(ctx) {
 		if err != nil {
 			return nil, err
@@ -98,8 +98,8 @@ const (
 	maxMissingBytes = 4 << 20  // of all such values that are longer than a shown cell
 )
 
-// exceptions finds the values that prevent the type of columns: the type that nearly all values
-// have, or the one that the publisher has chosen.
+// exceptions finds the values that do not have the type of their column: the one that the publisher
+// has chosen, the one of the live version, or the one that nearly all values have.
 type exceptions struct {
 	columns []exceptionColumn
 	dates   []dateColumn
@@ -113,6 +113,7 @@ type exceptions struct {
 type exceptionColumn struct {
 	position int
 	field    herb.Field // the type and its notation
+	isAny    bool       // any notation of the type fits
 	values   map[string]*Exception
 	filled   int  // values
 	rest     int  // of these, values that are not of the type
@@ -120,23 +121,28 @@ type exceptionColumn struct {
 	shown    int  // rows
 }
 
-func newExceptions(t *ingest.Table, f *facts, e Edits) *exceptions {
+func newExceptions(t *ingest.Table, f *facts, e Edits, live []herb.Field) *exceptions {
 	x := &exceptions{table: t}
-	for _, fact := range f.Fields {
+	for i, fact := range f.Fields {
 		if fact.Column >= len(f.Columns) {
 			continue
 		}
-		near, notation := fact.Near, fact.NearNotation
-		if chosen := e.Columns[fact.Column].Type; chosen.IsScalar() && chosen != "" && fact.Type == herb.TypeText {
-			near, notation = chosen, f.notation(fact.Column, e.Columns[fact.Column])
-		}
+		c := exceptionColumn{position: fact.Column, values: map[string]*Exception{}}
+		edit, at := e.Columns[fact.Column], herb.FieldIndex(live, fact.Name)
 		if fact.Type == herb.TypeText {
 			x.dates = append(x.dates, dateColumn{position: fact.Column, sets: map[uint32]*notationSet{}})
 		}
-		if near != "" {
-			x.columns = append(x.columns, exceptionColumn{
-				position: fact.Column, field: herb.Field{Type: near, Notation: notation}, values: map[string]*Exception{},
-			})
+		switch {
+		case fact.Type == herb.TypeText && edit.Type != "":
+			c.field = herb.Field{Type: edit.Type, Notation: f.notation(fact.Column, edit)}
+			c.isAny = edit.Format == ""
+		case fact.Type == herb.TypeText && at >= 0:
+			c.field = live[at]
+		case len(t.Dataset.Report.Columns[i].Exceptions) > 0:
+			c.field = herb.Field{Type: fact.Type, Notation: fact.Notation}
+		}
+		if c.field.Type.IsScalar() && c.field.Type != "" {
+			x.columns = append(x.columns, c)
 		}
 	}
 	return x
@@ -165,9 +171,13 @@ func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
 		if x.buf, status = text.AppendPublished(x.buf[:0], &c.field, value); status != text.Invalid || x.table.IsMissing(c.position, value) {
 			continue
 		}
+		isOther := isOfType(c.field.Type, value) // in another notation
+		if isOther && c.isAny || kind.IsMissing(text.TrimBlanks(value)) {
+			continue
+		}
 		x.marked = append(x.marked, c.position)
 		c.rest++
-		c.parses = c.parses || isOfType(c.field.Type, value)
+		c.parses = c.parses || isOther
 		if c.shown < maxMarkedRows {
 			c.shown++
 			isShown = true

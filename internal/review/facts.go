@@ -1,6 +1,8 @@
 package review
 
 import (
+	"slices"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 )
@@ -19,12 +21,10 @@ type facts struct {
 
 // fieldFact describes the field of a column.
 type fieldFact struct {
-	Name         string
-	Column       int
-	Type         herb.Type
-	Notation     herb.Notation
-	Near         herb.Type
-	NearNotation herb.Notation
+	Name     string
+	Column   int
+	Type     herb.Type
+	Notation herb.Notation
 }
 
 // leftRow is a row that is left out although it has values.
@@ -49,11 +49,8 @@ func newFacts(t *ingest.Table) *facts {
 	}
 	columns := t.FieldColumns()
 	for i, field := range t.Dataset.Fields {
-		fact := fieldFact{Name: field.Name, Column: columns[i], Type: field.Type, Notation: field.Notation}
-		if near := t.Dataset.Report.Columns[i].Near; near != nil {
-			fact.Near, fact.NearNotation = near.Type, near.Notation
-		}
-		f.Fields = append(f.Fields, fact)
+		notation := withoutExceptions(field.Notation, t.Dataset.Report.Columns[i].Exceptions)
+		f.Fields = append(f.Fields, fieldFact{Name: field.Name, Column: columns[i], Type: field.Type, Notation: notation})
 	}
 	return f
 }
@@ -65,4 +62,12 @@ func (f *facts) leftOut() map[int]string {
 		left[r.Row] = r.Reason
 	}
 	return left
+}
+
+// withoutExceptions returns a notation in which exceptions are not missing values.
+func withoutExceptions(n herb.Notation, exceptions []herb.ValueCount) herb.Notation {
+	n.Missing = slices.DeleteFunc(slices.Clone(n.Missing), func(marker string) bool {
+		return slices.ContainsFunc(exceptions, func(e herb.ValueCount) bool { return e.Value == marker })
+	})
+	return n
 }

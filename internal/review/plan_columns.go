@@ -8,7 +8,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/datapackage"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
@@ -197,20 +196,13 @@ func nameOf(field object) string {
 
 // declare states the type of a field, in the notation of its values, and what means missing.
 func (f *facts) declare(field, schema object, position int, edit ColumnEdit) {
-	missing := slices.Clone(edit.Missing)
 	if edit.Type != "" {
 		for _, name := range []string{"type", "format", "decimalChar", "groupChar", "bareNumber", "trueValues", "falseValues", "delimiter"} {
 			delete(field, name)
 		}
-		notation := f.notation(position, edit)
-		maps.Copy(field, datapackage.DeclareType(edit.Type, notation))
-		for _, word := range notation.Missing {
-			if edit.Type.IsScalar() && !kind.IsMissing([]byte(word)) { // words such as "no date" do not fit a declared type
-				missing = append(missing, word)
-			}
-		}
+		maps.Copy(field, datapackage.DeclareType(edit.Type, f.notation(position, edit)))
 	}
-	if len(missing) == 0 {
+	if len(edit.Missing) == 0 {
 		return
 	}
 	values, ok := field["missingValues"].([]any)
@@ -221,7 +213,7 @@ func (f *facts) declare(field, schema object, position int, edit ColumnEdit) {
 	if len(values) == 0 {
 		values = []any{""}
 	}
-	for _, m := range missing {
+	for _, m := range edit.Missing {
 		if !slices.ContainsFunc(values, func(v any) bool { return v == any(m) }) {
 			values = append(values, m)
 		}
@@ -234,14 +226,9 @@ func (f *facts) notation(position int, edit ColumnEdit) herb.Notation {
 	if edit.Format != "" {
 		return herb.Notation{DateFormat: edit.Format}
 	}
-	t := edit.Type
 	for _, field := range f.Fields {
-		switch {
-		case field.Column != position:
-		case field.Type == t:
+		if field.Column == position && field.Type == edit.Type {
 			return field.Notation
-		case field.Near == t:
-			return field.NearNotation
 		}
 	}
 	return herb.Notation{}

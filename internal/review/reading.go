@@ -329,7 +329,7 @@ func (s *Service) inspect(
 			found.tables = s.tables(ctx, id, file)
 		}, func(t *ingest.Table) (err error) {
 			found.facts, found.encoding = newFacts(t), t.Source.Dialect.Encoding
-			if found.result, err = s.examine(ctx, t, found.facts, r, running); err != nil {
+			if found.result, err = s.examine(ctx, t, found.facts, r, live.Fields, running); err != nil {
 				return err
 			}
 			if !isChecked || found.err != nil {

@@ -78,7 +78,7 @@ func TestReview(t *testing.T) {
 		t.Errorf("last rows (-want +got):\n%s", diff)
 	}
 	price := r.Columns[2]
-	if price.Field != "price" || price.Type != herb.TypeText || price.Almost != herb.TypeNumber || price.Rest != 2 ||
+	if price.Field != "price" || price.Type != herb.TypeNumber || price.Almost != herb.TypeNumber || price.Rest != 2 ||
 		!slices.Equal(price.Others, []review.Exception{{Value: "on request", Count: 2, Row: 44}}) || price.Added {
 		t.Errorf("the prices are %+v", price)
 	}
@@ -119,8 +119,26 @@ func TestReview_exceptions(t *testing.T) {
 		t.Errorf("prices: %s, %+v", r.Error, c)
 	}
 	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeDate}}})
-	if c := r.Columns[1]; r.Error == "" || c.Rest != 10 || !c.Most {
+	if c := r.Columns[1]; r.Error == "" || c.Rest != 0 || len(c.Readings) != 2 {
 		t.Errorf("ambiguous dates: %s, %+v", r.Error, c)
+	}
+}
+
+// TestReview_liveType names the values that keep a column from having the type of the live version.
+func TestReview_liveType(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, nodeOptions{})
+	n.put(prices, "prices.csv", "id;price\n1;1.200,50\n2;7\n", "", nil)
+	id := n.create("prices.csv", "id;price\n1;1.300,50\n2;ca. 7\n3;8.25\n")
+	r := n.review(id)
+	c := r.Columns[1]
+	want := []review.Exception{{Value: "ca. 7", Count: 1, Row: 3}, {Value: "8.25", Count: 1, Row: 4}}
+	if diff := cmp.Diff(want, c.Others); c.Type != herb.TypeText || c.Almost != herb.TypeNumber || !c.Parses || !isBreaking(r) || diff != "" {
+		t.Errorf("%+v (-want +got)\n%s", c, diff)
+	}
+	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeNumber, Missing: []string{"ca. 7", "8.25"}}}})
+	if r.Error != "" || r.Columns[1].Type != herb.TypeNumber || isBreaking(r) {
+		t.Errorf("after the edit: %+v", r)
 	}
 }
 

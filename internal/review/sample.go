@@ -31,11 +31,11 @@ type sample struct {
 	last    int
 	marked  int // rows that may still be shown because of their values
 
-	total  int // rows of the table
-	count  int // of these, so far
-	left   []Row
-	shown  []shownRow
-	fields map[int]herb.Field
+	total   int // rows of the table
+	count   int // of these, so far
+	left    []Row
+	shown   []shownRow
+	missing map[int][]string // signs of missing values, by column
 }
 
 // shownRow is a row with its place in the file.
@@ -47,15 +47,15 @@ type shownRow struct {
 }
 
 func newSample(t *ingest.Table, f *facts, e Edits) *sample {
-	s := &sample{table: t, facts: f, edits: e, columns: len(f.Columns), first: firstRows, last: lastRows, marked: markedRows, fields: map[int]herb.Field{}}
+	s := &sample{table: t, facts: f, edits: e, columns: len(f.Columns), first: firstRows, last: lastRows, marked: markedRows, missing: map[int][]string{}}
 	s.total = t.Dataset.Report.Rows
 	if total := max(minRows, maxCells/max(1, s.columns)); total < firstRows+lastRows+markedRows {
 		s.first, s.last = max(1, total*firstRows/(firstRows+lastRows+markedRows)), max(1, total*lastRows/(firstRows+lastRows+markedRows))
 		s.marked = max(1, total-s.first-s.last)
 	}
 	s.width = min(maxCell, max(minRows, maxText/max(1, s.columns*(s.first+s.last+s.marked))))
-	for i, at := range t.FieldColumns() {
-		s.fields[at] = t.Dataset.Fields[i]
+	for _, field := range f.Fields {
+		s.missing[field.Column] = field.Notation.Missing
 	}
 	s.left = s.leftRows()
 	return s
@@ -119,7 +119,7 @@ func (s *sample) row(r ingest.SourceRow, marked []int) shownRow {
 	lines := 0 // besides the first
 	for i, c := range r.Cells[:min(len(r.Cells), s.columns)] {
 		row.Cells[i] = herb.Clip(string(c[:min(len(c), 4*s.width)]), s.width)
-		if field, ok := s.fields[i]; len(c) > 0 && (s.table.IsMissing(i, c) || ok && slices.Contains(field.Notation.Missing, string(bytes.TrimSpace(c)))) {
+		if len(c) > 0 && (s.table.IsMissing(i, c) || slices.Contains(s.missing[i], string(bytes.TrimSpace(c)))) {
 			if row.Missing == nil {
 				row.Missing = make([]bool, s.columns)
 			}

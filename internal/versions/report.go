@@ -47,10 +47,7 @@ func completeReport(ctx context.Context, report *herb.Report, r *segment.Reader,
 				herb.Plural(at.Invalid, "value is", "values are")))
 		}
 	}
-	if err := addWords(ctx, r, d.Fields, c.Columns); err != nil {
-		return nil, err
-	}
-	return &c, describeNear(ctx, r, d, c.Columns)
+	return &c, addWords(ctx, r, d.Fields, c.Columns)
 }
 
 // fewValues is the number of distinct values up to which the lengths of texts are not reported.

@@ -164,19 +164,24 @@ func TestColumnEvidence(t *testing.T) {
 	}
 }
 
-// TestNearType checks that the header and the menu of a text column that misses a type by a few
-// values lead to these, and that the lengths and words of texts are shown.
-func TestNearType(t *testing.T) {
+// TestExceptions checks that the header and the menu of a column lead to the values that are not of
+// its type, and that the lengths and words of texts are shown.
+func TestExceptions(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		d, records := garden()
 		for i := range d.Report.Columns {
 			switch c := &d.Report.Columns[i]; c.Field {
-			case "category":
-				c.Near = &herb.NearType{
-					Type: herb.TypeNumber, Values: 20, Others: []herb.ValueCount{{Value: "fern", Count: 19}, {Value: "moss", Count: 19}},
-					Histogram: []herb.RangeCount{{From: "0", To: "5000", Count: 12}, {From: "5000", To: "10000", Count: 8}}, Scale: "linear",
+			case "price":
+				for k := range records[:30] {
+					records[k][i] = "on request"
+					if k%3 == 0 {
+						records[k][i] = "sold out"
+					}
 				}
+				d.Fields[i].Notation.Missing = []string{"on request", "sold out"}
+				c.Evidence = "number: 60 of 60; 30 exceptions (on request: 20, sold out: 10)"
+				c.Exceptions = []herb.ValueCount{{Value: "on request", Count: 20}, {Value: "sold out", Count: 10}}
 			case "title":
 				c.Shortest, c.Longest = 5, 130
 				c.Words = []herb.ValueCount{{Value: "moss", Count: 19}}
@@ -187,36 +192,33 @@ func TestNearType(t *testing.T) {
 		}
 		replace(l, d, records)
 	})
-	for _, filter := range []string{"", "&price[lt]=5000"} {
+	for _, filter := range []string{"", "&price[lt]=50000"} {
 		doc := s.page(t, catalog+"?_distributions=1"+filter, 200)
 		header := func(name string) *html.Node { return one(t, doc, has("data-field", name)) }
-		for name, want := range map[string]string{
-			"category": "010 k", "title": "free text5–130 characters", "url": "60 values3–4 characters",
-		} {
+		for name, want := range map[string]string{"title": "free text5–130 characters", "url": "60 values3–4 characters"} {
 			if got := words(one(t, header(name), tag("p", "lab"))); got != want {
 				t.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
-		for name, want := range map[string][]string{
-			"category": {"0 – 5,000: 12 rows", "5,000 – 10,000: 8 rows"}, "url": {"3 characters: 7 rows", "4 characters: 50 rows"},
-		} {
-			chart := one(t, header(name), tag("svg", "fixed"))
-			if isDim := strings.Contains(attr(chart, "class"), "dim"); isDim != (filter != "") {
-				t.Errorf("%s%s: the chart of all rows is dim: %v", name, filter, isDim)
-			}
-			var got []string
-			for _, title := range all(chart, tag("title", "")) {
-				got = append(got, textOf(title))
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-want +got)\n%s", name, diff)
-			}
+		chart := one(t, header("url"), tag("svg", "fixed"))
+		if isDim := strings.Contains(attr(chart, "class"), "dim"); isDim != (filter != "") {
+			t.Errorf("%s: the chart of all rows is dim: %v", filter, isDim)
 		}
-		misfits := one(t, header("category"), tag("a", "misfits"))
-		if got, want := attr(misfits, "href"), "category=fern&category=moss"; !strings.Contains(got, want) || words(misfits) != "38 not numbers" {
-			t.Errorf("%s leads to %s", words(misfits), got)
+		var got []string
+		for _, title := range all(chart, tag("title", "")) {
+			got = append(got, textOf(title))
 		}
-		if got := words(one(t, header("category"), tag("p", "evidence"))); !strings.HasPrefix(got, "text: 20 of 58 are numbers; not numbers: “fern” (19), “moss” (19)") {
+		if diff := cmp.Diff([]string{"3 characters: 7 rows", "4 characters: 50 rows"}, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		exceptions := one(t, header("price"), tag("a", "exceptions"))
+		if words(exceptions) != "30 not numbers" || attr(exceptions, "title") != "on request (20), sold out (10)" {
+			t.Errorf("the exceptions are %q: %q", words(exceptions), attr(exceptions, "title"))
+		}
+		if got, want := attr(exceptions, "href"), "price=on+request&price=sold+out"; !strings.Contains(got, want) {
+			t.Errorf("the exceptions lead to %s", got)
+		}
+		if got := words(one(t, header("price"), tag("p", "evidence"))); got != "number: 60 of 60; 30 exceptions (on request: 20, sold out: 10)" {
 			t.Errorf("the menu says %q", got)
 		}
 		word := one(t, one(t, header("title"), tag("p", "words")), tag("a", ""))

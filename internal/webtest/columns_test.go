@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 )
 
-// oddColumns is a dataset with a price that is almost a number, texts, and numbers of all kinds.
+// oddColumns is a dataset with a price that has exceptions, texts, and numbers of all kinds.
 const oddColumns = "/datasets/values/odd"
 
 func oddColumnsCSV() string {
@@ -29,15 +29,15 @@ func oddColumnsCSV() string {
 	return b.String()
 }
 
-// TestReportedDistributions checks the distributions of text columns: the distribution of almost
-// typed values with a link to the others, the lengths of texts, and frequent words that filter.
+// TestReportedDistributions checks the distributions that are drawn from the report: a link to the
+// exceptions of a number, the lengths of texts, and frequent words that filter.
 func TestReportedDistributions(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{Width: 1600})
 	b.Visit(oddColumns)
 	b.settled()
 	const price, name, note = "#grid th[data-field=price] ", "#grid th[data-field=name] ", "#grid th[data-field=note] "
-	if got := b.Text(price + ".misfits"); got != "3 not numbers" || b.Text(price+".lab") != "0 200" || b.Count(price+".hist.fixed .bar") < 5 {
+	if got := b.Text(price + ".exceptions"); got != "3 not numbers" || b.Text(price+".lab") != "0 200" || b.Count(price+".hist .bar") < 5 {
 		t.Errorf("the chart of the price has %d bars and says %q", b.Count(price+".bar"), got)
 	}
 	if got := b.Text(name + ".lab"); got != "unique 7–29 characters" {
@@ -49,10 +49,10 @@ func TestReportedDistributions(t *testing.T) {
 		t.Errorf("the tip of a length is %q", got)
 	}
 	b.Click(price + ".col-menu summary")
-	if got := b.Text(price + ".evidence"); !strings.Contains(got, "197 of 200 are numbers; not numbers: “on request” (3)") {
+	if got := b.Text(price + ".evidence"); !strings.Contains(got, "3 exceptions (on request: 3)") {
 		t.Errorf("the menu says %q", got)
 	}
-	b.follow(price + ".misfits")
+	b.follow(price + ".exceptions")
 	if l := b.agree(); l.Meta.Total != 3 || b.query().Get("price") != "on request" {
 		t.Errorf("%d rows, %v", l.Meta.Total, b.query())
 	}

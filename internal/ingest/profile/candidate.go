@@ -3,26 +3,29 @@ package profile
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"herbarium/internal/herb"
 )
 
-// Limits of the values that a column may have beside those of its type.
+// Limits of the values that a column may have beside those of its type. Exceptions are values
+// without a digit, such as "on request".
 const (
-	maxSigns = 8   // different signs for missing values
-	maxWords = 2   // different words, such as "no date"
-	maxNamed = 3   // values that a reason names
-	maxShare = 100 // at most one value in maxShare is such a word
+	maxSigns      = 8  // different signs for missing values
+	maxExceptions = 20 // different exceptions
+	minValues     = 10 // values of a column with exceptions
+	maxShare      = 10 // at most one value in maxShare is an exception
+	maxNamed      = 3  // values that a reason names
+	maxWords      = 30 // different words of a column: exceptions, and words for true and false in any case
 )
 
 // candidate collects the evidence for and against one scalar type of a column.
 type candidate struct {
-	closed  bool         // some value rules the type out
-	typed   int          // number of values of the type; after close, in any notation
-	other   int          // number of values that are not of the type
-	named   []namedValue // different values that are not of the type: all until close, then the first maxNamed
-	another string       // first value of the type whose notation differs from the values before
+	closed     bool         // some value rules the type out
+	typed      int          // number of values of the type; after close, in any notation
+	other      int          // number of values that are not of the type
+	named      []namedValue // the first different values that are not of the type
+	another    string       // first value of the type whose notation differs from the values before
+	exceptions int          // number of different values that addWord added
 }
 
 // namedValue is a value with its position and the number of times that it occurs.
@@ -31,10 +34,13 @@ type namedValue struct {
 	count        int
 }
 
-// addWord adds a value without digits. More than maxWords different words rule the type out.
-func (c *candidate) addWord(v []byte, where func() string) {
+// addWord adds an exception. More than maxExceptions different ones rule the type out.
+func (c *candidate) addWord(v []byte, isNew bool, where func() string) {
 	c.addOther(v, where)
-	c.closed = c.closed || len(c.named) > maxWords
+	if isNew {
+		c.exceptions++
+		c.closed = c.closed || c.exceptions > maxExceptions
+	}
 }
 
 // addOther adds a value that is not of the type.
@@ -74,7 +80,7 @@ func (c *candidate) addClosed(v []byte, isTyped bool, where func() string) {
 // holds reports whether the column has the type, apart from the notation.
 func (c *candidate) holds() bool {
 	values := c.typed + c.other
-	return !c.closed && c.typed > 0 && maxShare*c.other <= values
+	return !c.closed && c.typed > 0 && (c.other == 0 || values >= minValues && maxShare*c.other <= values)
 }
 
 // isNear reports whether at least half of the values are of the type. padded is the number of
@@ -139,10 +145,22 @@ func hasDigit(v []byte) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// maxElement is the length of the longest word that may stand for a missing value.
-const maxElement = 40
+// words are the different values of a column that may be exceptions.
+type words struct {
+	values []namedValue
+	isFull bool
+}
 
-// isWord reports whether a value may be a word that stands for a missing value, such as "no date".
-func isWord(v []byte) bool {
-	return len(v) <= maxElement*utf8.UTFMax && !hasDigit(v) && utf8.RuneCount(v) <= maxElement
+// observe adds a value. It returns false if the value cannot be an exception: it has a digit, is
+// too long, or there are too many.
+func (w *words) observe(v []byte, where func() string) (isNew, ok bool) {
+	if w.isFull || len(v) > maxQuoted || hasDigit(v) {
+		return false, false
+	}
+	before := len(w.values)
+	if !addNamed(&w.values, v, maxWords, where) {
+		w.isFull, w.values = true, nil
+		return false, false
+	}
+	return len(w.values) > before, true
 }

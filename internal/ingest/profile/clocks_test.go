@@ -64,15 +64,6 @@ func TestInfer_clocks(t *testing.T) {
 	}
 }
 
-// TestInfer_nearClocks checks that a column of times with a few other values says so.
-func TestInfer_nearClocks(t *testing.T) {
-	t.Parallel()
-	r, err := profileOf(t, strings.Repeat("6:00|7:30|", 10)+"noon", "opens", "", profile.Schema{})
-	if err != nil || r.Report.Near == nil || r.Report.Near.Type != herb.TypeTime {
-		t.Errorf("%s, near %v, %v", r.Type, r.Report.Near, err)
-	}
-}
-
 func TestInfer_fileClocks(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

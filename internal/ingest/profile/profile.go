@@ -144,6 +144,7 @@ type column struct {
 	clocks             clocks
 	booleans           booleans
 	lists              lists
+	words              words
 	signs              []namedValue // different signs for missing values
 	infinities         []namedValue
 	notURL             bool // some value is not a URL
@@ -205,7 +206,8 @@ func (c *column) observe(value []byte, where func() string) {
 
 // observeScalar adds a value to the candidates for the type of the column.
 func (c *column) observeScalar(v []byte, where func() string) {
-	isNumber, isDate, isWord := kind.IsPlainNumber(v), text.IsDate(v), isWord(v)
+	isNumber, isDate := kind.IsPlainNumber(v), text.IsDate(v)
+	isNew, isWord := c.words.observe(v, where)
 	isPadded := !isNumber && !isDate && kind.IsPaddedNumber(v)
 	if isPadded {
 		if c.padded++; c.padded == 1 {
@@ -223,18 +225,13 @@ func (c *column) observeScalar(v []byte, where func() string) {
 		}
 	}
 	c.digitDates.observe(v)
-	n, t, b := &c.number, &c.time, &c.word
-	isPhone := isPhoneNumber(v)
 	isTime := isDate
-	switch {
-	case t.closed:
-		isTime = isDate || !isWord && !isNumber && kind.IsTime(v)
-		if isTime && !c.times.observe(v, isDate) { // near needs the notation of the others
-			t.nameAnother(v, where)
-		}
-		t.addClosed(v, isTime, where)
+	switch t := &c.time; {
 	case isWord:
-		t.addWord(v, where)
+		t.addWord(v, isNew, where)
+	case t.closed:
+		isTime = isDate || !isNumber && kind.IsTime(v)
+		t.addClosed(v, isTime, where)
 	case c.times.observe(v, isDate):
 		isTime = true
 		t.typed++
@@ -242,17 +239,14 @@ func (c *column) observeScalar(v []byte, where func() string) {
 		isTime = !isNumber && kind.IsTime(v)
 		t.close(v, isTime, where)
 	}
-	switch {
+	isPhone := isPhoneNumber(v)
+	switch n := &c.number; {
 	case kind.IsInfinity(v):
 		addNamed(&c.infinities, v, maxSigns, where)
-	case n.closed:
-		isLike := isNumber || !isTime && !isWord && !isPadded && !isPhone && kind.IsNumber(v)
-		if isLike && !c.numbers.observe(v, isNumber) {
-			n.nameAnother(v, where)
-		}
-		n.addClosed(v, isLike, where)
 	case isWord:
-		n.addWord(v, where)
+		n.addWord(v, isNew, where)
+	case n.closed:
+		n.addClosed(v, isNumber || !isTime && !isPadded && !isPhone && kind.IsNumber(v), where)
 	case isPhone:
 		n.close(v, false, where)
 	case c.numbers.observe(v, isNumber):
@@ -261,10 +255,10 @@ func (c *column) observeScalar(v []byte, where func() string) {
 		n.close(v, !isTime && !isPadded && kind.IsNumber(v), where)
 	}
 	switch k := &c.clock; {
+	case isWord:
+		k.addWord(v, isNew, where)
 	case k.closed:
 		k.addClosed(v, c.clocks.observe(v), where)
-	case isWord:
-		k.addWord(v, where)
 	case c.clocks.observe(v):
 		k.typed++
 	default:
@@ -274,7 +268,9 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	if len(v) <= len("false") {
 		_, pair = text.BooleanWord(v)
 	}
-	switch {
+	switch b := &c.word; {
+	case isWord && pair == 0:
+		b.addWord(v, isNew, where)
 	case b.closed && pair == 0:
 		b.addOther(v, where)
 	case b.closed:
@@ -282,8 +278,6 @@ func (c *column) observeScalar(v []byte, where func() string) {
 		b.typed++
 	case pair != 0 && c.booleans.observe(v):
 		b.typed++
-	case isWord && pair == 0:
-		b.addWord(v, where)
 	default:
 		b.close(v, pair != 0, where)
 	}

@@ -146,13 +146,10 @@ func TestInfer(t *testing.T) {
 		{"too many kinds of signs", "1|2|3|NA|N/A|n/a|na|null|NULL|None|NaN|nan|none", herb.TypeText, herb.Notation{}, `2 values are not numbers, the first "nan" (row 12), "none" (row 13)`},
 		{"signs in dates", "2024-02-29|*|n/a", herb.TypeDate, herb.Notation{Missing: []string{"*", "n/a"}}, ""},
 		{"mixed characters are no sign", "1|2|-.", herb.TypeText, herb.Notation{}, `"-." (row 3) is not a number`},
-		{"few words", numbersTo(198) + "unknown|no date", herb.TypeNumber, herb.Notation{Missing: []string{"no date", "unknown"}}, "2 missing (unknown: 1, no date: 1)"},
+		{"few words", numbersTo(198) + "unknown|no date", herb.TypeNumber, herb.Notation{Missing: []string{"no date", "unknown"}}, "2 exceptions (unknown: 1, no date: 1)"},
 		{"few words in dates", strings.Repeat("31/12/2024|", 99) + "no date", herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y", Missing: []string{"no date"}}, "no date: 1"},
 		{"few words in booleans", strings.Repeat("yes|no|", 50) + "maybe", herb.TypeBoolean, herb.Notation{Missing: []string{"maybe"}}, ""},
-		{"few words beside signs", numbersTo(99) + "-|-|-|x", herb.TypeNumber, herb.Notation{Missing: []string{"-", "x"}}, "4 missing (-: 3, x: 1)"},
-		{"too many words", numbersTo(198) + "unknown|unknown|unknown", herb.TypeText, herb.Notation{}, `3 values are not numbers, the first "unknown" (row 199)`},
-		{"too many different words", numbersTo(1000) + "a|b|c", herb.TypeText, herb.Notation{}, `3 values are not numbers, the first "a" (row 1001), "b" (row 1002), "c" (row 1003)`},
-		{"too few values for words", numbersTo(98) + "unknown", herb.TypeText, herb.Notation{}, `"unknown" (row 99) is not a number`},
+		{"few words beside signs", numbersTo(99) + "-|-|-|x", herb.TypeNumber, herb.Notation{Missing: []string{"-", "x"}}, "3 missing (-: 3); 1 exception (x: 1)"},
 		{"a value with digits is no word", numbersTo(1000) + "12a", herb.TypeText, herb.Notation{}, `"12a" (row 1001) is not a number`},
 		{"a code is no word", numbersTo(1000) + "007", herb.TypeText, herb.Notation{}, `"007" (row 1001) is not a number`},
 		{"text in dates", "2024-02-29|2024-03-01|Friday", herb.TypeText, herb.Notation{}, `"Friday" (row 3) is not a date`},
@@ -475,8 +472,8 @@ func TestInfer_codes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r, err := profileOf(t, tt.values, tt.column, tt.file, profile.Schema{})
-			if err != nil || r.Type != tt.want || r.Searchable != tt.searchable || r.Report.Near != nil {
-				t.Errorf("%s, searchable %t, near %v (%s), %v", r.Type, r.Searchable, r.Report.Near, r.Report.Evidence, err)
+			if err != nil || r.Type != tt.want || r.Searchable != tt.searchable {
+				t.Errorf("%s, searchable %t (%s), %v", r.Type, r.Searchable, r.Report.Evidence, err)
 			}
 		})
 	}
@@ -611,6 +608,7 @@ func TestResult_notes(t *testing.T) {
 	for values, want := range map[string]string{
 		"17|x":              "",
 		"10|x":              "",
+		"12.3|4.5 p|: c|7": `1 values have letters that qualify them, the first "4.5 p" (row 2); for numbers, move the letters to a column of their own`,
 		"00042|17":          `numbers with leading zeros, such as "00042" (row 1), are kept as text`,
 		"1|" + digits(1001): `numbers of more than 1,000 digits, such as "` + herb.Clip(digits(400), 60) + `" (row 2), are kept as text`,
 		"a| b|c\u00a0":      `2 values begin or end with white space, the first " b" (row 2)`,
@@ -654,78 +652,67 @@ func TestResult_decimals(t *testing.T) {
 	}
 }
 
-// TestResult_near checks which types a text column misses by a few values, and in which notation.
-func TestResult_near(t *testing.T) {
+// TestResult_exceptions checks which columns have a type although a few values do not.
+func TestResult_exceptions(t *testing.T) {
 	t.Parallel()
-	dates := strings.Repeat("31/12/2024|", 20)
+	number := func(missing ...string) herb.Notation { return herb.Notation{Missing: missing} }
+	date := herb.Notation{DateFormat: "%d/%m/%Y", Missing: []string{"no date"}}
+	var words []string
+	for c := 'a'; c <= 'z'; c++ {
+		words = append(words, "x"+string(c))
+	}
+	twenty := number(words[:20]...)
 	for _, tt := range []struct {
 		name, values string
 		fileType     herb.Type
-		want         *herb.NearType
+		wantType     herb.Type
+		want         herb.Notation
+		evidence     string
 	}{
-		{"words", numbersTo(40) + "a|b|c", "", &herb.NearType{Type: herb.TypeNumber}},
-		{"a word first", "x|" + numbersTo(40) + "y|z", "", &herb.NearType{Type: herb.TypeNumber}},
-		{"a value with digits first", "ca. 1920|" + dates + "x", "", &herb.NearType{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d/%m/%Y"}}},
-		{"a value with digits last", dates + "ca. 1920", "", &herb.NearType{Type: herb.TypeDate, Notation: herb.Notation{DateFormat: "%d/%m/%Y"}}},
-		{"ISO dates", strings.Repeat("2024-02-29|", 20) + "1920", "", &herb.NearType{Type: herb.TypeDate}},
-		{"times", strings.Repeat("2024-02-29T10:00:00Z|", 20) + "noon 12", "", &herb.NearType{Type: herb.TypeDateTime}},
-		{"money", strings.Repeat("£1,234.50|£7|", 20) + "2 for 1", "", &herb.NearType{Type: herb.TypeNumber, Notation: herb.Notation{Group: ",", Affix: "£"}}},
-		{"decimal commas", "2 for 1|" + strings.Repeat("12,5|3|", 20), "", &herb.NearType{Type: herb.TypeNumber, Notation: herb.Notation{Decimal: ","}}},
-		{"signs for missing values", numbersTo(40) + "NA|-|12a", "", &herb.NearType{Type: herb.TypeNumber, Notation: herb.Notation{Missing: []string{"-", "NA"}}}},
-		{"infinity", numbersTo(40) + "Inf", "", &herb.NearType{Type: herb.TypeNumber}},
-		{"booleans", strings.Repeat("yes|no|", 20) + "perhaps", "", &herb.NearType{Type: herb.TypeBoolean}},
-		{"text that a file declares", numbersTo(40) + "12a", herb.TypeText, nil},
-		{"numbers", numbersTo(40), "", nil},
-		{"too few", numbersTo(8) + "12a", "", nil},
-		{"too many others", numbersTo(40) + strings.Repeat("12a|", 5), "", nil},
-		{"ambiguous dates", strings.Repeat("1/2/2024|", 40) + "1920", "", nil},
-		{"text", strings.Repeat("Rosa canina|", 40), "", nil},
+		{"one of ten", numbersTo(9) + "on request", "", herb.TypeNumber, number("on request"), "number: 10 of 10; 1 exception (on request: 1)"},
+		{"one of nine", numbersTo(8) + "on request", "", herb.TypeText, herb.Notation{}, `"on request" (row 9) is not a number`},
+		{"two of nineteen", numbersTo(17) + "on request|sold out", "", herb.TypeText, herb.Notation{}, `2 values are not numbers, the first "on request" (row 18)`},
+		{"two of twenty", "sold out|" + numbersTo(18) + "on request", "", herb.TypeNumber, number("on request", "sold out"), "2 exceptions (sold out: 1, on request: 1)"},
+		{"the most frequent first", "a|" + numbersTo(40) + "b|b", "", herb.TypeNumber, number("a", "b"), "3 exceptions (b: 2, a: 1)"},
+		{"missing values beside them", numbersTo(18) + "NA|-|-||x|y", "", herb.TypeNumber, number("-", "NA", "x", "y"), "3 missing (-: 2, NA: 1); 2 exceptions"},
+		{"missing values do not count", numbersTo(8) + "NA|NA|x", "", herb.TypeText, herb.Notation{}, `"x" (row 11) is not a number`},
+		{"a digit", numbersTo(40) + "12a", "", herb.TypeText, herb.Notation{}, `"12a" (row 41) is not a number`},
+		{"twenty different ones", numbersTo(200) + strings.Join(words[:20], "|"), "", herb.TypeNumber, twenty, "20 exceptions"},
+		{"too many different ones", numbersTo(200) + strings.Join(words[:21], "|"), "", herb.TypeText, herb.Notation{}, "21 values are not numbers"},
+		{"far too many", strings.Join(words, "|") + "|yes|no|y|n|Y|" + numbersTo(400) + "xa", "", herb.TypeText, herb.Notation{}, "32 values are not numbers"},
+		{"a long one", numbersTo(20) + strings.Repeat("x", 401), "", herb.TypeText, herb.Notation{}, "is not a number"},
+		{"dates", strings.Repeat("31/12/2024|", 9) + "no date", "", herb.TypeDate, date, "1 exception (no date: 1)"},
+		{"datetimes", strings.Repeat("2024-02-29T10:00:00Z|", 9) + "noon", "", herb.TypeDateTime, number("noon"), "1 exception"},
+		{"times", strings.Repeat("10:00|", 9) + "noon", "", herb.TypeTime, number("noon"), "1 exception"},
+		{"booleans", strings.Repeat("yes|no|", 9) + "perhaps|x", "", herb.TypeBoolean, number("perhaps", "x"), "2 exceptions (perhaps: 1, x: 1)"},
+		{"words for true and false", numbersTo(18) + "yes|no", "", herb.TypeNumber, number("no", "yes"), "2 exceptions"},
+		{"money", strings.Repeat("£1,234.50|£7|", 9) + "ask|free", "", herb.TypeNumber,
+			herb.Notation{Group: ",", Affix: "£", Missing: []string{"ask", "free"}}, "2 exceptions"},
+		{"infinities", numbersTo(18) + "Inf|-Inf", "", herb.TypeNumber, number("-Inf", "Inf"), "2 exceptions (Inf: 1, -Inf: 1)"},
+		{"too many infinities", numbersTo(17) + "Inf|-Inf", "", herb.TypeText, herb.Notation{}, "is not a finite number"},
+		{"numbers that the file declares", numbersTo(9) + "x", herb.TypeNumber, herb.TypeNumber, number("x"), "as declared by the file: 10 of 10; 1 exception (x: 1)"},
+		{"text that the file declares", numbersTo(40) + "x", herb.TypeText, herb.TypeText, herb.Notation{}, "x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := profileOf(t, strings.TrimSuffix(tt.values, "|"), "c", tt.fileType, profile.Schema{})
-			if diff := cmp.Diff(tt.want, r.Report.Near); err != nil || diff != "" {
-				t.Errorf("%v (-want +got)\n%s", err, diff)
+			r, err := profileOf(t, tt.values, "c", tt.fileType, profile.Schema{})
+			if diff := cmp.Diff(tt.want, r.Notation); err != nil || r.Type != tt.wantType || diff != "" || !strings.Contains(r.Report.Evidence, tt.evidence) {
+				t.Errorf("%s, %q, %v (-want +got)\n%s", r.Type, r.Report.Evidence, err, diff)
+			}
+			if r.Type != herb.TypeText {
+				named := 0
+				for _, e := range r.Report.Exceptions {
+					named += e.Count
+				}
+				if want := fmt.Sprint(named, " exception"); !strings.Contains(r.Report.Evidence, want) {
+					t.Errorf("the exceptions are %+v", r.Report.Exceptions)
+				}
 			}
 		})
 	}
-	r, err := profileOf(t, numbersTo(40)+"12a", "c", "", profile.Schema{Type: "string"})
-	if err != nil || r.Report.Near != nil {
-		t.Errorf("a column that is declared text is near a %v, %v", r.Report.Near, err)
-	}
-}
-
-// TestResult_nearNotes checks that a column that misses a type by a few values says which values
-// prevent it and what to do.
-func TestResult_nearNotes(t *testing.T) {
-	t.Parallel()
-	flagged := strings.Repeat("12.3|:|4.5 p|", 20)
-	for _, tt := range []struct{ name, column, values, want string }{
-		{"words", "c", numbersTo(40) + "a|b 1|a", `40 of 43 values are numbers; if all should be, correct the others or declare "missingValues": ["a", "b 1"]`},
-		{"more than are named", "c", numbersTo(40) + "a1|a2|a3|a4", `40 of 44 values are numbers; if all should be, correct the others or declare "missingValues": ["a1", "a2", "a3", …]`},
-		{"a long value", "c", numbersTo(40) + strings.Repeat("x ", 500), `["` + strings.Repeat("x ", 30) + `…"]`},
-		{"infinity", "c", numbersTo(40) + "Inf|Inf", `40 of 42 values are numbers; if all should be, correct the others or declare "missingValues": ["Inf"]`},
-		{"dates", "c", strings.Repeat("2024-02-29|", 20) + "1920", `20 of 21 values are dates; if all should be, correct the others or declare "missingValues": ["1920"]`},
-		{"times", "c", strings.Repeat("10:00|", 20) + "noon", `20 of 21 values are times;`},
-		{"two notations of dates", "c", strings.Repeat("2025-07-23|", 20) + "23.07.2025", `all 21 values are dates, but not in one notation; write them alike, or declare their formats, as in %d.%m.%Y|%Y-%m-%d`},
-		{"two notations", "c", strings.Repeat("12,5|", 20) + "3.25", `all 21 values are numbers, but not in one notation; write them alike`},
-		{"leading zeros", "c", numbersTo(40) + "007", `numbers with leading zeros, such as "007" (row 41), are kept as text`},
-		{"flags", "c", flagged + ": c|5 bp", `21 values have letters that qualify them, the first "4.5 p" (row 3); for numbers, move the letters to a column of their own`},
-		{"codes", "zip", strings.Repeat("90210|", 40) + "90210-12", ""},
-		{"half of the values", "c", numbersTo(40) + strings.Repeat("a1|", 20), ""},
-		{"units", "c", strings.Repeat("5 m|", 40), ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			r, err := profileOf(t, strings.TrimSuffix(tt.values, "|"), tt.column, "", profile.Schema{})
-			if got := strings.Join(r.Report.Notes, "\n"); err != nil || r.Type != herb.TypeText || !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
-				t.Errorf("%v, %s: %s", err, r.Type, got)
-			}
-		})
-	}
-	r, err := profileOf(t, strings.Repeat("1.5|", 40)+"n/a*|7,5|x", "c", "", profile.Schema{})
-	if want := `"7,5" (row 42) is not a number in the notation of the others`; err != nil || !strings.Contains(r.Report.Evidence, want) {
-		t.Errorf("%v, %s", err, r.Report.Evidence)
+	_, err := profileOf(t, numbersTo(40)+"x", "c", "", profile.Schema{Type: "number"})
+	if want := `"x" (row 41) is not a number`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a column that is declared a number: %v, want %s", err, want)
 	}
 }
 

@@ -35,13 +35,14 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 		origin = "as declared by the file"
 	}
 	missing := f.missing(t, n, fileType)
-	for _, m := range missing {
+	exceptions := c.exceptions(t, n, missing)
+	for _, m := range slices.Concat(missing, exceptions) {
 		n.Missing = append(n.Missing, m.value)
 	}
 	slices.Sort(n.Missing)
 	n.JSON = t == herb.TypeList && c.writesJSON()
 	field = herb.Field{Type: t, Notation: n, Searchable: t == herb.TypeList || t == herb.TypeText && !c.isURLs() || t == herb.TypeNumber && c.isIdentifier(name)}
-	reason, between := c.evidence(t, n, why, missing, f.profiler.rows), ": "
+	reason, between := c.evidence(t, n, why, missing, exceptions, f.profiler.rows), ": "
 	if origin != "" {
 		reason, between = origin+": "+reason, ", "
 	}
@@ -58,12 +59,8 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	if t == herb.TypeText {
 		report.Lengths = c.lengths.report(c.shortest, c.longest)
 	}
-	if t == herb.TypeText && declared == "" && why == "" {
-		if report.Near = c.near(name, fileType, f.profiler.conventions()); report.Near != nil {
-			if note := c.nearNote(report.Near.Type); note != "" {
-				report.Notes = append(report.Notes, note)
-			}
-		}
+	for _, e := range exceptions {
+		report.Exceptions = append(report.Exceptions, herb.ValueCount{Value: e.value, Count: e.count})
 	}
 	return field, report, nil
 }
@@ -83,12 +80,23 @@ func (f *Field) missing(t herb.Type, n herb.Notation, fileType herb.Type) (missi
 	if t == herb.TypeNumber && (declared != "" || fileType == herb.TypeNumber) {
 		missing = append(missing, c.infinities...)
 	}
-	for _, w := range c.candidate(t).named {
-		if canonicalStatus(t, n, w.value) == text.Invalid {
-			missing = append(missing, w)
+	return missing
+}
+
+// exceptions returns the values that are neither missing nor of the type of the column, the most
+// frequent first.
+func (c *column) exceptions(t herb.Type, n herb.Notation, missing []namedValue) (exceptions []namedValue) {
+	if !t.IsScalar() {
+		return nil
+	}
+	for _, w := range c.words.values {
+		isMissing := slices.ContainsFunc(missing, func(m namedValue) bool { return m.value == w.value })
+		if !isMissing && canonicalStatus(t, n, w.value) == text.Invalid {
+			exceptions = append(exceptions, w)
 		}
 	}
-	return missing
+	slices.SortStableFunc(exceptions, func(a, b namedValue) int { return cmp.Compare(b.count, a.count) })
+	return exceptions
 }
 
 func canonicalStatus(t herb.Type, n herb.Notation, value string) text.Status {
@@ -160,7 +168,7 @@ func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t h
 	switch {
 	case digits != "" && roles.Of(name) == roles.Date:
 		t, n.DateFormat = herb.TypeDate, digits
-	case c.number.holds() && isOpen && len(c.infinities) == 0:
+	case isOpen && c.isNumber():
 		t = herb.TypeNumber
 		n, why = c.numberNotation(name, fileType, shown)
 	case c.time.holds() && !(c.times.arePeriods() && roles.Of(name).IsCode()):
@@ -184,6 +192,16 @@ func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t h
 	default:
 		return herb.TypeText, n, ""
 	}
+}
+
+// isNumber reports whether the column has numbers if the file does not declare them. Infinities are
+// exceptions then.
+func (c *column) isNumber() bool {
+	number := c.number
+	for _, i := range c.infinities {
+		number.other += i.count
+	}
+	return number.holds()
 }
 
 // numberNotation returns the notation of the numbers of the column. why says why they are text.
@@ -221,7 +239,7 @@ func (c *column) fits(fileType herb.Type) (n herb.Notation, ok bool) {
 }
 
 // evidence says why the column has its type.
-func (c *column) evidence(t herb.Type, n herb.Notation, why string, missing []namedValue, rows int) string {
+func (c *column) evidence(t herb.Type, n herb.Notation, why string, missing, exceptions []namedValue, rows int) string {
 	if c.filled == 0 {
 		return "no values"
 	}
@@ -230,27 +248,27 @@ func (c *column) evidence(t herb.Type, n herb.Notation, why string, missing []na
 		parts = append(parts, herb.Count(empty)+" empty")
 	}
 	if t.IsScalar() {
-		parts = append(parts, describeMissing(missing, c.blank))
+		slices.SortStableFunc(missing, func(a, b namedValue) int { return cmp.Compare(b.count, a.count) })
+		if c.blank > 0 {
+			missing = append(missing, namedValue{value: "blank", count: c.blank})
+		}
+		parts = append(parts, describeValues(missing, "missing", "missing"), describeValues(exceptions, "exception", "exceptions"))
 	}
 	parts = append(parts, describe(n))
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
-// describeMissing names the missing values with their counts.
-func describeMissing(missing []namedValue, blank int) string {
-	total, names := blank, make([]string, 0, len(missing)+1)
-	slices.SortStableFunc(missing, func(a, b namedValue) int { return cmp.Compare(b.count, a.count) })
-	for _, m := range missing {
-		total += m.count
-		names = append(names, clip(m.value)+": "+herb.Count(m.count))
-	}
-	if blank > 0 {
-		names = append(names, "blank: "+herb.Count(blank))
+// describeValues names values with their counts.
+func describeValues(values []namedValue, one, many string) string {
+	total, names := 0, make([]string, len(values))
+	for i, v := range values {
+		total += v.count
+		names[i] = clip(v.value) + ": " + herb.Count(v.count)
 	}
 	if total == 0 {
 		return ""
 	}
-	return herb.Count(total) + " missing (" + strings.Join(names, ", ") + ")"
+	return herb.Plural(total, one, many) + " (" + strings.Join(names, ", ") + ")"
 }
 
 // reason says why the column is a list or text. It names values that rule out a type if most values

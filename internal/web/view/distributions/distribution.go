@@ -36,8 +36,8 @@ type Distribution struct {
 	Chosen      bool         // the field is filtered by values
 	Ghosts      []Proportion // over all rows; none: the listing contains all rows
 	Words       []TopWord
-	Misfits     *Misfits // nil: none
-	Filtered    bool     // the listing does not contain all rows that the distribution shows
+	Exceptions  *Exceptions // nil: none
+	Filtered    bool        // the listing does not contain all rows that the distribution shows
 }
 
 // Bar is a bucket of a histogram.
@@ -89,7 +89,7 @@ func noteOf(d *columns.Dataset, i int) (note string, ok bool) {
 // New returns the distribution of a column: one from the publish report if it has one, a note with
 // the figures of the report if none is drawn, else without a kind, to be counted.
 func New(s *state.State, i int) Distribution {
-	c := Distribution{Index: i, Misfits: NewMisfits(s, i)}
+	c := Distribution{Index: i, Exceptions: NewExceptions(s, i)}
 	note, ok := noteOf(s.Dataset, i)
 	if c.setReported(s, note) || !ok {
 		return c

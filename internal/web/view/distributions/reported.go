@@ -1,6 +1,8 @@
 package distributions
 
 import (
+	"strings"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/columns"
@@ -15,24 +17,19 @@ type TopWord struct {
 	Active      bool
 }
 
-// Misfits leads to the rows whose values keep a column from having a type.
-type Misfits struct {
-	Label    string // such as "3 not numbers"
-	Evidence string // such as "4,806 of 4,812 are numbers; others are on request (2)"
-	Href     string
+// Exceptions leads to the rows whose values are not of the type of their column.
+type Exceptions struct {
+	Label string // such as "3 not numbers"
+	Named string // such as "on request (2), sold out (1)"
+	Href  string
 }
 
-// setReported draws what the publish report has of a text column, over all rows: the distribution
-// of the values of a type that nearly all of them have, the most frequent words of long texts, or
-// the lengths of texts. It returns false if the values are counted instead.
+// setReported draws what the publish report has of a text column, over all rows: the most frequent
+// words of long texts, or the lengths of texts. It returns false if the values are counted instead.
 func (c *Distribution) setReported(s *state.State, note string) bool {
 	r := s.Dataset.Meanings[c.Index].Report
 	switch {
-	case r == nil || s.Fields[c.Index].Type != herb.TypeText:
-		return false
-	case r.Near != nil && len(r.Near.Histogram) > 1:
-		c.setNear(s, r.Near)
-	case note == "":
+	case r == nil || s.Fields[c.Index].Type != herb.TypeText || note == "":
 		return false
 	case len(r.Words) > 0 && r.Longest > columns.LongText:
 		c.Kind, c.Words = "words", words(s, c.Index, r)
@@ -49,20 +46,6 @@ func (c *Distribution) setReported(s *state.State, note string) bool {
 	}
 	c.setTotals(s.Dataset)
 	return true
-}
-
-// setNear draws the distribution of the values of a type that nearly all values have.
-func (c *Distribution) setNear(s *state.State, near *herb.NearType) {
-	column := columns.NewColumn(s.Dataset, c.Index)
-	column.Type, column.Notation = near.Type, near.Notation
-	c.Scale = query.Scale(near.Scale)
-	var labels []string
-	for _, b := range near.Histogram {
-		c.Histogram = append(c.Histogram, query.Bucket(b))
-		labels = append(labels, columns.FormatOperand(&column, b.From)+" – "+columns.FormatOperand(&column, b.To))
-	}
-	c.setFixed(labels)
-	c.Left, c.Right = rangeLabels(&column, c.Histogram)
 }
 
 // setFixed draws the histogram, whose bars do not filter.
@@ -100,39 +83,32 @@ func words(s *state.State, field int, r *herb.ColumnReport) (words []TopWord) {
 	return words
 }
 
-// NewMisfits returns the rows that keep a column from having a type; nil if there are none, or too
-// many.
-func NewMisfits(s *state.State, field int) *Misfits {
+// NewExceptions returns the rows whose values are not of the type of their column; nil if there are
+// none.
+func NewExceptions(s *state.State, field int) *Exceptions {
 	r := s.Dataset.Meanings[field].Report
-	if r == nil || r.Near == nil || s.Fields[field].Type != herb.TypeText {
+	if r == nil || len(r.Exceptions) == 0 {
 		return nil
 	}
-	near, nouns := r.Near, string(r.Near.Type)+"s"
 	const maxNamed = 3
-	count := near.OtherCount()
-	m := &Misfits{
-		Label:    herb.Count(count) + " not " + nouns,
-		Evidence: "text: " + herb.Count(near.Values) + " of " + herb.Count(near.Values+count) + " are " + nouns,
-	}
-	if count == 1 {
-		m.Label = "1 not a " + string(near.Type)
-	}
-	for i, o := range near.Others[:min(len(near.Others), maxNamed)] {
-		separator := ", "
-		if i == 0 {
-			separator = "; not " + nouns + ": "
+	count, named := 0, []string{}
+	for i, e := range r.Exceptions {
+		count += e.Count
+		if i < maxNamed {
+			named = append(named, herb.Clip(format.PlainText(e.Value), maxBound)+" ("+herb.Count(e.Count)+")")
 		}
-		m.Evidence += separator + "“" + herb.Clip(format.PlainText(o.Value), maxBound) + "” (" + herb.Count(o.Count) + ")"
 	}
-	if more := len(near.Others) - maxNamed; more > 0 {
-		m.Evidence += " and " + herb.Plural(more, "other value", "other values")
+	if more := len(r.Exceptions) - maxNamed; more > 0 {
+		named = append(named, herb.Plural(more, "other value", "other values"))
 	}
+	noun := string(s.Fields[field].Type)
+	x := &Exceptions{Label: herb.Plural(count, "not a "+noun, "not "+noun+"s"), Named: strings.Join(named, ", ")}
 	if s.Fields[field].Filterable {
 		ps := s.WithoutFilters(field)
-		for _, o := range near.Others {
-			ps = ps.With(s.EqFilter(field, o.Value))
+		for _, e := range r.Exceptions {
+			ps = ps.With(s.EqFilter(field, e.Value))
 		}
-		m.Href = s.Href(ps)
+		x.Href = s.Href(ps)
 	}
-	return m
+	return x
 }

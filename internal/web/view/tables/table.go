@@ -59,7 +59,7 @@ type Header struct {
 	IsNumber              bool   // its values are numbers, which can be added
 	Evidence              string // why the column has its type; empty: unknown
 	Lengths               string // of its texts, such as "3–80 characters"; empty: unknown, or no texts
-	Misfits               *distributions.Misfits
+	Exceptions            *distributions.Exceptions
 
 	limit  int    // characters of a cell
 	places int    // digits after the decimal point that the numbers of the page leave space for
@@ -169,9 +169,7 @@ func newHeader(s *state.State, c columns.Column, req *query.Request) Header {
 	if r := s.Dataset.Meanings[c.Index].Report; r != nil {
 		const maxEvidence = 200 // characters
 		h.Evidence = herb.Clip(r.Evidence, maxEvidence)
-		if h.Misfits = distributions.NewMisfits(s, c.Index); h.Misfits != nil {
-			h.Evidence = h.Misfits.Evidence
-		}
+		h.Exceptions = distributions.NewExceptions(s, c.Index)
 		if c.Kind == columns.KindText && c.Type == herb.TypeText && r.Filled > 0 {
 			h.Lengths = distributions.Characters(r.Shortest, r.Longest)
 		}

@@ -49,8 +49,8 @@ func (t *Table) setWidths(s *state.State) {
 	for k := range t.Headers {
 		h := &t.Headers[k]
 		h.Width = defaultWidth(s.Dataset, &h.Column)
-		if h.Misfits != nil { // they are beside the type
-			h.Width = max(h.Width, int(plot.TextWidth(string(h.Type)+" – "+h.Misfits.Label, fontSize))+cellPadding)
+		if h.Exceptions != nil { // they are beside the type
+			h.Width = max(h.Width, int(plot.TextWidth(string(h.Type)+" – "+h.Exceptions.Label, fontSize))+cellPadding)
 		}
 		if at := slices.IndexFunc(s.Widths, func(w state.ColumnWidth) bool { return w.Field == h.Index }); at >= 0 {
 			h.Width = s.Widths[at].Pixels

@@ -103,13 +103,12 @@ func TestRowNumberWidth(t *testing.T) {
 	}
 }
 
-// TestWidths_misfits checks that a column has space for its type and the number of values that are
-// not of the type of the others.
-func TestWidths_misfits(t *testing.T) {
+// TestWidths_exceptions checks that a column has space for its type and the number of exceptions.
+func TestWidths_exceptions(t *testing.T) {
 	t.Parallel()
-	d := &herb.Dataset{Records: 600, Fields: []herb.Field{{Name: "p", Type: herb.TypeText}, {Name: "q", Type: herb.TypeText}}}
-	near := &herb.NearType{Type: herb.TypeNumber, Values: 590, Others: []herb.ValueCount{{Value: "on request", Count: 10}}}
-	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "p", Filled: 600, Longest: 6, Near: near}, {Field: "q", Filled: 600, Longest: 6}}}
+	d := &herb.Dataset{Records: 600, Fields: []herb.Field{{Name: "p", Type: herb.TypeNumber}, {Name: "q", Type: herb.TypeNumber}}}
+	exceptions := []herb.ValueCount{{Value: "on request", Count: 10}}
+	d.Report = &herb.Report{Columns: []herb.ColumnReport{{Field: "p", Filled: 600, Longest: 6, Exceptions: exceptions}, {Field: "q", Filled: 600, Longest: 6}}}
 	s, _, err := state.ParseState("/t", query.Split(""), columns.Read(d))
 	if err != nil {
 		t.Fatal(err)
