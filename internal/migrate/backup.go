@@ -13,7 +13,6 @@ import (
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
-	"herbarium/internal/progress"
 )
 
 // The files of a backup, in a folder or in an archive.
@@ -36,7 +35,7 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 	if err := source.openPlace(ctx, from, true, o); err != nil {
 		return r, err
 	}
-	o.steps = progress.New(o.Progress, PhaseSegments, PhaseEntries)
+	o.begin(PhaseSegments, PhaseEntries)
 	h := Header{Format: FormatVersion, Created: time.Now().UTC(), Program: program}
 	switch {
 	case path == StandardStream:
@@ -45,7 +44,9 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 		if err := files.openFiles("", filepath.Join(path, segmentsDir)); err != nil {
 			return r, err
 		}
-		addFile := func(f versionFile, _ int64) error { return ensureFile(ctx, source, files, f, o, &r) }
+		addFile := func(f versionFile, _ int64) error {
+			return ensureFile(ctx, source, files, f, o.files.next(source.fileSize(f)), &r)
+		}
 		addEntries := func(write func(io.Writer) error) error { return writeFile(filepath.Join(path, entriesFile), write) }
 		err = r.save(ctx, source, &files, h, o, addFile, addEntries)
 	default:
@@ -95,7 +96,7 @@ func (r *Result) save(
 	ctx context.Context, from Installation, target *Installation, h Header, o Options, addFile func(f versionFile, size int64) error,
 	addEntries func(write func(io.Writer) error) error,
 ) error {
-	source, omitted, err := readSource(ctx, from, target, addFile)
+	source, omitted, err := readSource(ctx, from, target, addFile, func(s *Snapshot) { o.files.total = s.fileSizes() })
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 		return &archivedFile{archive, header}
 	}
 	addFile := func(f versionFile, size int64) error {
-		progress := &meter{ctx: ctx, total: size, report: o.steps.Bytes(PhaseSegments)}
+		progress := &meter{ctx: ctx, total: size, report: o.files.next(from.fileSize(f))}
 		got, err := from.hash(ctx, f.name(), io.MultiWriter(file(backupPath(f), size), progress))
 		if err != nil {
 			return err

@@ -54,7 +54,7 @@ func TestBackup(t *testing.T) {
 	t.Parallel()
 	g, cluster := newGarden(t, 2_100), newCluster(t)
 	file, folder := filepath.Join(t.TempDir(), "backup.tar"), filepath.Join(t.TempDir(), "new", "backup")
-	made, err := Backup(t.Context(), g.Place, file, nil, "test", Options{})
+	made, err := Backup(t.Context(), g.Place, file, nil, "test", Options{Progress: filesReported(t)})
 	must.NoError(t, err)
 	want := Result{
 		Plants: g.plants, IdempotencyKeys: len(g.retried), Keys: 3, AuditEntries: made.AuditEntries, Datasets: 2, Versions: 4, Sources: 1, Bytes: made.Bytes,
@@ -70,7 +70,7 @@ func TestBackup(t *testing.T) {
 		}
 	}
 	for _, files := range []int{5, 0} { // the second run updates the folder
-		r, err := Backup(t.Context(), cluster, folder+"/", nil, "test", Options{})
+		r, err := Backup(t.Context(), cluster, folder+"/", nil, "test", Options{Progress: filesReported(t)})
 		must.NoError(t, err)
 		if r.NewFiles != files {
 			t.Errorf("backed up %+v; want %d new files", r, files)
@@ -128,7 +128,9 @@ func backupWith(ctx context.Context, from Place, modify func(*Installation)) (ar
 	}
 	modify(&source)
 	var b bytes.Buffer
-	err = new(Result).saveArchive(ctx, source, &b, Header{Format: FormatVersion}, Options{steps: progress.New(nil)})
+	var o Options
+	o.begin()
+	err = new(Result).saveArchive(ctx, source, &b, Header{Format: FormatVersion}, o)
 	return b.Bytes(), err
 }
 

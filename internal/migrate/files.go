@@ -134,15 +134,20 @@ func fileError(err error, f versionFile) error {
 }
 
 // ensureFile copies a file, or compares the one that the target has.
-func ensureFile(ctx context.Context, from, to Installation, f versionFile, o Options, r *Result) error {
+func ensureFile(ctx context.Context, from, to Installation, f versionFile, progress func(done, total int64), r *Result) error {
 	got, err := to.hash(ctx, f.name(), io.Discard)
 	switch {
 	case err == nil:
 		err = compareFile(got, *f.file(), "the target has a different file")
 	case herb.CodeOf(err) == herb.CodeNotFound:
 		r.NewFiles++
-		err = copyFile(ctx, from, to, f, o.steps.Bytes(PhaseSegments))
+		err = copyFile(ctx, from, to, f, func(done, total int64) {
+			if done < total { // it is read back afterwards
+				progress(done, total)
+			}
+		})
 	}
+	progress(1, 1)
 	return fileError(err, f)
 }
 

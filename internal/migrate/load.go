@@ -115,7 +115,7 @@ func (l *loader) addFile(ctx context.Context, f versionFile) error {
 			return err
 		}
 	}
-	return ensureFile(ctx, l.source.Files, l.to, f, l.options, l.result)
+	return ensureFile(ctx, l.source.Files, l.to, f, l.options.files.next(f.file().Size), l.result)
 }
 
 // updateKey updates the revocation and last use of a key that the target has.

@@ -44,6 +44,32 @@ type Options struct {
 
 	readOnly bool // nothing is written to an installation
 	steps    *progress.Reporter
+	files    *fileProgress // of PhaseSegments
+}
+
+// begin prepares the reports of an operation with phases.
+func (o *Options) begin(phases ...string) {
+	o.steps = progress.New(o.Progress, phases...)
+	o.files = &fileProgress{report: o.steps.Bytes(PhaseSegments)}
+}
+
+// fileProgress reports how many bytes of all files were copied.
+type fileProgress struct {
+	report      func(done, total int64)
+	done, total int64
+}
+
+// next returns a function that reports the progress of the next file, which has a number of bytes,
+// in any unit. The file counts as copied when it is called with an equal done and total.
+func (p *fileProgress) next(size int64) func(done, total int64) {
+	return func(done, total int64) {
+		if done >= total {
+			p.done += size
+			p.report(p.done, p.total)
+			return
+		}
+		p.report(p.done+int64(float64(size)*float64(done)/float64(total)), p.total)
+	}
 }
 
 // keepSchema reports whether databases must not be upgraded.
@@ -140,7 +166,14 @@ func addMissing(ctx context.Context, source Source, to Installation, since time.
 		return err
 	}
 	l := &loader{source: source, to: to, had: had, retired: retired, options: o, result: r}
-	o.report(PhaseSegments, 0, 0)
+	for e, err := range source.Entries(ctx, since) {
+		f, ok := e.(versionFile)
+		if err != nil || !ok { // files come first
+			break
+		}
+		o.files.total += f.file().Size
+	}
+	o.files.report(0, o.files.total)
 	err = merge(source.Entries(ctx, since), had.Entries(ctx, since), func(s, t Entry) error { return l.add(ctx, s, t) })
 	if err == nil {
 		err = l.flush(ctx)

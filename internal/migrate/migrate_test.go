@@ -38,6 +38,27 @@ func wantAlike(t *testing.T, a, b Place) {
 	}
 }
 
+// filesReported returns a function that checks the progress of copying files: it counts the bytes of
+// all of them, so that the remaining time can be estimated.
+func filesReported(t *testing.T) func(progress.Progress) {
+	t.Helper()
+	var last progress.Progress
+	t.Cleanup(func() {
+		if last.Done == 0 || last.Done != last.Total {
+			t.Errorf("%d of %d bytes of files were reported at the end", last.Done, last.Total)
+		}
+	})
+	return func(p progress.Progress) {
+		if p.Phase != PhaseSegments {
+			return
+		}
+		if last.Phase != "" && (p.Done < last.Done || p.Total != last.Total) {
+			t.Errorf("%d of %d bytes follow %d of %d", p.Done, p.Total, last.Done, last.Total)
+		}
+		last = p
+	}
+}
+
 // TestMigrate_thereAndBack migrates a folder to a cluster and back to another folder, with several
 // pages of plants.
 func TestMigrate_thereAndBack(t *testing.T) {
@@ -45,7 +66,9 @@ func TestMigrate_thereAndBack(t *testing.T) {
 	g := newGarden(t, 2_100)
 	to, back := newCluster(t), Place{Folder: filepath.Join(t.TempDir(), "new", "data")}
 	var phases []string
+	files := filesReported(t)
 	m := mustMigrate(t, g.Place, to, Options{Progress: func(p progress.Progress) {
+		files(p)
 		if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
 			phases = append(phases, p.Phase)
 		}

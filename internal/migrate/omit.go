@@ -210,9 +210,10 @@ func (in Installation) isUnreadable(ctx context.Context, err error) bool {
 // that cannot be read; nil if there is none.
 //
 // Servers are not stopped: if a version is dropped and its file deleted before it is read, the
-// state is read again. Files that were read before are not read twice.
+// state is read again. Files that were read before are not read twice. begin is called with each
+// state, before its files are read.
 func readSource(
-	ctx context.Context, from Installation, target *Installation, addFile func(f versionFile, size int64) error,
+	ctx context.Context, from Installation, target *Installation, addFile func(f versionFile, size int64) error, begin func(*Snapshot),
 ) (*Snapshot, *omissions, error) {
 	read := map[string]herb.File{} // by name
 	for last := newDamage(); ; {
@@ -220,6 +221,7 @@ func readSource(
 		if err != nil {
 			return nil, nil, err
 		}
+		begin(s)
 		damage, news := newDamage(), false
 		err = s.addFiles(func(f versionFile) (bool, error) {
 			if file, ok := read[f.name()]; ok {

@@ -12,7 +12,6 @@ import (
 
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
-	"herbarium/internal/progress"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
@@ -59,9 +58,9 @@ func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err erro
 
 // copyAll loads everything of one installation into another.
 func copyAll(ctx context.Context, from, to Installation, o Options) (Result, error) {
-	o.steps = progress.New(o.Progress, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
+	o.begin(PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
 	o.report(PhaseCompare, 0, 0)
-	source, omitted, err := readSource(ctx, from, &to, func(versionFile, int64) error { return nil })
+	source, omitted, err := readSource(ctx, from, &to, func(versionFile, int64) error { return nil }, func(*Snapshot) {})
 	if err != nil {
 		return Result{}, fmt.Errorf("source: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
-	"herbarium/internal/progress"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 )
@@ -28,7 +27,7 @@ const StandardStream = "-"
 // earlier state of the backup; see load. With o.Check, the backup is read as for a restore, and
 // nothing is restored.
 func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Options) (r Result, err error) {
-	o.steps = progress.New(o.Progress, PhaseRead, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
+	o.begin(PhaseRead, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
 	if !o.Check && to.Database == "" {
 		return restoreFolder(ctx, path, stdin, to.Folder, o)
 	}

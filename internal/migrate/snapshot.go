@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -70,6 +72,29 @@ func readState(ctx context.Context, of Installation) (*Snapshot, error) {
 		audit:    sorted(log, func(e herb.AuditEntry) Entry { return &AuditEntry{e} }),
 		datasets: sorted(datasets, func(d store.DatasetVersions) Entry { return &Dataset{d} }),
 	}, err
+}
+
+// fileSizes returns the bytes of the files of all versions, for progress reports.
+func (s *Snapshot) fileSizes() (bytes int64) {
+	for _, d := range s.datasets {
+		for f := range d.(*Dataset).files() {
+			bytes += s.of.fileSize(f)
+		}
+	}
+	return bytes
+}
+
+// fileSize returns the bytes of a file as far as they are known without reading it. Those of a kept
+// source in an object store are known before it was compressed.
+func (in Installation) fileSize(f versionFile) int64 {
+	if in.Dir == "" {
+		return f.file().Size
+	}
+	info, err := os.Stat(filepath.Join(in.Dir, f.name()))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // sorted returns entries for rows of a table, in the order of their positions.
