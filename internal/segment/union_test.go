@@ -47,7 +47,7 @@ func TestUnion(t *testing.T) {
 		t.Run(fmt.Sprint(files), func(t *testing.T) {
 			t.Parallel()
 			listtest.Run(t, listtest.Engine{
-				Plants: true, Datasets: 20, Queries: 80, Large: files == 2,
+				Plants: true, Datasets: 8, Queries: 60, Large: files == 2,
 				Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
 					return openUnion(t, fields, records, files)
 				},

@@ -123,6 +123,19 @@ func (i *installation) run(t *testing.T, args ...string) string {
 	return out
 }
 
+// list is run for a command that lists something. Sources that could not be published are an error
+// of such a command, which is left out.
+func (i *installation) list(t *testing.T, args ...string) string {
+	t.Helper()
+	const failedSources = 4
+	out, code := i.try(t, args...)
+	if code != 0 && code != failedSources {
+		t.Fatalf("%s: exit code %d\n%s", strings.Join(args, " "), code, out)
+	}
+	out, _, _ = strings.Cut(out, "herbarium: ")
+	return out
+}
+
 // files returns the stored files of an installation by their names: objects, or files of the
 // folder.
 func (i *installation) files(t *testing.T) map[string][]byte {

@@ -143,7 +143,7 @@ func (c recordedCase) reject(t *testing.T) {
 func (r recording) checkCommands(t *testing.T, i *installation) {
 	t.Helper()
 	for _, c := range r.Commands {
-		lines := strings.Split(i.run(t, append(c.Args, "--json")...), "\n")
+		lines := strings.Split(i.list(t, append(c.Args, "--json")...), "\n")
 		for n, recorded := range strings.Split(c.Out, "\n") {
 			if n >= len(lines) {
 				t.Errorf("%s prints %d lines, and printed %s", strings.Join(c.Args, " "), len(lines), recorded)
