@@ -25,7 +25,7 @@ func (f *readFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	stringFlag(cmd, &f.format, "format", "`format` of the files: "+strings.Join(names, ", ")+" (default: detected by extension and content)", offer(names...))
 	stringFlag(cmd, &f.delimiter, "delimiter", "`character` between values, or tab (default: detected)", offer(",", ";", "tab", "|"))
-	stringFlag(cmd, &f.widths, "widths", "`widths` of columns in characters, such as 10,20,8, for text of fixed width (default: detected)", cobra.NoFileCompletions)
+	stringFlag(cmd, &f.widths, "widths", "`widths` of columns in characters, such as 10,20,8, for text of fixed width", cobra.NoFileCompletions)
 	stringFlag(cmd, &f.encoding, "encoding", "`encoding` of text, such as windows-1252 (default: detected)", offer("utf-8", "windows-1252", "iso-8859-1", "utf-16"))
 	stringFlag(cmd, &f.header, "header", "`line` that names the columns, or none (default: detected)", offer("none", "1"))
 	stringFlag(cmd, &f.comment, "comment", "`prefix` of lines that are not records, such as # (default: detected)", offer("#"))

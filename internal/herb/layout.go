@@ -28,12 +28,6 @@ type Layout struct {
 // these rows.
 const Footnote = "footnote"
 
-// Reasons to leave out a row that no setting makes a record.
-const (
-	Ruler   = "ruler"             // a line of hyphens or equals signs
-	Outside = "outside the table" // a line without bars beside a table in bars
-)
-
 // LeftOutRow is a row of a source that is not a record.
 type LeftOutRow struct {
 	File   string `json:"file,omitempty"` // empty: the source is one file
@@ -43,9 +37,7 @@ type LeftOutRow struct {
 }
 
 // mayBeRecord reports whether settings can make the row a record.
-func (r LeftOutRow) mayBeRecord() bool {
-	return r.Text != "" && r.Reason != Ruler && r.Reason != Outside
-}
+func (r LeftOutRow) mayBeRecord() bool { return r.Text != "" }
 
 func (r LeftOutRow) String() string {
 	s := strconv.Itoa(r.Row)

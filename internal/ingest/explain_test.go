@@ -31,52 +31,53 @@ func TestExplain(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, content, want string }{
 		{"plain.csv", "name,price\nrose,2\nelm,3\n", `comma, line 1 names the columns (used)
-  delimiter 1.00 2 of 2 records fit the header, times 1 delimiter
+  delimiter 1.00 delimiters in a record, on average; 2 of 2 records fit the header
   header 0.67 names differ from the values below
   header 0.35 first complete row
 comma, no line names the columns (header none)
-  delimiter 1.00 2 of 2 records fit the header, times 1 delimiter
+  delimiter 1.00 delimiters in a record, on average; 2 of 2 records fit the header
   header 0.30 no row names the columns
 `},
 		{"footnotes.csv", titledFile, `semicolon, line 3 names the columns, footnotes from line 8 (used)
-  delimiter 2.00 3 of 3 records fit the header, times 2 delimiters
+  delimiter 2.00 delimiters in a record, on average; 3 of 3 records fit the header
+  delimiter 18.00 the values have decimal commas
   header 1.00 names differ from the values below
   header 0.35 first complete row
   header -0.02 rows above are left out
   footnotes 4.00 a label such as Source:
   footnotes 1.00 a blank row above
 semicolon, line 3 names the columns, footnotes are records (header 3)
-  delimiter 2.00 3 of 3 records fit the header, times 2 delimiters
+  delimiter 2.00 delimiters in a record, on average; 3 of 3 records fit the header
+  delimiter 18.00 the values have decimal commas
   header 1.00 names differ from the values below
   header 0.35 first complete row
   header -0.02 rows above are left out
   footnotes 2.00 last rows are records
 semicolon, no line names the columns, records from line 3 (header none skip 2)
-  delimiter 2.00 3 of 3 records fit the header, times 2 delimiters
+  delimiter 2.00 delimiters in a record, on average; 3 of 3 records fit the header
+  delimiter 18.00 the values have decimal commas
   header 0.30 no row names the columns
 `},
 		{"ambiguous.csv", ambiguousFile, `comma, line 1 names the columns (used)
-  delimiter 1.00 2 of 2 records fit the header, times 1 delimiter
-  delimiter 1000.00 of equals, the first of comma, semicolon, tab and bar
+  delimiter 1.00 delimiters in a record, on average; 2 of 2 records fit the header
   header 0.83 names differ from the values below
   header 0.35 first complete row
 comma, no line names the columns (header none)
-  delimiter 1.00 2 of 2 records fit the header, times 1 delimiter
-  delimiter 1000.00 of equals, the first of comma, semicolon, tab and bar
+  delimiter 1.00 delimiters in a record, on average; 2 of 2 records fit the header
   header 0.30 no row names the columns
 semicolon, line 1 names the columns (delimiter ;)
-  delimiter 1.00 2 of 2 records fit the header, times 1 delimiter
+  delimiter 1.00 delimiters in a record, on average; 2 of 2 records fit the header
 `},
 		{"ruled-out.csv", "id;name, place\n1;rose, Oslo, red\n2;elm, Rome, old, tall\n3;oak, Bern, new\n", `semicolon, line 1 names the columns (used)
-  delimiter 1.00 3 of 3 records fit the header, times 1 delimiter
+  delimiter 1.00 delimiters in a record, on average; 3 of 3 records fit the header
   header 0.81 names differ from the values below
   header 0.35 first complete row
 semicolon, no line names the columns (header none)
-  delimiter 1.00 3 of 3 records fit the header, times 1 delimiter
+  delimiter 1.00 delimiters in a record, on average; 3 of 3 records fit the header
   header 0.30 no row names the columns
 comma, line 1 names the columns (delimiter ,)
-  delimiter 0.00 0 of 3 records fit the header, times 1 delimiter
-  delimiter -1000.00 most records have another number of values than the header
+  delimiter 0.00 delimiters in a record, on average; 0 of 3 records fit the header
+  delimiter -0.00 most records have another number of values than the header
 `},
 		{"arrays.json", `[["name","price"],["rose",2],["elm",3]]`, `array 1 names the columns (used)
   header 0.67 names differ from the values below
@@ -120,7 +121,7 @@ func describeReadings(readings []rows.ScoredReading) string {
 // The settings of a reading select it.
 func TestExplain_settings(t *testing.T) {
 	t.Parallel()
-	for _, content := range []string{titledFile, ambiguousFile, "a,b\n1,2\n3,4\n", "x\ty z\n1\t2 3\n", "Lee, Ann    12  2020-01-01\nDoe, Jane    7  2020-02-01\nSmith, Jo  112  2020-03-01\n"} {
+	for _, content := range []string{titledFile, ambiguousFile, "a,b\n1,2\n3,4\n", "x\ty,z\n1\t2,3\n"} {
 		path := writeFile(t, t.TempDir(), "x.csv", content)
 		for _, r := range explain(t, ingest.Source{Path: path}) {
 			_, o, err := source.ParseReading(ingest.Formats(), r.Settings, "")

@@ -32,8 +32,6 @@ func (p *plan) editRows(e Edits, f *facts) error {
 			return herb.Invalidf("%s %d is above the header, so it cannot be a record; choose another header", f.Unit, row)
 		case len(header) > 0 && reason == reasonRepeated && slices.Equal(header, f.Header):
 			return herb.Invalidf("%s %d repeats the header, so it cannot be a record", f.Unit, row)
-		case reason == herb.Ruler || reason == herb.Outside:
-			return herb.Invalidf("%s %d cannot be a record: %s", f.Unit, row, reason)
 		default:
 			isNamed = true
 		}

@@ -39,7 +39,6 @@ func TestReview_rows(t *testing.T) {
 		{name: "a header of several rows", content: ",x,,y,\nid,n,m,n,m\na,1,2,3,4\nb,5,6,7,8\n", want: []string{"a|1|2|3|4", "b|5|6|7|8"},
 			shown: []string{"1 header||x||y|", "2 header|id|n|m|n|m"}},
 		{name: "keep the title", content: titled, edits: review.Edits{Keep: []int{1}}, error: "line 1 is above the header"},
-		{name: "keep a ruler", content: "| id | n |\n|----|---|\n| a | 1 |\n| b | 2 |\n", edits: review.Edits{Keep: []int{2}}, error: "line 2 cannot be a record: ruler"},
 		{name: "keep a repeated header", content: titled, edits: review.Edits{Keep: []int{6}}, error: "line 6 repeats the header"},
 		{name: "JSON", content: `[{"a":1},{"a":2}]`, edits: review.Edits{Drop: []int{1}}, error: "the format of the file says which rows are records"},
 		{name: "no such header", content: titled, edits: review.Edits{HeaderRows: &[]int{90}}, error: "no line 90"},

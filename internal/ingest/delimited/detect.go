@@ -2,8 +2,10 @@ package delimited
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 
+	"herbarium/internal/herb"
 	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/table"
@@ -21,155 +23,100 @@ type sample struct {
 	text    []byte
 	all     bool         // it is the rest of the text
 	line    int          // of its first byte
-	ruler   []byte       // the comment above the first line, if it is a ruler
 	options rows.Options // as given
 	tabular bool         // the file name promises delimited text, not text aligned by blanks
 }
 
-// detect returns the best reading:
-//
-//   - The header must contain the delimiter. The delimiter with the highest score wins: the share
-//     of records with as many values as the header, times the number of columns; of equals the
-//     first of comma, semicolon, tab and bar. Commas that are all within numbers are decimal
-//     commas. A delimiter that splits all records like the header wins over one that splits some
-//     into more values. Tabs that split all records evenly into at least three values win.
-//   - A delimiter that splits some records into more values than the header has, and more than half
-//     into another number, is ruled out: a column of addresses is not split at its commas. If all
-//     records have the same number of values, the header is wrong and reading reports it.
-//   - Runs of blanks win over tabs if they split at least ten records evenly into more values.
-//   - A delimiter that quotes protect is the right one, even if records have different lengths;
-//     reading reports these.
-//   - Other delimiters (^ ~ and the control characters 1 and 31), runs of blanks, or runs of
-//     several blanks must split everything evenly.
-//   - Columns of fixed width win over everything else if a ruler shows them. Otherwise, some column
-//     must have numbers or dates, and they win if no delimiter splits the lines, or if at least two
-//     blanks are between more columns than the delimiter makes, and it is within values only.
-//   - Two colons must split everything evenly into at least three values, one of them always a
-//     number; an IP address has two colons once.
-//   - A header of at least three names decides, in a file whose name promises a table; reading
-//     reports records that do not fit.
-//   - Otherwise each line is one value. Bars are often part of identifiers.
-//   - Quotes are single if no value begins with a double quote, all values that begin with a single
-//     quote end with it, and all names are quoted or quotes enclose a delimiter or a line end.
-func (s sample) detect(d dialect) reading {
-	double := s.bestDelimiter(d)
-	if d.isFixed() || s.options.Quote != 0 || s.options.NoQuote || double.quoted > 0 || bytes.IndexByte(s.text, '\'') < 0 {
-		return double
-	}
-	d.Quote = '\''
-	single := s.bestDelimiter(d)
-	if single.quoted > 1 && !single.broken && (single.quotedHeader || single.protects) && single.score() >= double.score() {
-		return single
-	}
-	return double
-}
+// Factors of the score of a delimiter, which is the mean number of delimiters in a record, without
+// records that are wider than the header.
+const (
+	proof    = 10    // of tabs that split all records alike, and of delimiters beside decimal commas
+	inValues = 0.25  // of a delimiter that occurs in values, too: some records are wider than the header
+	blanks   = 0.2   // of runs of blanks, which are often part of values
+	mixed    = 0.5   // of runs of blanks and tabs
+	contrary = 0.001 // of a delimiter that contradicts the records, but is better than none: reading reports these
+)
 
-// bestDelimiter returns the best reading with a quote.
-func (s sample) bestDelimiter(d dialect) (best reading) {
-	var tried []reading
-	read := func(d dialect) reading {
-		r := s.read(d)
-		if s.options.Explain != nil {
-			tried = append(tried, r)
-		}
-		return r
-	}
-	choose := func(r reading, rule string) reading {
-		r.rule, r.tried = rule, tried
-		return r
-	}
+// detect returns the reading with the highest score: in each of the usual delimiters, or of runs of
+// blanks. Without a delimiter that splits the lines, each line is one value.
+func (s sample) detect(d dialect) (best reading) {
 	if d.separates() {
-		return choose(s.read(s.inBars(d)), "it is given")
+		return s.read(d)
 	}
-	if bytes.Contains(s.text, []byte("::")) && !s.tabular {
-		colons := d
-		colons.Delimiter, colons.Quote, colons.double = ':', 0, true
-		if r := read(colons); s.isAligned(r) && r.header > 2 && r.fitting == r.total {
-			return choose(r, "two colons split all records evenly")
-		}
-	}
-	with := func(delimiter byte) reading {
+	var tried []reading
+	for _, delimiter := range []byte(",;\t| ") {
 		d.Delimiter, d.blanks = delimiter, delimiter == ' '
-		return read(s.inBars(d))
-	}
-	if r := with('|'); r.dialect.ruled && r.total > 0 && r.fitting == r.total && (r.header > 1 || r.dialect.framed) {
-		return choose(r, "a ruler is between its bars")
-	}
-	columns, hasColumns := s.findColumns(d)
-	var fixed reading
-	if hasColumns {
-		fixed = read(columns.dialect)
-		if hasColumns = len(fixed.records) > 0 && columns.isTable(fixed); hasColumns && columns.isRuled {
-			return choose(fixed, "a ruler shows the columns")
+		r := s.read(d)
+		if r.terms = s.delimiterTerms(r); len(tried) == 0 || rows.SumTerms(r.terms) > rows.SumTerms(best.terms) {
+			best = r
 		}
+		tried = append(tried, r)
 	}
-	const blankRule = "the same characters are blank in all records"
-	var usual []reading
-	first := -1
-	for i, delimiter := range []byte(",;\t|") {
-		r := with(delimiter)
-		usual = append(usual, r)
-		if r.header > 1 && (!r.exceeds || 2*r.fitting >= r.total) && (first < 0 || r.isBetter(usual[first])) {
-			first = i
-		}
+	if rows.SumTerms(best.terms) == 0 && len(best.records) > 0 {
+		d.Delimiter, d.blanks = 0, false
+		best = s.read(d)
 	}
-	if first >= 0 {
-		if hasColumns && !s.tabular && columns.isBetter(fixed, usual[first]) {
-			return choose(fixed, blankRule)
-		}
-		if usual[first].dialect.Delimiter == '\t' && !s.tabular && bytes.Contains(s.text, []byte("  ")) { // a tab may be one of the blanks
-			if r := with(' '); r.total >= 10 && r.header > usual[first].header && r.fitting == r.total && !r.broken && s.isAligned(r) {
-				return choose(r, "runs of blanks split all records into more values than tabs")
-			}
-		}
-		if usual[first].isTabbed() {
-			return choose(usual[first], "tabs split all records evenly")
-		}
-		return choose(usual[first], "")
+	if s.options.Explain != nil {
+		best.tried = tried
 	}
-	for i, delimiter := range []byte("^~\x01\x1f  ") {
-		d.wide = i > 4 && !s.tabular // the second time, values may have single blanks in them
-		r := with(delimiter)
-		if r.header > 1 && r.total > 0 && r.fitting == r.total && !r.broken && (delimiter != ' ' || s.isAligned(r)) {
-			if hasColumns && r.rowNames && columns.isSpaced && fixed.found.Exists() && fixed.header < r.header {
-				return choose(fixed, blankRule) // what seems to be a row name is the first word of a value
-			}
-			return choose(r, "it splits all records evenly")
-		}
-	}
-	if hasColumns && (columns.isSpaced || !s.tabular) {
-		return choose(fixed, blankRule)
-	}
-	for _, r := range usual {
-		hasWrongHeader := r.total > 0 && r.dialect.Delimiter != '|' && len(r.records[r.found.First+1].Cells) > 1 && r.even && !s.isProse(r.dialect)
-		if hasWrongHeader || r.header > 1 && r.protects && !r.broken && r.total > 0 {
-			return choose(r, "all records have the same number of values, or quotes enclose the delimiter")
-		}
-	}
-	if len(usual[0].records) == 0 {
-		return choose(usual[0], "")
-	}
-	for _, r := range usual { // the header of a table splits, so reading reports the records that do not fit
-		if s.tabular && r.header > 2 && r.total > 0 && !r.broken && r.dialect.Delimiter != '|' && !s.isProse(r.dialect) {
-			return choose(r, "it splits the first line of a table")
-		}
-	}
-	d.wide = false
-	return choose(with(0), "no delimiter splits the lines")
+	return best
 }
 
-func (r reading) isBetter(than reading) bool {
-	switch isComplete := func(r reading) bool { return r.total > 1 && r.fitting == r.total }; {
-	case r.broken != than.broken:
-		return than.broken
-	case r.isTabbed() != than.isTabbed():
-		return r.isTabbed()
-	case r.exceeds && isComplete(than) || than.exceeds && isComplete(r):
-		return than.exceeds
-	case than.dialect.Delimiter == ',' && isComplete(r) && r.hasDecimalCommas():
-		return true
+// delimiterTerms returns the evidence that the delimiter of a reading separates its values. The sum
+// is 0 if it cannot.
+func (s sample) delimiterTerms(r reading) (terms []rows.Term) {
+	if r.header < 2 && !s.mayContradict(r) {
+		return nil
 	}
-	return r.score() > than.score()
+	score := float64(r.header - 1)
+	name := "delimiters in the header, without records"
+	if r.total > 0 {
+		score = float64(r.delimiters) / float64(r.total)
+		name = fmt.Sprintf("delimiters in a record, on average; %d of %s fit the header", r.fitting, herb.Plural(r.total, "record", "records"))
+	}
+	add := func(name string, value float64) {
+		terms = append(terms, rows.Term{Decision: rows.DecisionDelimiter, Name: name, Value: value})
+	}
+	multiply := func(factor float64, name string) {
+		add(name, score*(factor-1))
+		score *= factor
+	}
+	add(name, score)
+	switch {
+	case r.dialect.blanks && (r.broken || r.fitting < r.total || !s.isAligned(r)):
+		multiply(0, "blanks do not separate columns of which one has numbers only")
+	case r.dialect.blanks && s.tabular:
+		multiply(contrary, "blanks in a file whose name promises another delimiter")
+	case r.dialect.blanks && bytes.IndexByte(s.text, '\t') >= 0 && bytes.Contains(s.text, []byte("  ")):
+		multiply(mixed, "blanks are often part of values")
+	case r.dialect.blanks:
+		multiply(blanks, "blanks are often part of values")
+	case (score == 0 || r.exceeds && 2*r.fitting < r.total) && s.mayContradict(r):
+		add("few records fit the header, but no other delimiter separates them", contrary-score)
+	case r.exceeds && 2*r.fitting < r.total:
+		multiply(0, "most records have another number of values than the header")
+	case r.broken:
+		multiply(contrary, "a quote is not closed")
+	case r.exceeds:
+		multiply(inValues, "some records have more values than the header")
+	case r.fitting < r.total:
+	case r.dialect.Delimiter == '\t' && r.header > 2:
+		multiply(proof, "tabs are hardly ever part of values")
+	case r.dialect.Delimiter != ',' && r.hasDecimalCommas():
+		multiply(proof, "the values have decimal commas")
+	}
+	return terms
+}
+
+// mayContradict reports whether a delimiter is more likely than none although most records do not
+// fit the header: all records have the same number of values, quotes enclose the delimiter, or the
+// name of the file promises a table, and its header has at least three names.
+func (s sample) mayContradict(r reading) bool {
+	if r.total == 0 || r.dialect.blanks || s.isProse(r.dialect) || r.dialect.Delimiter == '|' && !r.protects {
+		return false
+	}
+	isEven := r.even && len(r.records[r.found.First+1].Cells) > 1
+	return isEven || r.header > 1 && !r.broken && (r.protects || s.tabular && r.header > 2)
 }
 
 // decimalComma matches a number with a decimal comma.
@@ -189,23 +136,6 @@ func (r reading) hasDecimalCommas() bool {
 		}
 	}
 	return found
-}
-
-// isTabbed reports whether tabs split all records into the same number of at least three values,
-// which proves more than other delimiters: values hardly ever contain tabs.
-func (r reading) isTabbed() bool {
-	return r.dialect.Delimiter == '\t' && r.header > 2 && r.fitting == r.total && !r.exceeds
-}
-
-// score measures how well the records fit the header. Without records, a comma is preferred.
-func (r reading) score() float64 {
-	switch {
-	case r.total > 0:
-		return float64(r.fitting) / float64(r.total) * float64(r.header-1)
-	case r.dialect.Delimiter == ',':
-		return rows.MaxColumns
-	}
-	return float64(r.header - 1)
 }
 
 // isAligned reports whether all records of a reading with blanks have the same number of values and

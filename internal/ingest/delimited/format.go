@@ -1,5 +1,5 @@
 // Package delimited reads text whose values are separated by a delimiter or by runs of blanks, or
-// are in columns of fixed width: CSV, TSV and their relatives.
+// are in columns of given widths: CSV, TSV and their relatives.
 package delimited
 
 import (
@@ -86,16 +86,10 @@ func (r *reader) Close() error            { return r.text.Close() }
 // Options returns the given options, completed by what was detected and can be given.
 func (r *reader) Options() rows.Options {
 	o := r.table.Complete(r.options)
-	if o.Encoding = r.text.Encoding(); !r.d.blanks && !r.d.double {
+	if o.Encoding = r.text.Encoding(); !r.d.blanks {
 		o.Delimiter = r.d.Delimiter
 	}
-	if r.d.firstRecord > 0 {
-		o.Widths = slices.Clone(r.d.Widths)
-		o.Widths[len(o.Widths)-1] = max(o.Widths[len(o.Widths)-1], r.fixed.longest)
-	}
-	if o.SkipInitialSpace = r.d.SkipInitialSpace; r.d.Quote == '\'' {
-		o.Quote = r.d.Quote
-	}
+	o.SkipInitialSpace = r.d.SkipInitialSpace
 	if r.hasHeader() {
 		o.Header = rows.HeaderPresent
 	}
@@ -112,7 +106,7 @@ func (r *reader) Notes() []string {
 		notes = append(notes, fmt.Sprintf("in %s, the first in line %d, there are more values than columns; the additional values are blank and left out",
 			herb.Plural(r.surplus.n, "record", "records"), r.surplus.first))
 	}
-	if n := r.fixed.longer; n.n > 0 && r.d.firstRecord == 0 {
+	if n := r.fixed.longer; n.n > 0 {
 		notes = append(notes, fmt.Sprintf("longer than all widths together: %s, the first is line %d; the last column has the rest of the line",
 			herb.Plural(n.n, "line", "lines"), n.first))
 	}
@@ -154,8 +148,6 @@ func (r *reader) readRow() (table.Row, error) {
 				return row, err
 			}
 			continue
-		case r.fixed.crossed && r.d.firstRecord > 0:
-			row.Invalid = r.crossesColumns()
 		case r.fixed.crossed:
 			r.fixed.crossing.add(row.Line)
 		case r.width == r.columns:

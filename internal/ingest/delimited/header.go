@@ -34,16 +34,10 @@ func (r *reader) start(extension string) error {
 	best, above := r.detectReading(sample{text: text, all: all, line: r.next, options: o, tabular: slices.Contains([]string{".csv", ".tsv", ".tab"}, extension)})
 	r.setDialect(best.dialect)
 	switch {
-	case r.d.firstRecord > 0:
-		r.note("columns have fixed widths: they begin at characters %s (widths=%s)", r.d.starts(), formatWidths(r.d.Widths))
-	case r.d.bars:
-		r.note("bars, rulers, and blanks beside bars are not part of values")
-	case r.d.wide:
-		r.note("values are separated by at least two blanks")
+	case !r.d.separates() && best.isSpaced():
+		r.note("each line is one value; set widths to the widths of the columns, such as widths=10,20,8, if there are several")
 	case r.d.blanks:
 		r.note("values are separated by runs of blanks")
-	case r.d.double:
-		r.note("values are separated by two colons")
 	case r.d.SkipInitialSpace != o.SkipInitialSpace:
 		r.note("blanks after a delimiter are not part of the value, because quotes follow them")
 	case r.d.lenient:
@@ -79,21 +73,20 @@ func (r *reader) detectReading(s sample) (best reading, above []table.Row) {
 		var size int
 		r.comment, size, last = commentLines(s.text)
 		lines = charset.CountLines(s.text[:size])
-		s.ruler, last = aboveRuler(s.text[:size], last)
 		s.text, s.line = s.text[size:], s.line+lines
 	}
 	d := r.d
 	d.Comment = cmp.Or(d.Comment, r.comment)
 	best = s.detect(d)
 	if size := recordsIn(text[:len(text)-len(s.text)], best); size < len(text)-len(s.text) {
-		lines, last, s.ruler = charset.CountLines(text[:size]), nil, nil
+		lines, last = charset.CountLines(text[:size]), nil
 		if s.text, s.line = text[size:], from+lines; lines == 0 {
 			r.comment, d.Comment = "", r.d.Comment
 		}
 		best = s.detect(d)
 	}
 	best.dialect.Comment = r.d.Comment // a record may begin like the comments
-	isComment := best.found.First == 0 && r.comment != "" && (s.ruler != nil && best.dialect.isFixed() && len(best.records) > 0 || isHeader(last, best))
+	isComment := best.found.First == 0 && r.comment != "" && isHeader(last, best)
 	if s.options.Explain != nil {
 		s.explain(s.options.Explain, best, isComment)
 	}
@@ -101,9 +94,7 @@ func (r *reader) detectReading(s sample) (best reading, above []table.Row) {
 	case l.First > 0:
 		lines = best.records[l.First].Line - from
 	case isComment:
-		if lines--; s.ruler != nil {
-			lines--
-		} else if lines == 0 {
+		if lines--; lines == 0 {
 			r.comment = ""
 		}
 		best.records, best.found = nil, table.Header{End: 1} // the header is known
@@ -123,23 +114,6 @@ func (r *reader) detectReading(s sample) (best reading, above []table.Row) {
 		}
 	}
 	return best, nil
-}
-
-// aboveRuler returns the last two comment lines if the last one is a ruler: it and the line of
-// names above it. Otherwise, names is the last line.
-func aboveRuler(comments, last []byte) (ruler, names []byte) {
-	fixed := dialect{}.withWidths([]int{1})
-	if len(last) == 0 || !fixed.isRuler(last) {
-		return nil, last
-	}
-	for rest := comments; len(rest) > 0; {
-		line, after, _ := cutLine(rest)
-		if len(bytes.TrimSpace(after)) == len(bytes.TrimSpace(last)) && len(line) > 0 {
-			return last, line
-		}
-		rest = after
-	}
-	return nil, last
 }
 
 // commentLines returns the prefix of the comment lines at the start of a text, "" if there are none
@@ -222,7 +196,7 @@ func (r *reader) readHeader(best reading, above []table.Row) error {
 			return err
 		}
 		if r.pending = err == nil; r.pending {
-			in.Width = max(len(r.record.Cells), best.commonWidth())
+			in.Width = max(len(r.record.Cells), table.CommonWidth(best.records))
 		}
 	} else {
 		lines := o.HeaderRows

@@ -21,19 +21,17 @@ type reading struct {
 	header       int  // values of the header
 	total        int  // records after the header
 	fitting      int  // those with as many values as the header
+	delimiters   int  // in records that have at most as many values as the header
 	exceeds      bool // some have more
 	even         bool // all have as many as the first of them
-	quoted       int  // values in quotes
 	quotedHeader bool // all values of the first record are in quotes
 	quotedNames  int  // records after the first whose first value is in quotes
 	protects     bool // quotes enclose a delimiter or a line end
 	broken       bool // a quote is not closed properly
-	failed       bool // the sample ends with a record that is broken or incomplete
-	titles       int  // number of records up to the last that is a line with wrong quotes
 	spacedQuotes bool // blanks are between a delimiter and the opening quote of a value
 
 	// For an explanation.
-	rule     string       // that decides about the delimiter regardless of the score; empty: none
+	terms    []rows.Term  // evidence for the delimiter
 	tried    []reading    // in all delimiters, if an explanation is wanted
 	examined table.Sample // in which the header was detected
 	detected table.Header // in that sample
@@ -62,47 +60,17 @@ func (s sample) read(d dialect) reading {
 	return r
 }
 
-// split splits the sample into records and locates the header. Quotes that are not closed properly
-// are no evidence against the dialect if they are in lines above the table.
+// split splits the sample into records and locates the header.
 func (s sample) split(d dialect) reading {
-	r := s.splitLines(d, 0)
-	isFound := len(r.records) == maxTitles || s.options.Skip > 0 || len(s.options.HeaderRows) > 0 || s.options.Header == rows.HeaderNone
-	if !r.failed || isFound || d.Delimiter == 0 || d.blanks || d.double {
-		return r
-	}
-	if below := s.splitLines(d, maxTitles); below.isBelowTitles() {
-		return below
-	}
-	return r
-}
-
-// maxTitles is the number of records above a table in which quotes may be wrong.
-const maxTitles = 30
-
-// splitLines is like split. Of the first records, the given number of titles may be lines that
-// cannot be split.
-func (s sample) splitLines(d dialect, titles int) reading {
 	r := reading{dialect: d}
 	c := &scanner{text: charset.Sample(s.text), next: s.line}
 	c.setDialect(d)
 	for len(r.records) < sampleRecords {
-		err := c.readRecord()
-		rest := c.text.Bytes()
-		if err != nil && len(rest) > 0 && len(r.records) < titles {
-			line, _, _ := cutLine(rest)
-			if c.skipLine("") != nil {
-				break
-			}
-			r.records = append(r.records, table.Row{Line: c.record.Line, End: c.record.Line, Cells: [][]byte{bytes.Clone(line)}})
-			r.titles, c.openEnded = len(r.records), false
-			continue
-		}
-		if err != nil {
-			r.failed = len(rest) > 0
-			r.broken = r.failed && (s.all || !c.openEnded)
+		if err := c.readRecord(); err != nil {
+			r.broken = len(c.text.Bytes()) > 0 && (s.all || !c.openEnded)
 			break
 		}
-		if len(r.records) > 0 && !s.all && c.size == len(rest) {
+		if len(r.records) > 0 && !s.all && c.size == len(c.text.Bytes()) {
 			break // it may be incomplete
 		}
 		r.add(c)
@@ -121,46 +89,28 @@ func (r *reading) sample() table.Sample {
 	return table.Sample{Rows: r.records, Tabular: r.tabular}
 }
 
-// locateHeader detects the layout of the records and compares them with the header.
+// locateHeader detects the header among the records and compares them with it. Only delimiters that
+// hardly ever are in a title can be above it.
 func (r *reading) locateHeader(s sample) {
 	o, d := s.options, r.dialect
-	isGiven := o.Skip > 0 || len(o.HeaderRows) > 0 || o.Header == rows.HeaderNone
-	in := r.sample()
-	in.AtTop = true
 	r.measure(0)
-	switch width := r.commonWidth(); {
+	width := table.CommonWidth(r.records)
+	in := r.sample()
+	in.AtTop = o.Skip > 0 || len(o.HeaderRows) > 0 || o.Header == rows.HeaderNone || d.blanks || !d.separates() || width < 2 || s.isProse(d)
+	switch {
 	case !s.all && len(r.records) == 1 && o.Header != rows.HeaderNone: // a long line, with nothing to compare it with
 		r.found = table.Header{End: 1}
-		r.examined, r.detected = in, r.found
-		return
 	case o.Header != rows.HeaderNone && len(o.HeaderRows) < 2 && d.separates() && r.hasRowNames():
-		r.rowNames, r.header, r.fitting, r.exceeds = true, width, r.total, false
+		r.rowNames, r.header, r.fitting, r.delimiters, r.exceeds = true, width, r.total, r.total*(width-1), false
 		r.found = table.Header{End: 1}
-		r.examined, r.detected = in, r.found
-		return
-	case !isGiven && d.blanks && r.fitting < r.total:
-		// A blank line is between titles and an aligned table, and none of them has as many words
-		// as it has columns.
-		n := slices.IndexFunc(r.records, func(rec table.Row) bool { return len(rec.Cells) == width })
-		if r.records[n].Gap {
-			in.Rows = r.records[n:]
-			r.found = table.Detect(in, rows.Options{})
-			r.examined, r.detected = in, r.found
-			r.found.First, r.found.End = r.found.First+n, r.found.End+n
-			r.measure(r.found.First)
-			return
-		}
-	case !isGiven && !s.isProse(d) && !d.blanks && d.separates() && width > 1:
-		in.AtTop = false
+	default:
 		r.found = table.Detect(in, o)
-		r.examined, r.detected = in, r.found
-		if r.measure(r.found.First); r.found.First == 0 || r.fits() {
-			return
+		if r.measure(r.found.First); r.found.First > 0 && !r.fits() {
+			in.AtTop = true
+			r.measure(0)
+			r.found = table.Detect(in, o)
 		}
-		in.AtTop = true
-		r.measure(0)
 	}
-	r.found = table.Detect(in, o)
 	r.examined, r.detected = in, r.found
 }
 
@@ -179,7 +129,6 @@ func (r *reading) add(c *scanner) {
 	} else if c.spans[0].quoted {
 		r.quotedNames++
 	}
-	r.quoted += quoted
 	row := c.record
 	row.Cells = slices.Clone(row.Cells)
 	r.records = append(r.records, row)
@@ -195,23 +144,29 @@ func (r *reading) measure(start int) {
 		others = withoutNotes(others, width)
 	}
 	r.total = len(others)
-	r.fitting, r.exceeds, r.even = 0, false, true
+	r.fitting, r.delimiters, r.exceeds, r.even = 0, 0, false, true
 	for _, rec := range others {
 		r.even = r.even && len(rec.Cells) == len(others[0].Cells)
 		if rec.Width() > r.header {
 			r.exceeds = true
-		} else if len(rec.Cells) >= width {
+			continue
+		}
+		if r.delimiters += min(len(rec.Cells), r.header) - 1; len(rec.Cells) >= width {
 			r.fitting++
 		}
 	}
 }
 
-// isBelowTitles reports whether the table is below all lines with wrong quotes and wider than the
-// records above it.
-func (r *reading) isBelowTitles() bool {
-	isWide := func(rec table.Row) bool { return len(rec.Cells) >= r.header }
-	return !r.broken && r.found.Exists() && r.found.First >= r.titles && r.total > 0 && r.fits() &&
-		!slices.ContainsFunc(r.records[:r.found.First], isWide)
+// isSpaced reports whether most records have several blanks between words, as columns of fixed width
+// do.
+func (r *reading) isSpaced() bool {
+	spaced := 0
+	for _, rec := range r.records {
+		if bytes.Contains(bytes.TrimSpace(rec.Cells[0]), []byte("  ")) {
+			spaced++
+		}
+	}
+	return len(r.records) > 2 && 2*spaced > len(r.records)
 }
 
 // fits reports whether most records have as many values as the header, and none has more.
@@ -229,19 +184,6 @@ func withoutNotes(others []table.Row, width int) []table.Row {
 		return others[:end]
 	}
 	return others
-}
-
-// commonWidth returns the most common number of values of a record.
-func (r *reading) commonWidth() (best int) {
-	count := map[int]int{}
-	for _, rec := range r.records {
-		width := len(rec.Cells)
-		count[width]++
-		if n := count[width]; n > count[best] || n == count[best] && width > best {
-			best = width
-		}
-	}
-	return best
 }
 
 // hasRowNames reports whether the header has exactly one value fewer than the records because, as R

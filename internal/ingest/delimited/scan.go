@@ -18,12 +18,6 @@ import (
 type dialect struct {
 	rows.Options      // CommentRows are sorted
 	blanks       bool // runs of blanks and tabs separate values
-	wide         bool // a single blank is part of a value
-	double       bool // two delimiters separate values, a single one is part of a value
-	bars         bool // Delimiter is a bar, and blanks around values are padding
-	framed       bool // bars are at both ends of a line, too
-	ruled        bool // a ruler is between bars
-	firstRecord  int  // line of the first record, if the widths of columns were found; 0: they are given
 	literal      bool // quotes that do not enclose a value are data
 	lenient      bool // an escape before an ordinary character is data
 }
@@ -98,12 +92,6 @@ func (s *scanner) readRecord() error {
 		}
 		raw := s.text.Bytes()[:s.size]
 		s.next = s.record.Line + charset.CountLines(raw)
-		if reason := s.notRecord(raw); reason != "" {
-			if s.dropped != nil {
-				s.dropped.LeaveOut(s.record.Line, reason, string(raw[:min(len(raw), maxDropped)]))
-			}
-			continue
-		}
 		isBlank := len(s.spans) == 1 && s.spans[0] == (span{}) || s.width == 1 && s.d.Delimiter != 0 && len(bytes.TrimSpace(raw)) == 0
 		if len(s.spans) == 0 || isBlank {
 			s.record.Gap = true // a blank line
@@ -120,17 +108,6 @@ func (s *scanner) readRecord() error {
 		}
 		return nil
 	}
-}
-
-// notRecord returns why a line is no record although no setting excludes it; empty: it is one.
-func (s *scanner) notRecord(raw []byte) string {
-	switch {
-	case s.d.isRuler(raw):
-		return herb.Ruler
-	case s.d.bars && s.width == 1 && len(bytes.TrimSpace(raw)) > 0 && s.d.isOutside(raw):
-		return herb.Outside
-	}
-	return ""
 }
 
 func (s *scanner) advance() {
@@ -209,22 +186,9 @@ func (s *scanner) endRecord(buf []byte, pos int) (size int, err error) {
 // scan locates the values of the record at the start of buf, and the end of its line.
 func (s *scanner) scan(buf []byte) (size int, err error) {
 	s.spans, s.width = s.spans[:0], 0
-	start := 0
-	if s.d.framed {
-		for start < len(buf) && isPadding(buf[start]) {
-			start++
-		}
-		if start == len(buf) || buf[start] != '|' {
-			start = -1 // no bar is at the start
-		}
-		start++
-	}
-	for pos := start; ; pos++ { // a delimiter
-		if s.d.double && pos > 0 {
-			pos++
-		}
-		if s.d.SkipInitialSpace || s.d.blanks || s.d.bars {
-			for pos < len(buf) && (buf[pos] == ' ' || (s.d.blanks || s.d.bars) && buf[pos] == '\t') {
+	for pos := 0; ; pos++ { // a delimiter
+		if s.d.SkipInitialSpace || s.d.blanks {
+			for pos < len(buf) && (buf[pos] == ' ' || s.d.blanks && buf[pos] == '\t') {
 				pos++
 			}
 		}
@@ -238,9 +202,6 @@ func (s *scanner) scan(buf []byte) (size int, err error) {
 			pos = s.plainValue(buf, pos)
 		}
 		if pos == len(buf) || buf[pos] == '\n' || buf[pos] == '\r' {
-			if last := len(s.spans) - 1; s.d.framed && last > 0 && last+1 == s.width && s.spans[last].start == s.spans[last].end {
-				s.spans, s.width = s.spans[:last], last // it is right of the last bar
-			}
 			return s.endRecord(buf, pos)
 		}
 	}
@@ -253,31 +214,15 @@ func (s *scanner) plainValue(buf []byte, pos int) int {
 		for pos < len(buf) && !s.special[buf[pos]] {
 			pos++
 		}
-		if (s.d.wide || s.d.double) && s.isSingle(buf[pos:]) {
-			pos++
-			continue
-		}
 		if pos == len(buf) || s.d.Escape == 0 || buf[pos] != s.d.Escape {
 			break
 		}
 		v.escaped = true
 		pos = min(pos+2, len(buf)) // the next byte does not end the value
 	}
-	if v.end = pos; s.d.bars {
-		for v.end > v.start && isPadding(buf[v.end-1]) {
-			v.end--
-		}
-	}
+	v.end = pos
 	s.add(v)
 	return pos
-}
-
-// isSingle reports whether a text begins with a single blank or delimiter that is part of a value.
-func (s *scanner) isSingle(rest []byte) bool {
-	if s.d.double {
-		return len(rest) > 0 && rest[0] == s.d.Delimiter && (len(rest) == 1 || rest[1] != s.d.Delimiter)
-	}
-	return len(rest) > 1 && rest[0] == ' ' && !s.special[rest[1]]
 }
 
 // quotedValue locates the value whose opening quote is at pos and returns the position after its

@@ -71,7 +71,7 @@ type evidence struct {
 
 func newEvidence(s Sample) *evidence {
 	e := &evidence{Sample: s, kinds: make([][]kind.Kind, len(s.Rows)), filled: make([]int, len(s.Rows))}
-	width := commonWidth(s.Rows)
+	width := CommonWidth(s.Rows)
 	for i, r := range s.Rows {
 		e.kinds[i] = make([]kind.Kind, min(len(r.Cells), maxColumns))
 		for c := range e.kinds[i] {
@@ -85,8 +85,8 @@ func newEvidence(s Sample) *evidence {
 	return e
 }
 
-// commonWidth returns the most common number of cells of a row.
-func commonWidth(all []Row) (best int) {
+// CommonWidth returns the most common number of cells of a row.
+func CommonWidth(all []Row) (best int) {
 	count := map[int]int{}
 	for _, r := range all {
 		n := len(r.Cells)
