@@ -11,21 +11,19 @@ import (
 	"herbarium/internal/text"
 )
 
-// clocks recognizes columns of times of day and durations.
+// clocks recognizes columns of times of day and durations that are written as clocks.
 type clocks struct {
 	count     int // values
 	halves    int // times with am or pm
 	twoParts  int // such as 6:00, which is hours and minutes or minutes and seconds
 	fractions int // such as 4:05.3, which is minutes and seconds
-	amounts   int // amounts with units, ISO 8601, or days before a clock
 
 	isBeyond    bool   // some clock of three parts is not a time of day, such as 25:10:00
-	isProven    bool   // some amount has several units, or a unit of several letters
 	firstTwo    string // first value of two parts, or the first that is not a time of day
 	isTwoBeyond bool   // firstTwo is not a time of day
 
-	zoned, calendar           int // times of day with a zone; durations with years or months, which are not observed
-	firstZoned, firstCalendar string
+	zoned      int // times of day with a zone, which are not observed
+	firstZoned string
 }
 
 // maxClock is the length of the longest value that is inferred to be a time or a duration.
@@ -37,25 +35,21 @@ func (c *clocks) observe(v []byte) bool {
 		return false
 	}
 	isTime := canonicalStatus(herb.TypeTime, herb.Notation{}, string(v)) == text.Valid
-	isDuration := canonicalStatus(herb.TypeDuration, herb.Notation{}, string(v)) == text.Valid
-	colons := bytes.Count(v, []byte{':'})
 	isPlain := len(bytes.Trim(v, "+-0123456789:.,")) == 0
+	isDuration := isPlain && canonicalStatus(herb.TypeDuration, herb.Notation{}, string(v)) == text.Valid
 	switch {
 	case isTime && !isPlain:
 		c.halves++
-	case isDuration && colons == 1 && isPlain:
+	case isDuration && bytes.Count(v, []byte{':'}) == 1:
 		if c.twoParts++; c.twoParts == 1 || !isTime && !c.isTwoBeyond {
 			c.firstTwo, c.isTwoBeyond = string(v), !isTime
 		}
-	case isDuration && colons == 2 && isPlain, isTime: // also 23:59:60
+	case isDuration, isTime: // also 23:59:60
 		c.isBeyond = c.isBeyond || !isTime || bytes.HasPrefix(v, []byte("24"))
-	case isDuration:
-		c.amounts++
-		c.isProven = c.isProven || isProof(v)
 	case isPlain && canonicalStatus(herb.TypeDuration, herb.Notation{DateFormat: text.MinutesSeconds}, string(v)) == text.Valid:
 		c.fractions++
 	default:
-		c.observeOther(v)
+		c.observeZoned(v)
 		return false
 	}
 	c.count++
@@ -65,42 +59,26 @@ func (c *clocks) observe(v []byte) bool {
 // mayBeClock reports whether a value begins as times and durations do. It takes little time for
 // numbers, dates and texts.
 func mayBeClock(v []byte) bool {
-	if len(v) < len("9h") || len(v) > maxClock {
+	if len(v) < len("9am") || len(v) > maxClock {
 		return false
 	}
 	v = bytes.TrimLeft(v, "+-")
-	if len(v) > 1 && v[0] == 'P' && (isDigit(v[1]) || v[1] == 'T') {
-		return true
-	}
 	n := 0
 	for n < len(v) && isDigit(v[n]) {
 		n++
 	}
-	return 0 < n && n < len(v) && strings.IndexByte(": .,apwdhmsAPWDHMS", v[n]) >= 0
+	return 0 < n && n < len(v) && strings.IndexByte(": apAP", v[n]) >= 0
 }
 
-// isProof reports whether a duration with units cannot be anything else: 5 m may be meters.
-func isProof(v []byte) bool {
-	units := bytes.FieldsFunc(v, func(r rune) bool { return !('a' <= r|0x20 && r|0x20 <= 'z') })
-	return len(units) > 1 || v[0] == 'P' || bytes.HasPrefix(v, []byte("-P")) || len(units) == 1 && len(units[0]) > 1
-}
-
-// observeOther counts values that are not read for a reason that the report names.
-func (c *clocks) observeOther(v []byte) {
-	if clock, ok := bytes.CutSuffix(v, []byte("Z")); ok || bytes.ContainsAny(v, "+-") {
-		if !ok {
-			clock = v[:max(bytes.LastIndexAny(v, "+-"), 0)]
-		}
-		if canonicalStatus(herb.TypeTime, herb.Notation{}, string(clock)) == text.Valid {
-			if c.zoned++; c.zoned == 1 {
-				c.firstZoned = string(v)
-			}
-			return
-		}
+// observeZoned counts a time of day with a zone.
+func (c *clocks) observeZoned(v []byte) {
+	clock, ok := bytes.CutSuffix(v, []byte("Z"))
+	if !ok {
+		clock = v[:max(bytes.LastIndexAny(v, "+-"), 0)]
 	}
-	if date, _, _ := bytes.Cut(v, []byte{'T'}); v[0] == 'P' && bytes.ContainsAny(date, "YM") && len(bytes.Trim(v, "PYMWDTHS.,0123456789")) == 0 {
-		if c.calendar++; c.calendar == 1 {
-			c.firstCalendar = string(v)
+	if canonicalStatus(herb.TypeTime, herb.Notation{}, string(clock)) == text.Valid {
+		if c.zoned++; c.zoned == 1 {
+			c.firstZoned = string(v)
 		}
 	}
 }
@@ -123,14 +101,12 @@ func (c *clocks) result(name string) (t herb.Type, format, why string) {
 		return "", "", "some times have am or pm and some have none"
 	case c.fractions > 0, c.twoParts > 0 && isMinutes:
 		return herb.TypeDuration, text.MinutesSeconds, ""
-	case c.amounts == c.count && !c.isProven:
-		return "", "", "units of one letter may not be units of time; declare the type duration if they are"
 	case c.twoParts > 0 && isHours && (isMixed || c.isTwoBeyond || isLength):
 		return herb.TypeDuration, "", ""
 	case c.isTwoBeyond, isMixed, c.twoParts > 0 && isLength:
 		first, second, _ := strings.Cut(c.firstTwo, ":")
 		return "", "", fmt.Sprintf("%q is %s hours and %s minutes or %s minutes and %s seconds; %s", c.firstTwo, first, second, first, second, declare)
-	case c.amounts > 0, c.isBeyond, isLength:
+	case c.isBeyond, isLength:
 		return herb.TypeDuration, "", ""
 	}
 	return herb.TypeTime, "", ""
@@ -143,19 +119,16 @@ func nameContains(name string, parts ...string) bool {
 // fits reports whether all values are of a type in its standard notation.
 func (c *clocks) fits(t herb.Type) bool {
 	if t == herb.TypeTime {
-		return !c.isBeyond && !c.isTwoBeyond && c.amounts+c.fractions == 0
+		return !c.isBeyond && !c.isTwoBeyond && c.fractions == 0
 	}
 	return c.halves+c.fractions == 0
 }
 
-// reason says why most values of a text column are times or durations that are not read, or returns
-// "". values is the number of values of the column.
+// reason says why most values of a text column are times that are not read, or returns "". values is
+// the number of values of the column.
 func (c *clocks) reason(values int) string {
-	switch {
-	case c.zoned > 0 && 2*(c.zoned+c.count) >= values:
+	if c.zoned > 0 && 2*(c.zoned+c.count) >= values {
 		return fmt.Sprintf("times of day with a zone, such as %q, are kept as text: without a date they have no order", c.firstZoned)
-	case c.calendar > 0 && 2*(c.calendar+c.count) >= values:
-		return fmt.Sprintf("durations with years or months, such as %q, are kept as text: they have no fixed length", c.firstCalendar)
 	}
 	return ""
 }
