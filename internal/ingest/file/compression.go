@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/therootcompany/xz"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
@@ -78,7 +79,7 @@ func (f *File) Open() (io.ReadCloser, error) {
 	case "bzip2":
 		src = bzip2.NewReader(in)
 	case "xz":
-		src = newXZReader(in, f)
+		src, err = xz.NewReader(in, maxWindow)
 	case "zip":
 		if src, err = f.entry.Open(); err == nil {
 			d.stored.at = int64(f.entry.CompressedSize64)
@@ -112,6 +113,8 @@ func (d *decompressor) failure(err error) error {
 	switch {
 	case d.file.failed != nil:
 		return d.file.failed
+	case errors.Is(err, xz.ErrMemlimit):
+		return herb.Invalidf("the xz data needs a dictionary of more than %s; compress it again with xz -9 or lower", herb.FormatBytes(maxWindow))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return herb.Invalidf("the %s data ends too early, after %d bytes and %d of its content; the file is cut off", d.file.kind, d.stored.at, d.read)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):

@@ -2,36 +2,17 @@ package file_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/ulikunitz/xz"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 )
-
-// compressXZ compresses a text with the encoder of the library.
-func compressXZ(t *testing.T, content string, c xz.WriterConfig) string {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := c.NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(w, content); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 // decompress returns the content of a compressed file.
 func decompress(t *testing.T, stored string) (string, error) {
@@ -82,41 +63,62 @@ const xzBlocks = "\xfd7zXZ\x00\x00\x0a\xe1\xfb\x0c\xa1\x02\x00!\x01\x00\x00\x00\
 	"\xd5\xb6\xd4\xbfWy\x0d5\x1c\x96\xc4|\x02\x19\x0e\xcf\x1eC\x065\xab\x00\x038\x088\x088\x08\xca\xbe[\xae\xb6\xe9\xdf\x1c" +
 	"\x02\x00\x00\x00\x00\x0aYZ"
 
-func TestXZ(t *testing.T) {
-	t.Parallel()
-	if got, err := decompress(t, xzBlocks); err != nil || got != "abcdefgh01234567abcdefgh" {
-		t.Errorf("got %q, error %v", got, err)
-	}
-	long := strings.Repeat("0123456789abcdef\n", 5_000)
-	for _, c := range []xz.WriterConfig{
-		{DictCap: 4 << 10}, {DictCap: 1<<16 + 1}, {DictCap: 16 << 20, CheckSum: xz.CRC32}, {DictCap: 1 << 16, CheckSum: xz.SHA256, BlockSize: 1 << 14},
-		{DictCap: 1 << 16, NoCheckSum: true, BlockSize: 20_001}, {DictCap: 8 << 10, CheckSum: xz.CRC64, BlockSize: 4096},
-	} {
-		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
-			t.Parallel()
-			for name, part := range map[string]string{"long": long, "short": "a", "empty": ""} {
-				stored := compressXZ(t, part, c)
-				for count, padding := range map[int]string{1: "", 2: "", 3: "\x00\x00\x00\x00\x00\x00\x00\x00"} {
-					got, err := decompress(t, strings.Repeat(stored+padding, count))
-					if err != nil || got != strings.Repeat(part, count) {
-						t.Errorf("%s, %d streams: got %d bytes, error %v", name, count, len(got), err)
-					}
-				}
-			}
-		})
+// xzOf is the letter a as the program xz compresses it with --lzma2=dict=4KiB, by the checksum.
+func xzOf(t *testing.T) map[string]string {
+	t.Helper()
+	return map[string]string{
+		"none":   decode(t, "/Td6WFoAAAD/EtlBAgAhAQAAAAA3J5fWAQAAYQAAAAAAAREBraZYBAZynnoBAAAAAABZWg=="),
+		"crc32":  decode(t, "/Td6WFoAAAFpIt42AgAhAQAAAAA3J5fWAQAAYQAAAABDvrfoAAEVAaljNGCQQpkNAQAAAAABWVo="),
+		"crc64":  decode(t, "/Td6WFoAAATm1rRGAgAhAQAAAAA3J5fWAQAAYQAAAAAFK2Uud4QCMwABGQGlLIHMH7bzfQEAAAAABFla"),
+		"sha256": decode(t, "/Td6WFoAAArh+wyhAgAhAQAAAAA3J5fWAQAAYQAAAADKl4ESyhu9yvrCMbOaI9xNp4bv+BR8TnK5gHeFr+5IuwABMQEPgtyRGJtLmgEAAAAAClla"),
 	}
 }
 
-// TestXZ_dictionary declares dictionaries from 4 KiB to 4 GiB and measures how much memory is
-// allocated. It does not run in parallel, because the other tests allocate memory too.
-func TestXZ_dictionary(t *testing.T) {
-	const limit = 64 << 20
-	single := compressXZ(t, "a", xz.WriterConfig{DictCap: 4 << 10})
+// xzLong returns "0123456789abcdef\n", 40,000 times, compressed with xz.
+func xzLong(t *testing.T) string {
+	t.Helper()
+	return decode(t, "/Td6WFoAAATm1rRGAgAhAQgAAADYDyMT6mA/ALhdABgMQpJqZ7wO0TMs5MxCKcCbUyPxvAghiQKZtRgjBdNcw7qFUk0vv/gh5fZr/qIEE2R+yxxHgmd1AY9f"+
+		"IugT2ZHePIwC0S1iCrTxwHmP7CtpAmbCzkdzMVrr5/OOSihyoXz3+Goa7HDZJ2kQbELLiD9cAI/QTq8mKJRxHz2PJOFwnqcjX+woy4XRlZiKfiqR8id19xnABphN"+
+		"mP3Yr9WQD8QlU/j1kTYxBaWw7m/BcE1HDNGQu1k50gAA5l7IbskEYdEAAdQBwMApAPlEPtSxxGf7AgAAAAAEWVo=")
+}
+
+func decode(t *testing.T, s string) string {
+	t.Helper()
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestXZ(t *testing.T) {
+	t.Parallel()
+	check := func(name, stored, want string) {
+		got, err := decompress(t, stored)
+		if err != nil || got != want {
+			t.Errorf("%s: got %d bytes, error %v", name, len(got), err)
+		}
+	}
+	check("blocks", xzBlocks, "abcdefgh01234567abcdefgh")
+	check("no content", decode(t, "/Td6WFoAAATm1rRGAAAAABzfRCEftvN9AQAAAAAEWVo="), "")
+	check("streams", xzBlocks+xzLong(t)+xzBlocks, "abcdefgh01234567abcdefgh"+strings.Repeat("0123456789abcdef\n", 40_000)+"abcdefgh01234567abcdefgh")
+	for name, stored := range xzOf(t) {
+		check(name, stored, "a")
+		check(name+", padded streams", strings.Repeat(stored+"\x00\x00\x00\x00\x00\x00\x00\x00", 3), "aaa")
+	}
+}
+
+// TestXZ_memory declares dictionaries from 4 KiB to 4 GiB, and many of 64 MiB, and measures how
+// much memory is allocated: that of one dictionary, each time the file is opened. It does not run in parallel, because the other tests allocate memory
+// too.
+func TestXZ_memory(t *testing.T) {
+	const limit, others, opened = 64 << 20, 4 << 20, 2
+	single := xzOf(t)["crc64"]
 	for _, encoded := range []byte{0, 1, 24, 28, 29, 30, 39, 40, 41} {
 		size := uint64(2|encoded&1) << (encoded/2 + 11)
+		large := declareDictionary(t, single, 0, encoded)
 		for name, stored := range map[string]string{
-			"first block": declareDictionary(t, single, 0, encoded), "last block": declareDictionary(t, xzBlocks, 2, encoded),
-			"second stream": single + declareDictionary(t, single, 0, encoded),
+			"first block": large, "last block": declareDictionary(t, xzBlocks, 2, encoded), "second stream": single + large, "many streams": strings.Repeat(large, 100),
 		} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -126,7 +128,7 @@ func TestXZ_dictionary(t *testing.T) {
 			switch isLarge := err != nil && strings.Contains(err.Error(), "a dictionary of more than 64 MiB"); {
 			case encoded == 41 && (herb.CodeOf(err) != herb.CodeInvalid || isLarge), encoded < 41 && isLarge != (size > limit), size <= limit && err != nil:
 				t.Errorf("%s, %d (%d bytes): got error %v", name, encoded, size, err)
-			case size > limit && allocated > 4<<20:
+			case size > limit && allocated > others || size <= limit && allocated > opened*size+others:
 				t.Errorf("%s, %d (%d bytes): %d bytes allocated", name, encoded, size, allocated)
 			}
 		}
@@ -136,7 +138,7 @@ func TestXZ_dictionary(t *testing.T) {
 // TestXZ_damaged cuts a file at every byte, and changes every byte.
 func TestXZ_damaged(t *testing.T) {
 	t.Parallel()
-	stored := compressXZ(t, "0123456789abcdef", xz.WriterConfig{BlockSize: 8, DictCap: 4 << 10})
+	stored := xzBlocks
 	for i := range len(stored) {
 		if got, err := decompress(t, stored[:i]); err == nil && i > 6 {
 			t.Errorf("cut after %d bytes: got %q", i, got)
@@ -147,4 +149,14 @@ func TestXZ_damaged(t *testing.T) {
 			t.Errorf("another byte %d: got %q", i, got)
 		}
 	}
+}
+
+// FuzzXZ decodes damaged data.
+func FuzzXZ(f *testing.F) {
+	f.Add([]byte(xzBlocks))
+	f.Fuzz(func(t *testing.T, stored []byte) {
+		if _, err := decompress(t, string(stored)); err != nil && herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("got error %v", err)
+		}
+	})
 }

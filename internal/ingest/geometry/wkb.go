@@ -5,7 +5,9 @@ package geometry
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // maxDepth is the number of collections around a geometry.
@@ -21,6 +23,11 @@ const (
 	multiPolygon
 	collection
 )
+
+// IsUsual reports whether a column of this name usually has geometries.
+func IsUsual(column string) bool {
+	return slices.Contains([]string{"geom", "geometry", "the_geom", "wkb", "wkb_geometry"}, strings.ToLower(column))
+}
 
 // AppendWKT appends the well-known text of a geometry that is stored as WKB or EWKB. The reference
 // system of EWKB is a prefix, as PostGIS writes it: SRID=4326;POINT (8.5 47.4). ok is false, and b

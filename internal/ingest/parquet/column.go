@@ -209,16 +209,6 @@ func appendFloat(b, data []byte) ([]byte, error) {
 	return rows.AppendFloat(b, math.Float64frombits(unsigned(data)), 64), nil
 }
 
-func appendFloat16(b, data []byte) ([]byte, error) {
-	h := binary.LittleEndian.Uint16(data)
-	bits := uint32(h&0x7FFF) << 13
-	f := math.Float32frombits(bits) * 0x1p112 // the exponents have biases of 15 and 127
-	if h&0x7C00 == 0x7C00 {
-		f = math.Float32frombits(bits | 0xFF<<23) // infinite or not a number
-	}
-	return rows.AppendFloat(b, math.Copysign(float64(f), float64(int16(h))), 32), nil
-}
-
 // appendDecimal returns a function that appends integers with a decimal point before their last
 // digits. Integers that are stored as bytes have the most significant byte first.
 func appendDecimal(scale int, isInt bool) appendFunc {
@@ -251,7 +241,15 @@ func appendDecimal(scale int, isInt bool) appendFunc {
 
 func appendUTF8(b, data []byte) ([]byte, error) {
 	if !utf8.Valid(data) {
-		return b, herb.Invalidf("the text is not valid UTF-8; write it as UTF-8, or as bytes without a type")
+		return b, herb.Invalidf("the text is not valid UTF-8; write it as UTF-8")
+	}
+	return append(b, data...), nil
+}
+
+// appendBytes appends bytes without an annotation, with which some writers store text.
+func appendBytes(b, data []byte) ([]byte, error) {
+	if !utf8.Valid(data) {
+		return b, herb.Invalidf("the value is not text, and its type is BYTE_ARRAY without an annotation; write the column as text, or leave it out")
 	}
 	return append(b, data...), nil
 }
@@ -262,26 +260,6 @@ func appendBase64(b, data []byte) ([]byte, error) {
 
 func appendUUID(b, data []byte) ([]byte, error) {
 	return fmt.Appendf(b, "%x-%x-%x-%x-%x", data[:4], data[4:6], data[6:8], data[8:10], data[10:]), nil
-}
-
-// appendInterval appends an ISO 8601 duration. Its parts are not carried over, because a month has
-// no fixed length.
-func appendInterval(b, data []byte) ([]byte, error) {
-	months, days, millis := unsigned(data[:4]), unsigned(data[4:8]), unsigned(data[8:])
-	b = append(b, 'P')
-	if months != 0 {
-		b = fmt.Appendf(b, "%dM", months)
-	}
-	if days != 0 || months == 0 && millis == 0 {
-		b = fmt.Appendf(b, "%dD", days)
-	}
-	switch fraction := millis % 1000; {
-	case fraction != 0:
-		b = fmt.Appendf(b, "T%d.%03dS", millis/1000, fraction)
-	case millis != 0:
-		b = fmt.Appendf(b, "T%dS", millis/1000)
-	}
-	return b, nil
 }
 
 func appendDate(b, data []byte) ([]byte, error) {

@@ -105,7 +105,7 @@ func errEncrypted() error {
 // check rejects column chunks that cannot be read, and numbers of columns and rows that contradict
 // each other.
 func (m *fileMetadata) check(leaves int) error {
-	readable := []meta.CompressionCodec{meta.Uncompressed, meta.Snappy, meta.Gzip, meta.Brotli, meta.Zstd, meta.Lz4, meta.Lz4Raw}
+	readable := []meta.CompressionCodec{meta.Uncompressed, meta.Snappy, meta.Gzip, meta.Brotli, meta.Zstd, meta.Lz4Raw}
 	total := int64(0)
 	for g, group := range m.RowGroups {
 		total += group.NumRows

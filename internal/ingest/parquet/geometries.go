@@ -12,7 +12,7 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// geometryColumn lists WKB as well-known text. Values that are not WKB are listed as other bytes.
+// geometryColumn lists WKB as well-known text, and other bytes as base64.
 type geometryColumn struct {
 	name   string
 	others int // values that are not WKB
@@ -27,14 +27,17 @@ func (g *geometryColumn) append(b, data []byte) ([]byte, error) {
 	return wkt, nil
 }
 
-// declareGeometries lets the leaves be geometries that the schema or the metadata of GeoParquet
-// declares.
+// declareGeometries lets the leaves be geometries that the schema, the metadata of GeoParquet, or
+// the names of columns of bytes declare.
 func (r *reader) declareGeometries(m *fileMetadata) {
 	declared := m.geometries()
 	for _, n := range r.leaves {
-		isBytes := n.leaf.stored == meta.ByteArray && n.leaf.render == nil
-		if n.leaf.isGeometry || isBytes && declared[n.name] {
+		isBytes := n.leaf.stored == meta.ByteArray && n.leaf.declared == ""
+		switch {
+		case n.leaf.isGeometry || isBytes && declared[n.name]:
 			r.setGeometry(n)
+		case isBytes && geometry.IsUsual(n.name):
+			n.leaf.render = appendWKTOrText
 		}
 	}
 	for i, n := range r.columns {
@@ -50,6 +53,15 @@ func (r *reader) setGeometry(n *node) {
 	n.leaf.declared, n.leaf.render = herb.TypeText, g.append
 }
 
+// appendWKTOrText appends bytes without an annotation: WKB as well-known text, or else text.
+func appendWKTOrText(b, data []byte) ([]byte, error) {
+	wkt, ok := geometry.AppendWKT(b, data)
+	if ok {
+		return wkt, nil
+	}
+	return appendBytes(b, data)
+}
+
 // geometries returns the names of the columns that the metadata of GeoParquet declares as WKB.
 func (m *fileMetadata) geometries() map[string]bool {
 	names := map[string]bool{}
@@ -57,7 +69,7 @@ func (m *fileMetadata) geometries() map[string]bool {
 		var geo struct {
 			Columns map[string]struct{ Encoding string }
 		}
-		if pair.Key != "geo" || json.Unmarshal([]byte(pair.Value), &geo) != nil { // then the values decide
+		if pair.Key != "geo" || json.Unmarshal([]byte(pair.Value), &geo) != nil {
 			continue
 		}
 		for name, column := range geo.Columns {

@@ -138,7 +138,12 @@ func TestReader_PageLimit(t *testing.T) {
 	for size, ok := range map[int32]bool{0: true, maxPage/2 - 100: true, maxPage / 2: false} {
 		page.header.UncompressedPageSize = size
 		b := craft(t, 1, required(meta.ByteArray), page)
-		_, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), rows.NewBudget(t.Context(), 1<<30, rows.Limits{}))
+		r, err := newReader(io.NewSectionReader(bytes.NewReader(b), 0, int64(len(b))), rows.NewBudget(t.Context(), 1<<30, rows.Limits{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		_, err = r.Next()
 		isLimit := herb.CodeOf(err) == herb.CodeInvalid && strings.Contains(err.Error(), `column "v"`) && strings.Contains(err.Error(), "smaller pages")
 		if ok && err != nil || !ok && !isLimit {
 			t.Errorf("a page of %d bytes: %v", size, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -277,10 +276,6 @@ func decompress(z *zstd.Decoder, codec meta.CompressionCodec, dst, packed []byte
 			out, err = readAtMost(dst, brotli.NewReader(bytes.NewReader(packed)), size+1)
 		case meta.Zstd:
 			out, err = z.DecodeAll(packed, dst)
-		case meta.Lz4:
-			if out, err = decodeHadoopLZ4(dst, packed, size); err != nil {
-				out, err = decodeLZ4(dst, packed, size) // some writers used this name for it
-			}
 		case meta.Lz4Raw:
 			out, err = decodeLZ4(dst, packed, size)
 		}
@@ -305,25 +300,4 @@ func decodeLZ4(dst, packed []byte, size int) ([]byte, error) {
 	dst = slices.Grow(dst, size)
 	n, err := lz4.UncompressBlock(packed, dst[len(dst):len(dst)+size])
 	return dst[:len(dst)+max(n, 0)], err
-}
-
-// decodeHadoopLZ4 decodes the older LZ4 framing: blocks, each after its decompressed and its
-// compressed size.
-func decodeHadoopLZ4(dst, packed []byte, size int) ([]byte, error) {
-	for len(packed) > 0 {
-		if len(packed) < 8 {
-			return nil, errDecompressedSize
-		}
-		n, m := binary.BigEndian.Uint32(packed), binary.BigEndian.Uint32(packed[4:])
-		packed = packed[8:]
-		if uint64(m) > uint64(len(packed)) || uint64(n) > uint64(size-len(dst)) {
-			return nil, errDecompressedSize
-		}
-		out, err := decodeLZ4(dst, packed[:m], int(n))
-		if err != nil || len(out) != len(dst)+int(n) {
-			return nil, errors.Join(err, errDecompressedSize)
-		}
-		dst, packed = out, packed[m:]
-	}
-	return dst, nil
 }

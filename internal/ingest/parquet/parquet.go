@@ -10,12 +10,10 @@ import (
 	"io"
 	"os"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/geometry"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -82,66 +80,10 @@ func newReader(in *io.SectionReader, b *rows.Budget) (rows.Rows, error) {
 	if r.zstd, err = newZstd(); err != nil {
 		return nil, err
 	}
-	if r.spill, err = b.TempFile(); err == nil {
-		err = r.detectBytes()
-	}
-	if err != nil {
+	if r.spill, err = b.TempFile(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
-}
-
-// detectBytes decides for each leaf of bytes without an annotation whether it holds text or
-// geometries, which requires a pass over its values.
-func (r *reader) detectBytes() error {
-	for i, n := range r.leaves {
-		if n.leaf.render != nil {
-			continue
-		}
-		isText, isGeometry, err := r.inspectBytes(i)
-		switch {
-		case err != nil:
-			return r.budget.Locate(err, "column %q", rows.Clip(n.name))
-		case isText:
-			n.leaf.render = appendUTF8
-		case isGeometry:
-			r.setGeometry(n)
-		default:
-			n.leaf.render = appendBase64
-		}
-	}
-	return nil
-}
-
-// inspectBytes reports whether all values of a leaf are UTF-8 without control characters other than
-// line ends and tabs, or all geometries.
-func (r *reader) inspectBytes(leaf int) (isText, isGeometry bool, err error) {
-	budget := r.budget.Trial()
-	isControl := func(c rune) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7F }
-	isText, isGeometry = true, true
-	var wkt []byte
-	for g, group := range r.groups {
-		if group.NumRows == 0 {
-			continue
-		}
-		c := r.newCursor(g, leaf)
-		for ; c.err == nil; c.advance() {
-			isText = isText && utf8.Valid(c.data) && !bytes.ContainsFunc(c.data, isControl)
-			if isGeometry && len(c.data) > 0 {
-				wkt, isGeometry = geometry.AppendWKT(wkt[:0], c.data)
-			}
-			if !isText && !isGeometry {
-				return false, false, nil
-			}
-			if err := budget.Cell(0); err != nil { // a few bytes can claim any number of values
-				return false, false, err
-			}
-		}
-		if c.err != io.EOF {
-			return false, false, c.err
-		}
-	}
-	return isText, isGeometry, nil
 }
 
 func (r *reader) Columns() []rows.Column  { return r.listed }

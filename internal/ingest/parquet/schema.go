@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"cmp"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	meta "github.com/parquet-go/parquet-go/format"
@@ -20,7 +21,6 @@ type node struct {
 	first, leaves int     // range of the leaves below, in the order of the file
 	def, rep      uint64  // levels of a value for which this node is present; an item of a list or map has one more of each
 	isRepeated    bool    // a list because the field is repeated, without an annotation
-	isVariant     bool    // bytes below are never text
 }
 
 type nodeKind int
@@ -64,7 +64,7 @@ func (s *schema) readNode(parent *node, depth int) (*node, error) {
 	if depth == 0 {
 		e = meta.SchemaElement{NumChildren: e.NumChildren} // nothing else about the root matters
 	}
-	n := &node{name: e.Name, first: len(s.leaves), def: parent.def, rep: parent.rep, isVariant: parent.isVariant}
+	n := &node{name: e.Name, first: len(s.leaves), def: parent.def, rep: parent.rep}
 	content := n
 	switch e.RepetitionType.V {
 	case meta.Optional:
@@ -87,14 +87,12 @@ func (s *schema) readNode(parent *node, depth int) (*node, error) {
 func (s *schema) readContent(n *node, e *meta.SchemaElement, depth int) (err error) {
 	if e.Type.Valid {
 		s.leaves = append(s.leaves, n)
-		if n.leaf, err = newLeafType(e); n.isVariant && n.leaf.render == nil {
-			n.leaf.render = appendBase64
-		}
+		n.leaf, err = newLeafType(e)
 		return cmp.Or(err, s.budget.Columns(len(s.leaves)))
 	}
 	n.kind = kindGroup
 	if _, ok := e.LogicalType.Value.(*meta.VariantType); ok {
-		n.isVariant = true
+		return errType(e.Name, "VARIANT")
 	}
 	for range e.NumChildren.V {
 		child, err := s.readNode(n, depth+1)
@@ -171,8 +169,7 @@ type leafType struct {
 	isGeometry bool // declared by the schema
 }
 
-// appendFunc appends a value that is not null as text. It is nil for bytes that may be text or
-// binary.
+// appendFunc appends a value that is not null as text.
 type appendFunc func(b, data []byte) ([]byte, error)
 
 // newLeafType returns the annotated type of a leaf, or else its stored type.
@@ -184,20 +181,32 @@ func newLeafType(e *meta.SchemaElement) (leafType, error) {
 		meta.Int96:             {width: 12, declared: herb.TypeDateTime, render: appendInt96},
 		meta.Float:             {width: 4, declared: herb.TypeNumber, render: appendFloat},
 		meta.Double:            {width: 8, declared: herb.TypeNumber, render: appendFloat},
-		meta.ByteArray:         {},
-		meta.FixedLenByteArray: {width: int(e.TypeLength.V)},
+		meta.ByteArray:         {render: appendBytes},
+		meta.FixedLenByteArray: {width: int(e.TypeLength.V), declared: herb.TypeText, render: appendBase64},
 	}
 	stored := e.Type.V
 	switch {
 	case stored < 0 || int(stored) >= len(types):
-		return leafType{}, herb.Invalidf("column %q has an unsupported type; write it as text, numbers or dates", e.Name)
+		return leafType{}, errType(e.Name, strconv.Itoa(int(stored)))
 	case stored == meta.FixedLenByteArray && e.TypeLength.V <= 0:
 		return leafType{}, herb.Invalidf("column %q has values of a fixed length without that length; write the file again", e.Name)
 	}
 	l := types[stored]
 	l.stored = stored
-	l.annotate(annotation(e))
+	switch t := annotation(e).(type) {
+	case *meta.Float16Type:
+		return leafType{}, errType(e.Name, "FLOAT16")
+	case deprecated.ConvertedType: // Interval, which has no newer annotation
+		return leafType{}, errType(e.Name, "INTERVAL")
+	default:
+		l.annotate(t)
+	}
 	return l, nil
+}
+
+// errType is the error for a column of a type that is not read.
+func errType(column, name string) error {
+	return herb.Invalidf("column %q has the unsupported type %s; write it as text, numbers or dates", rows.Clip(column), name)
 }
 
 // annotate changes a stored type to the annotated one, unless values of that type cannot be stored
@@ -220,10 +229,6 @@ func (l *leafType) annotate(annotation any) {
 		l.isGeometry = isBytes
 	case *meta.UUIDType:
 		set(isFixed(16), herb.TypeText, appendUUID)
-	case *meta.Float16Type:
-		set(isFixed(2), herb.TypeNumber, appendFloat16)
-	case deprecated.ConvertedType: // Interval, which has no newer annotation
-		set(isFixed(12), herb.TypeText, appendInterval)
 	case *meta.DecimalType:
 		set((isInt || isBytes) && t.Scale >= 0 && t.Scale <= 10_000, herb.TypeNumber, appendDecimal(int(t.Scale), isInt))
 	case *meta.DateType:

@@ -83,6 +83,26 @@ func nestedCell(t *testing.T, elements []meta.SchemaElement, leaves [][]value) (
 	return string(b), err
 }
 
+// TestSchema_UnsupportedTypes names the columns of types that are not read.
+func TestSchema_UnsupportedTypes(t *testing.T) {
+	t.Parallel()
+	half := leaf("v", meta.Optional, meta.FixedLenByteArray)
+	half.TypeLength = some(int32(2))
+	half.LogicalType.Value = new(meta.Float16Type)
+	interval := annotated(leaf("v", meta.Optional, meta.FixedLenByteArray), deprecated.Interval)
+	interval.TypeLength = some(int32(12))
+	variant := group("v", meta.Optional, 1)
+	variant.LogicalType.Value = new(meta.VariantType)
+	for name, element := range map[string]meta.SchemaElement{"FLOAT16": half, "INTERVAL": interval, "VARIANT": variant} {
+		elements := []meta.SchemaElement{group("root", meta.Required, 1), element, leaf("metadata", meta.Required, meta.ByteArray)}
+		_, err := readSchema(elements, testBudget(t))
+		want := `column "v" has the unsupported type ` + name + "; write it as text, numbers or dates"
+		if err == nil || err.Error() != want || herb.CodeOf(err) != herb.CodeInvalid {
+			t.Errorf("got error  %v\nwant error %s", err, want)
+		}
+	}
+}
+
 // TestSchema_Legacy reads lists and maps in the ways of older writers.
 func TestSchema_Legacy(t *testing.T) {
 	t.Parallel()

@@ -197,10 +197,9 @@ func (r *reader) readColumns() error {
 
 // isGeometry reports whether the declared type or the name of a column says that it is a geometry.
 func isGeometry(name, declared string) bool {
-	names := []string{"geom", "geometry", "the_geom", "wkb", "wkb_geometry"}
 	kinds := []string{"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection"}
 	kind, _, _ := strings.Cut(strings.ToLower(declared), " ") // such as POINT Z
-	return slices.Contains(kinds, kind) || slices.Contains(names, strings.ToLower(name))
+	return slices.Contains(kinds, kind) || geometry.IsUsual(name)
 }
 
 // Next implements rows.Rows. The types of columns are known after the last row.
