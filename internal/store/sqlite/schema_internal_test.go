@@ -56,7 +56,7 @@ func TestUpgrade_inUse(t *testing.T) {
 	}
 	breaking := nextSchema(t, n+1)
 	_, err = openSchema(t, path, breaking, Options{})
-	wantError(t, err, herb.CodeRejected, "from schema version 5 to 6", "with schema version 5 uses "+path, "stop them")
+	wantError(t, err, herb.CodeRejected, "from schema version 6 to 7", "with schema version 6 uses "+path, "stop them")
 	if _, err := old.Keys(t.Context()); err != nil {
 		t.Errorf("the old program afterwards: %v", err)
 	}
@@ -96,13 +96,13 @@ func TestUpgrade_incompatible(t *testing.T) {
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := openSchema(t, path, nextSchema(t, 6), Options{})
+	s, err := openSchema(t, path, nextSchema(t, 7), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	must.CloseAfter(t, s)
 	_, err = Open(t.Context(), path, Options{})
-	wantError(t, err, herb.CodeInvalid, "schema version 6", "up to 5", "use a newer herbarium")
+	wantError(t, err, herb.CodeInvalid, "schema version 7", "up to 6", "use a newer herbarium")
 }
 
 // TestKeepSchema opens databases that must not be changed.
@@ -119,8 +119,8 @@ func TestKeepSchema(t *testing.T) {
 	}
 	must.CloseAfter(t, old)
 	_, err = openSchema(t, path, nextSchema(t, 1), keep)
-	wantError(t, err, herb.CodeInvalid, "schema version 5 and this program uses version 6", "'herbarium serve'")
-	if have, err := readSchema(t.Context(), old.reader); err != nil || have.Version != 5 {
+	wantError(t, err, herb.CodeInvalid, "schema version 6 and this program uses version 7", "'herbarium serve'")
+	if have, err := readSchema(t.Context(), old.reader); err != nil || have.Version != 6 {
 		t.Errorf("afterwards: %+v, %v", have, err)
 	}
 }

@@ -108,7 +108,7 @@ func TestOpen_newer(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := openAndClose(t, path)
-	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 5") {
+	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 6") {
 		t.Errorf("got %v; want both versions named", err)
 	}
 }
