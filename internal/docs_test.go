@@ -84,7 +84,7 @@ func TestDocs_webhooks(t *testing.T) {
 		fmt.Sprintf("a status from 200 to 299 within %d seconds", int(webhooks.Timeout.Seconds())),
 		"`"+string(herb.EventTest)+"`",
 	)
-	for _, e := range []herb.EventType{herb.EventPublished, herb.EventRolledBack, herb.EventRejected, herb.EventRemoved} {
+	for _, e := range []herb.EventType{herb.EventPublished, herb.EventRolledBack, herb.EventRejected, herb.EventFailed, herb.EventRemoved} {
 		holds(t, "operations.md", "| `"+string(e)+"` |")
 	}
 }

@@ -64,6 +64,7 @@ type Store interface {
 	Webhooks(ctx context.Context) ([]herb.Webhook, error)
 	RemoveWebhook(ctx context.Context, id string) error
 	Deliveries(ctx context.Context, webhook string, limit int) ([]store.Delivery, error)
+	ResendDeliveries(ctx context.Context, webhook string, events []string, now time.Time) (int64, error)
 	CountDeliveries(ctx context.Context) (store.DeliveryCounts, error)
 	Ping(ctx context.Context) error
 	Pool() store.Pool

@@ -24,11 +24,11 @@ func newWebhooks(r *runner) *cobra.Command {
 events of all servers and commands, each at least once, with ten attempts over three days.
 
 Events: dataset.published, dataset.rolled_back, dataset.rejected (a publish that would break users of the live version),
-dataset.removed.`,
+dataset.failed (a publish that failed, such as that of a file that cannot be read), dataset.removed.`,
 		Example: `  SECRET=$(herbarium webhooks add https://example.org/hook --dataset 'shop/*')
   herbarium webhooks list
   herbarium webhooks deliveries`,
-	}, newWebhooksAdd(r), newWebhooksList(r), newWebhooksTest(r), newWebhooksRemove(r), newWebhooksDeliveries(r))
+	}, newWebhooksAdd(r), newWebhooksList(r), newWebhooksTest(r), newWebhooksRemove(r), newWebhooksDeliveries(r), newWebhooksResend(r))
 }
 
 func newWebhooksAdd(r *runner) *cobra.Command {
@@ -187,6 +187,9 @@ accept it.`,
 		if err != nil {
 			return err
 		}
+		if !w.Disabled.IsZero() {
+			fmt.Fprintf(r.Err, "The webhook is disabled since %s and gets no other events; add it again to enable it.\n", minute(w.Disabled, ""))
+		}
 		result := webhooks.NewSender(webhooks.SenderOptions{Program: "Herbarium/" + Version()}).Send(ctx, w, m)
 		if !result.Delivered() {
 			return fmt.Errorf("not delivered: %s", result)
@@ -211,13 +214,38 @@ func newWebhooksRemove(r *runner) *cobra.Command {
 	})
 }
 
+func newWebhooksResend(r *runner) *cobra.Command {
+	var events []string
+	cmd := webhookCommand(r, &cobra.Command{
+		Use:   "resend WEBHOOK",
+		Short: "Send events that were not delivered now",
+		Long: `Send the events of a webhook that were not delivered, as soon as a server runs, instead of at their next attempt: those that wait
+for it, and those that were given up. They have all attempts again. Run it when an endpoint works again after an outage. With
+--event, only these events are sent, also if they were delivered.`,
+		Example: `  herbarium webhooks resend k7q2mzx4ab
+  herbarium webhooks resend k7q2mzx4ab --event msg_4xk2r7w3q6zt5yb2m4n6p7s3vd`,
+	}, func(ctx context.Context, d *app.Data, w herb.Webhook) error {
+		n, err := d.Store.ResendDeliveries(ctx, w.ID, events, time.Now())
+		switch {
+		case err != nil:
+			return err
+		case n == 0 && len(events) > 0:
+			return herb.Errorf(herb.CodeNotFound, "%s has no such event; 'herbarium webhooks deliveries %s --json' lists the id of each", w.ID, w.ID)
+		}
+		fmt.Fprintf(r.Out, "%s will be sent\n", herb.Plural(int(n), "event", "events"))
+		return nil
+	})
+	cmd.Flags().StringSliceVar(&events, "event", nil, "`ID` of an event to send; can be repeated")
+	return cmd
+}
+
 func newWebhooksDeliveries(r *runner) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "deliveries [WEBHOOK]",
 		Short: "Show what was sent to webhooks",
-		Long: `Show the events of one webhook or of all, newest last: pending ones with the time of the next attempt, delivered and failed ones
-with the result of the last attempt. They are kept for 14 days, at most 100,000 of all webhooks.`,
+		Long: `Show the events of one webhook or of all, newest last: pending and retrying ones with the time of the next attempt; retrying,
+delivered and failed ones with the result of the last attempt. They are kept for 14 days, at most 100,000 of all webhooks.`,
 		Example: `  herbarium webhooks deliveries
   herbarium webhooks deliveries k7q2mzx4ab --json | jq 'select(.state == "failed")'`,
 		Args:              expectArgs(0, 1, "at most one ID of a webhook"),

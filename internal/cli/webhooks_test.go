@@ -42,6 +42,7 @@ func TestWebhooks(t *testing.T) {
 	e.must(t, "publish", write(t, "a.csv", "x,y\n1,2\n3,4\n"), "--as", "shop/prices")
 	e.fails(t, 3, "", "publish", write(t, "a.csv", "x\n1\n"), "--as", "shop/prices")
 	e.must(t, "publish", write(t, "a.csv", "x\n1\n"), "--as", "shop/prices", "--check", "--allow-breaking")
+	e.fails(t, 1, "", "publish", write(t, "a.csv", "x,y\n1,2,3\n"), "--as", "shop/prices")
 	e.must(t, "publish", write(t, "b.csv", "x\n2\n"), "--as", "shop/staff")
 	e.must(t, "datasets", "rollback", "shop/prices")
 	e.must(t, "datasets", "remove", "shop/prices", "--yes")
@@ -51,12 +52,14 @@ func TestWebhooks(t *testing.T) {
 		must.NoError(t, json.Unmarshal([]byte(line), &d))
 		types = append(types, d.Type+" "+d.State)
 	}
-	if got := strings.Join(types, ", "); got != "dataset.published pending, dataset.rejected pending, dataset.rolled_back pending, dataset.removed pending" {
+	if got := strings.Join(types, ", "); got != "dataset.published pending, dataset.rejected pending, dataset.failed pending, dataset.rolled_back pending, dataset.removed pending" {
 		t.Errorf("deliveries: %s", got)
 	}
-	if table := e.must(t, "webhooks", "deliveries"); strings.Count(table, "\n") != 6 || !strings.HasPrefix(table, "TIME ") {
+	if table := e.must(t, "webhooks", "deliveries"); strings.Count(table, "\n") != 7 || !strings.HasPrefix(table, "TIME ") {
 		t.Errorf("deliveries:\n%s", table)
 	}
+	e.prints(t, "5 events will be sent", "webhooks", "resend", added.ID)
+	e.fails(t, 1, "no such event", "webhooks", "resend", added.ID, "--event", "msg_none")
 	e.fails(t, 2, "invalid --limit", "webhooks", "deliveries", "--limit", "0")
 	e.must(t, "webhooks", "remove", added.ID)
 	for _, args := range [][]string{{"webhooks", "list"}, {"webhooks", "list", "--json"}, {"webhooks", "deliveries", "--json"}, {"audit"}} {

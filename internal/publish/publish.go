@@ -51,7 +51,7 @@ func Ways() []Way { return []Way{WayStart, WayWatch, WayHTTP} }
 // Store records what happens to sources.
 type Store interface {
 	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
-	AddRejected(ctx context.Context, ref herb.Ref, detail string) error
+	AddUnpublished(ctx context.Context, ref herb.Ref, result herb.AuditResult, detail string) error
 	SetSourceError(ctx context.Context, e herb.SourceError) error
 	ClearSourceError(ctx context.Context, path string) error
 	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
@@ -258,16 +258,17 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 	if herb.CodeOf(err) == herb.CodeRejected {
 		result = herb.AuditRejected
 	}
+	informs := action == herb.AuditPublished // whether webhooks are informed
 	switch code := herb.CodeOf(err); {
 	case ctx.Err() != nil:
-		reason = "canceled"
+		informs, reason = false, "canceled"
 	case code == herb.CodeUnauthenticated, code == herb.CodeForbidden:
-		reason += ", the key was revoked, expired or lost its scope before the version went live"
+		informs, reason = false, reason+", the key was revoked, expired or lost its scope before the version went live"
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
-	if action == herb.AuditPublished && result == herb.AuditRejected {
-		_ = p.Store.AddRejected(limited, ref, "reason: "+reason)
+	if informs {
+		_ = p.Store.AddUnpublished(limited, ref, result, "reason: "+reason)
 		return
 	}
 	_ = p.Store.AddAuditEntry(limited, herb.AuditEntry{

@@ -24,16 +24,20 @@ func (s Tables) AddAuditEntry(ctx context.Context, e herb.AuditEntry) error {
 	return s.write(ctx, "adding an audit entry", func(ctx context.Context, tx Tx) error { return addAudit(ctx, tx, e) })
 }
 
-// AddRejected adds the entry and the event of a publish that was rejected.
-func (s Tables) AddRejected(ctx context.Context, ref herb.Ref, detail string) error {
-	return s.write(ctx, "recording a rejected publish", func(ctx context.Context, tx Tx) error {
+// AddUnpublished adds the entry and the event of a publish that was rejected or failed.
+func (s Tables) AddUnpublished(ctx context.Context, ref herb.Ref, result herb.AuditResult, detail string) error {
+	event := herb.EventFailed
+	if result == herb.AuditRejected {
+		event = herb.EventRejected
+	}
+	return s.write(ctx, "recording a publish", func(ctx context.Context, tx Tx) error {
 		live, err := liveVersion(ctx, tx, ref)
 		if err != nil && herb.CodeOf(err) != herb.CodeNotFound {
 			return err
 		}
 		return errors.Join(
-			addUnpublished(ctx, tx, herb.EventRejected, ref, live),
-			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditPublished, Subject: ref.String(), Result: herb.AuditRejected, Detail: detail}),
+			addUnpublished(ctx, tx, event, ref, live),
+			addAudit(ctx, tx, herb.AuditEntry{Action: herb.AuditPublished, Subject: ref.String(), Result: result, Detail: detail}),
 		)
 	})
 }

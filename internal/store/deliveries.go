@@ -41,7 +41,8 @@ type DeliveryState string
 const (
 	DeliveryPending   DeliveryState = "pending"
 	DeliveryDelivered DeliveryState = "delivered"
-	DeliveryFailed    DeliveryState = "failed" // there are no more attempts
+	DeliveryFailed    DeliveryState = "failed"   // there are no more attempts
+	DeliveryRetrying  DeliveryState = "retrying" // stored as pending: an attempt failed, and another one follows
 )
 
 // addEvent stores an event for the webhooks that may see it, in the transaction of the change, so
@@ -118,7 +119,7 @@ func addRolledBack(ctx context.Context, tx Tx, ref herb.Ref, version, live strin
 }
 
 // addUnpublished stores an event without a new version: of a dataset before it is removed, or of a
-// rejected publish. live is empty if the dataset does not exist.
+// publish that was rejected or failed. live is empty if the dataset does not exist.
 func addUnpublished(ctx context.Context, tx Tx, event herb.EventType, ref herb.Ref, live string) error {
 	previous, _, err := eventVersion(ctx, tx, ref, live)
 	if err != nil {
@@ -195,11 +196,42 @@ func (s Tables) RecordAttempt(ctx context.Context, d Delivery) (recorded bool, e
 }
 
 // Deliveries returns the newest deliveries of a webhook, or of all for an empty ID, newest last.
+// Pending ones whose last attempt failed have DeliveryRetrying.
 func (s Tables) Deliveries(ctx context.Context, webhook string, limit int) ([]Delivery, error) {
 	all, err := readRows(ctx, s, "reading deliveries", scanDelivery, "SELECT "+deliveryColumns+
 		" FROM webhook_deliveries WHERE webhook = coalesce(nullif(?, ''), webhook) ORDER BY id DESC LIMIT ?", webhook, limit)
 	slices.Reverse(all)
+	for i := range all {
+		if all[i].State == DeliveryPending && !all[i].Attempted.IsZero() {
+			all[i].State = DeliveryRetrying
+		}
+	}
 	return all, err
+}
+
+// ResendDeliveries makes deliveries of a webhook due now, with all attempts: those with an event, or
+// without events all that are not delivered. It returns their number. An attempt that runs is not
+// recorded, so that it is repeated. The error has herb.CodeRejected if the webhook is disabled.
+func (s Tables) ResendDeliveries(ctx context.Context, webhook string, events []string, now time.Time) (n int64, err error) {
+	err = s.write(ctx, "resending deliveries", func(ctx context.Context, tx Tx) error {
+		var disabled stamp
+		switch err := tx.QueryRowContext(ctx, "SELECT disabled FROM webhooks WHERE id = ?", webhook).Scan(&disabled); {
+		case err != nil:
+			return err
+		case !time.Time(disabled).IsZero():
+			return herb.Errorf(herb.CodeRejected, "the webhook %s is disabled; add it again", webhook)
+		}
+		which, args := "state <> 'delivered'", []any{now.UnixMicro(), webhook}
+		if len(events) > 0 {
+			which = "event IN (?" + strings.Repeat(", ?", len(events)-1) + ")"
+		}
+		for _, e := range events {
+			args = append(args, e)
+		}
+		n, err = execCount(ctx, tx, "UPDATE webhook_deliveries SET state = 'pending', attempts = 0, due = ? WHERE webhook = ? AND "+which, args...)
+		return err
+	})
+	return n, err
 }
 
 // DeliveryCounts is how many deliveries there are.

@@ -92,8 +92,9 @@ func (suite) WebhookEvents(t *testing.T, db Database) {
 	must.NoError(t, s.SetLive(t.Context(), catalog, v3, v2))
 	must.NoError(t, s.SetLive(t.Context(), catalog, v1, v3)) // the counts are not known
 	must.NoError(t, s.SetLive(t.Context(), catalog, v3, v1))
-	must.NoError(t, s.AddRejected(t.Context(), catalog, "reason: rejected"))
-	must.NoError(t, s.AddRejected(t.Context(), herb.Ref{Namespace: "garden", Name: "new"}, ""))
+	must.NoError(t, s.AddUnpublished(t.Context(), catalog, herb.AuditRejected, "reason: rejected"))
+	must.NoError(t, s.AddUnpublished(t.Context(), herb.Ref{Namespace: "garden", Name: "new"}, herb.AuditRejected, ""))
+	must.NoError(t, s.AddUnpublished(t.Context(), catalog, herb.AuditFailed, "reason: invalid"))
 	must.NoError(t, s.addVersion(t.Context(), version(4, herb.AccessKey, ""), v3))
 	if err := s.addVersion(t.Context(), version(5, herb.AccessKey, ""), v1); err == nil {
 		t.Error("an overtaken version went live")
@@ -104,7 +105,7 @@ func (suite) WebhookEvents(t *testing.T, db Database) {
 	types, data := deliveries(t, s, "all")
 	wantEqual(t, "types", []herb.EventType{
 		herb.EventPublished, herb.EventPublished, herb.EventPublished, herb.EventRolledBack, herb.EventRolledBack, herb.EventRolledBack, herb.EventRolledBack,
-		herb.EventRejected, herb.EventRejected, herb.EventPublished, herb.EventRemoved,
+		herb.EventRejected, herb.EventRejected, herb.EventFailed, herb.EventPublished, herb.EventRemoved,
 	}, types)
 	event := func(version, previous, message string, counts ...int) herb.EventData {
 		d := herb.EventData{Dataset: catalog.String(), Version: version, Previous: previous, Message: message}
@@ -116,11 +117,12 @@ func (suite) WebhookEvents(t *testing.T, db Database) {
 	v4 := versionName(catalog, 4)
 	wantEqual(t, "events", []herb.EventData{
 		event(v1, "", ""), event(v2, v1, "Second", 20, 2), event(v3, v2, "", 30, 3), event(v2, v3, "Second", 3, 30), event(v3, v2, "", 30, 3),
-		event(v1, v3, ""), event(v3, v1, ""), event("", v3, ""), {Dataset: "garden/new"}, event(v4, v3, "", 40, 4), event("", v4, ""),
+		event(v1, v3, ""), event(v3, v1, ""), event("", v3, ""), {Dataset: "garden/new"}, event("", v3, ""), event(v4, v3, "", 40, 4), event("", v4, ""),
 	}, data)
 	_, data = deliveries(t, s, "public")
 	wantEqual(t, "events of open versions", []herb.EventData{
 		event(v2, "", "Second"), event(v3, v2, "", 30, 3), event(v2, v3, "Second", 3, 30), event(v3, v2, "", 30, 3), event(v3, "", ""), event("", v3, ""),
+		event("", v3, ""),
 	}, data)
 	for _, id := range []string{"seeds", "off"} {
 		if types, _ := deliveries(t, s, id); types != nil {
@@ -130,7 +132,7 @@ func (suite) WebhookEvents(t *testing.T, db Database) {
 	one, err := s.Deliveries(t.Context(), "all", 1)
 	must.NoError(t, err)
 	other, err := s.Deliveries(t.Context(), "", 1000)
-	if err != nil || len(one) != 1 || one[0].Type != herb.EventRemoved || len(other) != 17 {
+	if err != nil || len(one) != 1 || one[0].Type != herb.EventRemoved || len(other) != 19 {
 		t.Errorf("the newest is %+v; there are %d, %v", one, len(other), err)
 	}
 }
@@ -200,14 +202,24 @@ func (suite) WebhookClaims(t *testing.T, db Database) {
 	wantResult(t, "counts", store.DeliveryCounts{Pending: 1, Retrying: 1})(s.CountDeliveries(t.Context()))
 	all, err := s.Deliveries(t.Context(), "a", 9)
 	must.NoError(t, err)
+	if d := all[1]; d.State != store.DeliveryRetrying {
+		t.Errorf("retrying: %+v", d)
+	}
 	if d := all[0]; d.State != store.DeliveryDelivered || !d.Due.IsZero() || !d.Attempted.Equal(lease) || d.Result != "status 204" || d.Attempts != 2 {
 		t.Errorf("delivered: %+v", d)
 	}
+	wantResult(t, "resent", int64(2))(s.ResendDeliveries(t.Context(), "a", nil, now))
+	claim(s, now, 9, "catalog-v2 1", "catalog-v3 1")
+	wantResult(t, "resent by event", int64(1))(s.ResendDeliveries(t.Context(), "a", []string{done.Event, "msg_none"}, now))
+	claim(s, now, 9, "catalog-v1 1")
 	must.NoError(t, s.DisableWebhook(t.Context(), "a", "gone", now))
+	if _, err := s.ResendDeliveries(t.Context(), "a", nil, now); herb.CodeOf(err) != herb.CodeRejected {
+		t.Errorf("resending events of a disabled webhook: %v", err)
+	}
 	record(s, last[0], false)
-	wantResult(t, "counts of a disabled webhook", store.DeliveryCounts{Failed: 2})(s.CountDeliveries(t.Context()))
+	wantResult(t, "counts of a disabled webhook", store.DeliveryCounts{Failed: 3})(s.CountDeliveries(t.Context()))
 	must.NoError(t, s.DeleteDeliveries(t.Context(), now.Add(-time.Hour)))
-	wantResult(t, "counts", store.DeliveryCounts{Failed: 2})(s.CountDeliveries(t.Context()))
+	wantResult(t, "counts", store.DeliveryCounts{Failed: 3})(s.CountDeliveries(t.Context()))
 	must.NoError(t, s.DeleteDeliveries(t.Context(), now))
 	wantResult(t, "counts after they were deleted", store.DeliveryCounts{})(s.CountDeliveries(t.Context()))
 }
