@@ -158,9 +158,9 @@ func TestService(t *testing.T) {
 		after time.Duration
 		want  string
 	}{
-		{0, "pending I status 500"},
-		{5*time.Second - 1, "pending I status 500"},
-		{1, "pending II status 302; redirects are not followed"},
+		{0, "retrying I status 500"},
+		{5*time.Second - 1, "retrying I status 500"},
+		{1, "retrying II status 302; redirects are not followed"},
 		{5 * time.Minute, "delivered III status 204"},
 		{24 * time.Hour, "delivered III status 204"},
 	} {
@@ -341,7 +341,7 @@ func TestService_random(t *testing.T) {
 	mute.opts.Store = failingStore{mute.opts.Store}
 	pending := func() (n int) {
 		for _, state := range i.states(t, "a") {
-			if strings.HasPrefix(state, "pending") {
+			if strings.HasPrefix(state, "pending") || strings.HasPrefix(state, "retrying") {
 				n++
 			}
 		}
@@ -404,7 +404,7 @@ func TestService_stopped(t *testing.T) {
 	<-arrived
 	stop()
 	must.NoError(t, <-ended)
-	wantEqual(t, "deliveries", []string{"pending I the server was stopped"}, i.states(t, "a"))
+	wantEqual(t, "deliveries", []string{"retrying I the server was stopped"}, i.states(t, "a"))
 	if due, err := i.DueWebhooks(t.Context(), i.now); err != nil || len(due) != 1 {
 		t.Errorf("%d webhooks are due, %v", len(due), err)
 	}
