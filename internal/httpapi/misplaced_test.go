@@ -69,6 +69,35 @@ func TestMisplacedKey(t *testing.T) {
 	}
 }
 
+// TestUnknownParameters_everywhere sends an unknown parameter to every route that succeeds and
+// returns something other than a page for people.
+func TestUnknownParameters_everywhere(t *testing.T) {
+	t.Parallel()
+	s := newCanarySite(t, false)
+	publisher, checked := s.key(t, string(herb.ScopePublish)), 0
+	names := strings.NewReplacer("{namespace}", "vault", "{dataset}", "free", keptVersion, s.kept[canaryRef("free")], "{key}", "1", "{id}", s.draft, "{path}", "photos/alice.svg")
+	for op, examples := range canaryRequests() {
+		method, pattern, _ := strings.Cut(op, " ")
+		if method != http.MethodGet || strings.HasSuffix(pattern, "z") { // probes
+			continue
+		}
+		for _, example := range examples {
+			target := names.Replace(pattern + "?" + example.query)
+			a := s.do(t, publisher, request(method, target, ""))
+			if a.status != http.StatusOK || strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
+				continue
+			}
+			checked++
+			if a := s.do(t, publisher, request(method, target+"&_nosuch=1", "")); a.status != http.StatusBadRequest {
+				t.Errorf("%s with an unknown parameter: %d %.200s", target, a.status, a.body)
+			}
+		}
+	}
+	if checked < 40 {
+		t.Errorf("%d requests", checked)
+	}
+}
+
 // TestKeys_everywhere sends a key to every route, with the key of a publisher, in a parameter, as
 // api_key, in the path and in a form. No response repeats it; parameters and forms are rejected.
 func TestKeys_everywhere(t *testing.T) {

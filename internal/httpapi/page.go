@@ -184,6 +184,21 @@ func (p *Page) CachedBody(tag string, make func() ([]byte, error)) ([]byte, erro
 	return body, err
 }
 
+// WriteDocument writes a document that is the same for all visitors and takes long to create. It is
+// created once for each entity tag, which determines it.
+func (p *Page) WriteDocument(ctx context.Context, tag string, create func() ([]byte, error)) error {
+	document, err := p.response.SharedDocument(ctx, tag, create)
+	if err != nil {
+		return err
+	}
+	if response.AcceptsGzip(p.request) {
+		p.header.Set("Content-Encoding", "gzip")
+		p.WriteShared(document)
+		return nil
+	}
+	return response.Decompress(p.Buffer, document)
+}
+
 // QueryString returns the query string of the request.
 func (p *Page) QueryString() query.String { return p.response.QueryString(p.request) }
 

@@ -184,17 +184,23 @@ func (s String) Params() (Params, error) {
 
 // Only returns the parameters of a request that has only the valid ones, each at most once, and a
 // key.
-func (s String) Only(valid ...string) (Params, error) {
+func (s String) Only(valid ...string) (Params, error) { return s.only(append(valid, ParamAPIKey)) }
+
+// OnlyOfPage is Only for pages and their documents, which take no key.
+func (s String) OnlyOfPage(valid ...string) (Params, error) { return s.only(valid) }
+
+func (s String) only(valid []string) (Params, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	ps, _ := s.Params()
-	valid = append(valid, ParamAPIKey)
 	for i, p := range ps {
 		switch {
-		case p.Name == ParamAPIKey:
+		case len(valid) == 0:
+			return nil, herb.Invalidf("unknown parameter %q; there are no parameters", clip(p.Name))
 		case !slices.Contains(valid, p.Name):
 			return nil, herb.Invalidf("unknown parameter %q%s valid parameters: %s", clip(p.Name), suggestion(clip(p.Name), valid), joinNames(valid))
+		case p.Name == ParamAPIKey:
 		case slices.ContainsFunc(ps[:i], func(earlier Param) bool { return earlier.Name == p.Name }):
 			return nil, givenTwice(p.Name)
 		}

@@ -1,18 +1,22 @@
 package web_test
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,6 +67,71 @@ func TestPortals_memory(t *testing.T) {
 		if status := get(&p); status != 503 {
 			t.Errorf("%s without memory: %d", path, status)
 		}
+	}
+}
+
+// countingLibrary counts how often datasets are described.
+type countingLibrary struct {
+	*apitest.Library
+	described atomic.Int64
+}
+
+func (l *countingLibrary) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
+	l.described.Add(1)
+	return l.Library.Datasets(ctx, versions, details)
+}
+
+// TestPortals_once checks that a document of more than a megabyte is made once for each state of
+// the catalogue, however many requests ask for it at once, and is the same with and without
+// compression.
+func TestPortals_once(t *testing.T) {
+	t.Parallel()
+	const datasets = 1_000
+	var l *countingLibrary
+	s := newSite(t, func(o *web.Options, lib *apitest.Library) {
+		publishContact(withContact)(o, lib)
+		d := *lib.View(herb.Ref{Namespace: "garden", Name: "catalog"})
+		d.Description = strings.Repeat("What grows in it. ", 80)
+		for i := range datasets {
+			d.Ref = herb.Ref{Namespace: "many", Name: fmt.Sprintf("d%03d", i)}
+			lib.Views = append(lib.Views, d)
+		}
+		l = &countingLibrary{Library: lib}
+		o.Library = l
+	})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			a := s.get(t, "/data.json", "Accept-Encoding", []string{"gzip", "", "zstd", "gzip;q=0, *"}[i%4])
+			if a.status != 200 || len(a.body) < 1<<20 && i%4 == 1 {
+				t.Errorf("%d with %d bytes", a.status, len(a.body))
+			}
+		})
+	}
+	all.Wait()
+	const batches = datasets/100 + 1
+	if n := l.described.Load(); n != batches {
+		t.Errorf("eight requests describe %d pages of datasets instead of %d", n, batches)
+	}
+	plain, packed := s.get(t, "/data.json"), s.get(t, "/data.json", "Accept-Encoding", "gzip")
+	unpacked, err := gzip.NewReader(strings.NewReader(packed.body))
+	must.NoError(t, err)
+	body, err := io.ReadAll(unpacked)
+	must.NoError(t, err)
+	if string(body) != plain.body || packed.header.Get("Content-Encoding") != "gzip" || packed.header.Get("Etag") != plain.header.Get("Etag") {
+		t.Errorf("%d bytes with compression, %d without: %v", len(body), len(plain.body), packed.header)
+	}
+	for _, path := range []string{"/data.json?x=1", "/sitemap.xml?x=1", "/sitemap.xml?page=1&page=1", "/robots.txt?x", "/catalog.jsonld?x=1", "/catalog.jsonld?api_key=x"} {
+		if a := s.get(t, path); a.status != 400 {
+			t.Errorf("%s: %d", path, a.status)
+		}
+	}
+	if n := l.described.Load(); n != batches {
+		t.Errorf("later requests describe %d pages", n-batches)
+	}
+	setVersions(l.Library, "v9")
+	if a := s.get(t, "/data.json"); a.header.Get("Etag") == plain.header.Get("Etag") || l.described.Load() != 2*batches {
+		t.Errorf("another state of the catalogue: %d pages", l.described.Load()-batches)
 	}
 }
 

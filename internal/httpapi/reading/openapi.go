@@ -145,6 +145,10 @@ const contentSchema = "application/schema+json"
 
 // DescriptorSchema handles the JSON Schema of our members in a Data Package.
 func (h *Handlers) DescriptorSchema(w *response.Writer, r *http.Request) error {
+	_, err := w.QueryString(r).Only()
+	if err != nil {
+		return err
+	}
 	w.SendDocument(r, herb.AccessOpen, response.NewDocument(contentSchema, []byte(published.DataPackage)))
 	return nil
 }

@@ -86,7 +86,8 @@ type bodyKey struct {
 // bodyCache caches the compressed bodies that were used last, up to a number of bytes. It is safe
 // for concurrent use.
 type bodyCache struct {
-	limit int // in bytes
+	limit      int // in bytes
+	entryLimit int // of a body, in bytes
 
 	mu     sync.Mutex
 	bodies *lru.Cache
@@ -94,7 +95,7 @@ type bodyCache struct {
 }
 
 func newBodyCache(limit int) *bodyCache {
-	c := &bodyCache{limit: limit, bodies: lru.New(0)} // eviction is by bytes, not by number
+	c := &bodyCache{limit: limit, entryLimit: limit / 16, bodies: lru.New(0)} // eviction is by bytes, not by number
 	c.bodies.OnEvicted = func(_ lru.Key, body any) { c.size -= cachedSize(body.([]byte)) }
 	return c
 }
@@ -116,7 +117,7 @@ func (c *bodyCache) get(key bodyKey) []byte {
 func (c *bodyCache) add(key bodyKey, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.bodies.Get(key); ok || len(body) > c.limit/16 { // another request has added it
+	if _, ok := c.bodies.Get(key); ok || len(body) > c.entryLimit { // another request has added it
 		return
 	}
 	c.bodies.Add(key, slices.Clone(body))

@@ -21,6 +21,7 @@ type Service struct {
 	buffers    sync.Pool // of *buffer
 	compressor *compressor
 	bodies     *bodyCache
+	shared     *sharedDocuments
 }
 
 // Options configures responses. All members are required.
@@ -58,7 +59,7 @@ type Observation struct {
 }
 
 func New(opts Options) *Service {
-	return &Service{opts: opts, compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize)}
+	return &Service{opts: opts, compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize), shared: newSharedDocuments()}
 }
 
 // Route is one operation. The OpenAPI document describes it, unless it is a page or has a protocol

@@ -41,6 +41,10 @@ func (p *Pages) croissant(w *httpapi.Page, r *http.Request, v datasetView) error
 	if v.Access == herb.AccessKey || v.Denied != nil {
 		return herb.Errorf(herb.CodeNotFound, "only open datasets have this description")
 	}
+	_, err := v.Query.OnlyOfPage(query.ParamVersion)
+	if err != nil {
+		return err
+	}
 	tag := p.Tag("croissant", v.Version, p.Origin(r), r.URL.Path)
 	if site.MatchTag(w, r, tag) {
 		return nil

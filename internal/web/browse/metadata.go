@@ -23,7 +23,11 @@ type node map[string]any
 // split into pages, which are linked as harvesters expect it
 // (https://www.hydra-cg.com/spec/latest/core/#hydra:PartialCollectionView).
 func (p *Pages) dcat(w *httpapi.Page, r *http.Request) error {
-	params, live, err := p.openCatalogue(w, r)
+	params, err := w.QueryString().OnlyOfPage(query.ParamPage)
+	if err != nil {
+		return err
+	}
+	live, err := p.Opts.Library.Live(r.Context())
 	if err != nil {
 		return err
 	}

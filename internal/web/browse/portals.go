@@ -36,6 +36,7 @@ const (
 	// Memory for each entry of a document while it is made, in bytes.
 	sitemapMemory = 600
 	podMemory     = 8 << 10
+	podSteps      = 1000 // for each entry, as pacers count them
 )
 
 // robots serves the rules for crawlers: the pages of datasets, the files that their metadata names
@@ -43,9 +44,13 @@ const (
 // these. A pattern has a segment for the namespace and one for the dataset, so that it matches no
 // name of a dataset.
 func (p *Pages) robots(w *httpapi.Page, r *http.Request) error {
+	_, err := w.QueryString().OnlyOfPage()
+	if err != nil {
+		return err
+	}
 	base := p.Base
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, err := fmt.Fprintf(w, "User-agent: *\nDisallow: %[1]s/datasets/*?\nAllow: %[1]s/datasets/*/preview.png?\n"+
+	_, err = fmt.Fprintf(w, "User-agent: *\nDisallow: %[1]s/datasets/*?\nAllow: %[1]s/datasets/*/preview.png?\n"+
 		"Disallow: %[1]s/datasets/*/*/data$\nDisallow: %[1]s/datasets/*/*/facets\nDisallow: %[1]s/datasets/*/*/files/\n"+
 		"Disallow: %[1]s/publish\nAllow: %[1]s/\n\nSitemap: %[2]s%[3]s\n", base, p.Origin(r), pathSitemap)
 	return err
@@ -66,14 +71,15 @@ func (p *Pages) openDatasets(ctx context.Context) (open []herb.LiveVersion, stat
 	return open, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// serveDocument writes a document about all open datasets. It is made once per state of the
-// catalogue, if there is room for the memory that this takes.
-func (p *Pages) serveDocument(w *httpapi.Page, r *http.Request, contentType, state string, memory int, write func() ([]byte, error)) error {
-	tag := p.Tag(state, p.Origin(r), r.URL.Path, r.URL.RawQuery)
+// serveDocument writes a document about all open datasets, or a page of it. It is made once per
+// state of the catalogue, if there is room for the memory that this takes.
+func (p *Pages) serveDocument(w *httpapi.Page, r *http.Request, contentType, state string, page, memory int, write func() ([]byte, error)) error {
+	tag := p.Tag(state, p.Origin(r), r.URL.Path, strconv.Itoa(page))
 	if site.MatchTag(w, r, tag) {
 		return nil
 	}
-	body, err := w.CachedBody(tag, func() ([]byte, error) {
+	w.Header().Set("Content-Type", contentType)
+	err := w.WriteDocument(r.Context(), tag, func() ([]byte, error) {
 		release, err := query.Reserve(r.Context(), memory)
 		if err != nil {
 			return nil, err
@@ -83,11 +89,9 @@ func (p *Pages) serveDocument(w *httpapi.Page, r *http.Request, contentType, sta
 	})
 	if err != nil {
 		w.Header().Del("Etag")
-		return err
+		w.Header().Del("Content-Type")
 	}
-	w.Header().Set("Content-Type", contentType)
-	w.WriteShared(body)
-	return nil
+	return err
 }
 
 // sitemapURL is an address in a sitemap, or a sitemap in an index.
@@ -99,7 +103,7 @@ type sitemapURL struct {
 // sitemap serves the addresses of the pages of open datasets. If there are more than a sitemap may
 // have, it is an index of sitemaps, which have a page number.
 func (p *Pages) sitemap(w *httpapi.Page, r *http.Request) error {
-	params, err := w.QueryString().Params()
+	params, err := w.QueryString().OnlyOfPage(query.ParamPage)
 	if err != nil {
 		return err
 	}
@@ -114,7 +118,7 @@ func (p *Pages) sitemap(w *httpapi.Page, r *http.Request) error {
 			return herb.Errorf(herb.CodeNotFound, "there are %s", herb.Plural(pages, "sitemap", "sitemaps"))
 		}
 	}
-	return p.serveDocument(w, r, "application/xml", state, sitemapMemory*min(total, maxSitemap), func() ([]byte, error) {
+	return p.serveDocument(w, r, "application/xml", state, page, sitemapMemory*min(total, maxSitemap), func() ([]byte, error) {
 		return marshalSitemap(p.Origin(r), open, page, pages)
 	})
 }
@@ -154,15 +158,20 @@ func marshalSitemap(origin string, open []herb.LiveVersion, page, pages int) ([]
 // (https://resources.data.gov/resources/dcat-us/).
 // The schema requires the e-mail address of a contact, so datasets without one are left out.
 func (p *Pages) pod(w *httpapi.Page, r *http.Request) error {
+	_, err := w.QueryString().OnlyOfPage()
+	if err != nil {
+		return err
+	}
 	open, state, err := p.openDatasets(r.Context())
 	if err != nil {
 		return err
 	}
 	open = open[:min(len(open), maxPOD)]
-	return p.serveDocument(w, r, "application/json", state, podMemory*len(open), func() ([]byte, error) {
+	return p.serveDocument(w, r, "application/json", state, 1, podMemory*len(open), func() ([]byte, error) {
 		const schema = "https://project-open-data.cio.gov/v1.1/schema"
 		entries := []json.RawMessage{} // they take less memory than nodes
 		for batch := range slices.Chunk(open, query.MaxPerPage) {
+			began := time.Now()
 			described, err := p.Opts.Library.Datasets(r.Context(), batch, true)
 			if err != nil {
 				return nil, err
@@ -179,6 +188,10 @@ func (p *Pages) pod(w *httpapi.Page, r *http.Request) error {
 					}
 					entries = append(entries, encoded)
 				}
+			}
+			err = query.Yield(r.Context(), podSteps*len(batch), time.Since(began))
+			if err != nil {
+				return nil, err
 			}
 		}
 		return json.Marshal(node{

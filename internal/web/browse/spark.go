@@ -31,6 +31,10 @@ func (p *Pages) spark(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}
+	_, err := v.Query.OnlyOfPage(query.ParamVersion, paramSparkVersion)
+	if err != nil {
+		return err
+	}
 	h := w.Header()
 	v.cacheImage(h, v.Query.Get(paramSparkVersion))
 	if len(v.columns.Pairs) > 0 {

@@ -136,6 +136,10 @@ func (p *Pages) saveEdits(r *http.Request, d review.Draft) (found review.Review,
 
 // draftDescriptor serves the descriptor of a draft as a file.
 func (p *Pages) draftDescriptor(w *httpapi.Page, r *http.Request) error {
+	_, err := w.QueryString().OnlyOfPage()
+	if err != nil {
+		return err
+	}
 	d, _, err := p.openDraft(w, r)
 	if err != nil {
 		return err
