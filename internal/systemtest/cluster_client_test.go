@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // listsPrices fails unless a number of records with a price is listed.
@@ -33,13 +35,15 @@ type clients struct {
 	count atomic.Int64 // successful requests
 }
 
-// run starts clients. request reports whether it has succeeded.
+// run starts clients, which send at most 300 requests a second together: more of them find nothing
+// else and take the processors from the nodes. request reports whether it has succeeded.
 func (c *clients) run(t *testing.T, request func(context.Context) bool) {
 	ctx, stop := context.WithCancel(t.Context())
 	c.stop = stop
+	pace := rate.NewLimiter(300, 4)
 	for range 4 {
 		c.done.Go(func() {
-			for ctx.Err() == nil && !t.Failed() {
+			for pace.Wait(ctx) == nil && !t.Failed() {
 				if request(ctx) {
 					c.count.Add(1)
 				}
