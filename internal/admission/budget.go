@@ -52,6 +52,8 @@ const (
 	// budgetWait is how long a reservation waits for others to be released. Meanwhile its request
 	// may hold a slot.
 	budgetWait = 100 * time.Millisecond
+	// backgroundWait is the same for background tasks, which hold no slot of a request.
+	backgroundWait = time.Minute
 	// maxBudgetWaiters bounds the slots that are held by requests that wait. Beyond it, each client
 	// may have one.
 	maxBudgetWaiters = 32
@@ -97,8 +99,11 @@ func (t *Ticket) NewReservation() Reservation {
 // Reserve implements query.Pacer. It fails like Reservation.Grow. Work that needs more than
 // Reservation.Clamp permits reserves that much.
 func (t *Ticket) Reserve(ctx context.Context, bytes int) (release func(), err error) {
-	r := t.NewReservation()
-	if err := r.Grow(ctx, r.Clamp(bytes)); err != nil {
+	r, wait := t.NewReservation(), budgetWait
+	if t.lane == Background {
+		wait = backgroundWait
+	}
+	if err := r.growWithin(ctx, r.Clamp(bytes), wait); err != nil {
 		return nil, err
 	}
 	return r.Release, nil
@@ -143,6 +148,11 @@ func (r *Reservation) TryGrow(to int64) bool {
 // released, and fails with herb.CodeUnavailable if they are not, or with the error of ctx if it was
 // canceled.
 func (r *Reservation) Grow(ctx context.Context, to int64) error {
+	return r.growWithin(ctx, to, budgetWait)
+}
+
+// growWithin is Grow with a limit on the time that it waits.
+func (r *Reservation) growWithin(ctx context.Context, to int64, wait time.Duration) error {
 	if r.TryGrow(to) {
 		return nil
 	}
@@ -151,7 +161,7 @@ func (r *Reservation) Grow(ctx context.Context, to int64) error {
 	if w == nil {
 		return b.reject(to)
 	}
-	limited, cancel := context.WithTimeout(ctx, budgetWait)
+	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	select {
 	case <-w.granted:

@@ -62,8 +62,8 @@ func SyncDir(fs FS, path string) error {
 // part.
 func WriteFile(fsys FS, part, path string, perm fs.FileMode, write func(io.Writer) error) error {
 	f, err := fsys.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
-	if err != nil {
-		return err
+	if err != nil { // the file may exist despite the error
+		return errors.Join(err, fsys.RemoveAll(part))
 	}
 	err = write(f)
 	if err == nil {

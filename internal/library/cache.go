@@ -337,10 +337,8 @@ func (l *Library) evictable() (files []evictableFile) {
 	}
 	for name := range l.cache.files {
 		file, _ := store.ParseVersionFile(name)
-		if file.Kind == store.ParquetKind { // is fetched or built again
-			if l.cache.stored[name] {
-				files = append(files, evictableFile{name, nil, -2})
-			}
+		if file.IsDerived() && file.Kind != store.RebuiltKind { // is fetched or built again
+			files = append(files, evictableFile{name, nil, -2})
 			continue
 		}
 		e := users[file.Version]

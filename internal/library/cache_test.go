@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
+	"herbarium/internal/must"
 	"herbarium/internal/query"
 	"herbarium/internal/versions/versionstest"
 )
@@ -32,6 +35,13 @@ func wantCached(t *testing.T, n *versionstest.ClusterNode, want ...herb.Dataset)
 	sum := int64(0)
 	for _, size := range n.Files(t) {
 		sum += size
+	}
+	comparisons, err := filepath.Glob(filepath.Join(n.Opts.Dir, "*.comparison"))
+	must.NoError(t, err)
+	for _, path := range comparisons {
+		info, err := os.Stat(path)
+		must.NoError(t, err)
+		sum += info.Size()
 	}
 	if n := n.CachedBytes(); n != sum {
 		t.Errorf("%d bytes are considered cached; want %d", n, sum)

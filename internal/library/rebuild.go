@@ -35,6 +35,9 @@ func RebuiltName(version string) string { return store.RebuiltFile(version, segm
 // IsCurrent reports whether this program builds and reads a derived file.
 func IsCurrent(f store.VersionFile) bool {
 	name := f.Name()
+	if f.Kind == store.ComparisonKind {
+		return strings.HasSuffix(f.Index, fmt.Sprintf("-c%d", segment.ComparisonLayout))
+	}
 	return name == RebuiltName(f.Version) || name == ParquetName(f.Version, false) || name == ParquetName(f.Version, true)
 }
 

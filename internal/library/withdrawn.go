@@ -72,7 +72,7 @@ func (l *Library) removeFiles(partial bool, versions []string) error {
 	var names []string
 	for _, f := range files {
 		file, ok := store.ParseVersionFile(f.Name())
-		if !ok || !removed[file.Version] || file.Kind == store.PartialKind && !partial {
+		if !ok || !file.IsOf(removed) || file.Kind == store.PartialKind && !partial {
 			continue
 		}
 		if failed := l.opts.FS.RemoveAll(filepath.Join(l.opts.Dir, f.Name())); failed != nil {

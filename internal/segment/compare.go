@@ -17,6 +17,8 @@ import (
 type CompareOptions struct {
 	SortOptions
 	Key []string // fields of the primary key; none: records have no identity
+	// Progress is called from time to time with the share of the work that is done; nil disables it.
+	Progress func(share float64)
 }
 
 // Comparison is how the records of a version, to, differ from those of an earlier one, from.
@@ -78,6 +80,7 @@ type comparer struct {
 	same   bool            // both have the same fields in the same order
 	hashes [2]maphash.Seed
 	result *Comparison
+	read   int // records
 	buf    []byte
 	raw    [2][][]byte
 }
@@ -286,8 +289,18 @@ func (p *comparer) each(s comparedSide, f func(n uint32, record []byte) error) e
 	return s.Each(p.ctx, func(record []byte) error {
 		p.steps.Add(1 + len(record)/64)
 		n++
+		p.countRead()
 		return f(n-1, record)
 	})
+}
+
+// countRead counts a record that was read, and reports the progress.
+func (p *comparer) countRead() {
+	const reportEvery = 4096
+	p.read++
+	if p.opts.Progress != nil && p.read%reportEvery == 0 {
+		p.opts.Progress(float64(p.read) / float64(p.sides[sideFrom].Len()+p.sides[sideTo].Len()))
+	}
 }
 
 // eachDiffering calls f for the records of a side that have no equal record on the other one.

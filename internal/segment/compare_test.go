@@ -1,10 +1,13 @@
 package segment_test
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -221,16 +224,52 @@ func randomCompared(random *rand.Rand) (from, to compared, key []string) {
 	return from, to, key
 }
 
+// reopen writes a comparison to a file and returns the one that is read from it, after checking that
+// no byte of it can be wrong.
+func reopen(t *testing.T, c *segment.Comparison, from, to *segment.Reader) *segment.Comparison {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.comparison")
+	file, err := os.Create(path)
+	must.NoError(t, err)
+	must.NoError(t, errors.Join(c.Write(file), c.Close(), file.Close()))
+	intact, err := os.ReadFile(path)
+	must.NoError(t, err)
+	for at := range len(intact) {
+		if at%(1+len(intact)/8) > 0 {
+			continue
+		}
+		for _, damaged := range [][]byte{intact[:at], append(bytes.Clone(intact[:at]), intact[at:]...)} {
+			if len(damaged) > at {
+				damaged[at] ^= 1
+			}
+			must.NoError(t, os.WriteFile(path, damaged, 0o600))
+			file, err := os.Open(path)
+			must.NoError(t, err)
+			if _, err := segment.OpenComparison(file, from, to); !errors.Is(err, segment.ErrComparison) {
+				t.Errorf("with damage at %d of %d: %v", at, len(intact), err)
+			}
+			must.NoError(t, file.Close())
+		}
+	}
+	must.NoError(t, os.WriteFile(path, intact, 0o600))
+	file, err = os.Open(path)
+	must.NoError(t, err)
+	read, err := segment.OpenComparison(file, from, to)
+	must.NoError(t, err)
+	return read
+}
+
 // compare returns the result of segment.Compare in the form of the naive comparison.
 func (c compared) compare(t *testing.T, to compared, key []string, memory int) (n naiveComparison) {
 	t.Helper()
 	before, after, dir := c.open(t), to.open(t), t.TempDir()
 	result, err := segment.Compare(t.Context(), before, after, segment.CompareOptions{SortOptions: segment.SortOptions{Dir: dir, Memory: memory}, Key: key})
 	must.NoError(t, err)
-	defer result.Close()
 	if left := content(t, dir); len(left) > 0 {
 		t.Errorf("left %v", left)
 	}
+	result = reopen(t, result, before, after)
+	defer result.Close()
 	n = naiveComparison{Keyed: result.Key != nil, Added: result.Added, Removed: result.Removed, Changed: result.Changed,
 		Unchanged: result.Unchanged, Fields: result.ChangedFields}
 	differences, last := make([]segment.Difference, 7), ""

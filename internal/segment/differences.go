@@ -16,13 +16,15 @@ const NoRecord = math.MaxUint32
 // removed or added if the other number is NoRecord, and changed otherwise.
 type Difference struct{ From, To uint32 }
 
-// Differences is a list of differences. Long lists are in a file without a name. It is safe for
-// concurrent use once it is complete.
+// Differences is a list of differences, in memory or in a file. It is safe for concurrent use once
+// it is complete.
 type Differences struct {
 	dir  string
 	n    int
 	buf  []byte
 	file *os.File // nil while everything is in buf
+
+	start int64 // of the differences in file
 }
 
 const (
@@ -84,7 +86,7 @@ func (d *Differences) Read(into []Difference, at int) (int, error) {
 		b = d.buf[at*differenceSize:]
 	} else {
 		b = make([]byte, n*differenceSize)
-		if _, err := io.ReadFull(io.NewSectionReader(d.file, int64(at)*differenceSize, int64(len(b))), b); err != nil {
+		if _, err := io.ReadFull(io.NewSectionReader(d.file, d.start+int64(at)*differenceSize, int64(len(b))), b); err != nil {
 			return 0, err
 		}
 	}

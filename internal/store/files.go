@@ -1,6 +1,9 @@
 package store
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // The suffixes of files in VersionsDir or an object store.
 const (
@@ -25,6 +28,7 @@ const (
 	RebuiltKind                       // the records with the index of another release
 	FormerRebuiltKind                 // RebuiltKind of unreleased programs; removed as those of other releases
 	ParquetKind                       // the Parquet file
+	ComparisonKind                    // the differences from the records of another version
 	SourceKind                        // the compressed source
 	DescriptionKind                   // a node's copy of the description
 	PartialKind                       // an incomplete file of any kind
@@ -36,6 +40,8 @@ func (k FileKind) suffix() string {
 		return ".rebuilt"
 	case ParquetKind:
 		return ".parquet"
+	case ComparisonKind:
+		return ".comparison"
 	case SourceKind:
 		return SourceSuffix
 	case DescriptionKind:
@@ -49,8 +55,8 @@ func (k FileKind) suffix() string {
 type VersionFile struct {
 	Version string
 	Kind    FileKind
-	// Index names what the bytes of a derived file depend on, beside the records, such as f4-r1.
-	// Files of other kinds have none.
+	// Index names what the bytes of a derived file depend on, beside the records, such as f4-r1; of a
+	// comparison, the other version and the layout of the file. Files of other kinds have none.
 	Index string
 }
 
@@ -65,7 +71,21 @@ func (f VersionFile) Name() string {
 
 // IsDerived reports whether the file can be built from the published one.
 func (f VersionFile) IsDerived() bool {
-	return f.Kind == RebuiltKind || f.Kind == FormerRebuiltKind || f.Kind == ParquetKind
+	return f.Kind == RebuiltKind || f.Kind == FormerRebuiltKind || f.Kind == ParquetKind || f.Kind == ComparisonKind
+}
+
+// IsOf reports whether a file is one of a version in a set, or compares another version with one.
+func (f VersionFile) IsOf(versions map[string]bool) bool {
+	return versions[f.Version] || f.Kind == ComparisonKind && versions[f.comparedWith()]
+}
+
+// IsNeeded reports whether all versions that a file is about are in a set.
+func (f VersionFile) IsNeeded(versions map[string]bool) bool {
+	return versions[f.Version] && (f.Kind != ComparisonKind || versions[f.comparedWith()])
+}
+
+func (f VersionFile) comparedWith() string {
+	return f.Index[:max(0, strings.LastIndexByte(f.Index, '-'))]
 }
 
 // ParseVersionFile returns the file with a name. ok is false if it is not the name of a file of a
@@ -111,6 +131,12 @@ func RebuiltFile(version, index string) string {
 // on, beside the records.
 func ParquetFile(version, layout string) string {
 	return VersionFile{version, ParquetKind, layout}.Name()
+}
+
+// ComparisonFile returns the name of the file with the differences between the records of two
+// versions.
+func ComparisonFile(from, to string, layout int) string {
+	return VersionFile{to, ComparisonKind, fmt.Sprintf("%s-c%d", from, layout)}.Name()
 }
 
 // DescriptionFile returns the name of a node's copy of the description of a version.

@@ -300,7 +300,7 @@ func TestParquet_nodes(t *testing.T) {
 	if got := second.expect(200, "/api/v1/trees/all/data.parquet").Body; got != content {
 		t.Error("nodes have different files")
 	}
-	if strings.Contains(second.Output(), "built Parquet file") {
+	if strings.Contains(second.Output(), "built file") {
 		t.Error("a node has built a file that is in the object store")
 	}
 }
@@ -327,7 +327,7 @@ func TestParquet_concurrent(t *testing.T) {
 		must.NoError(t, <-results)
 	}
 	must.NoError(t, n.Stop()) // all of its output has arrived
-	if built := strings.Count(n.Output(), "built Parquet file"); built != 1 {
+	if built := strings.Count(n.Output(), "built file"); built != 1 {
 		t.Errorf("the file was built %d times", built)
 	}
 }

@@ -16,8 +16,8 @@ func (s *Service) Comparisons() *changes.Comparisons { return s.comparisons }
 
 // compareRecords counts how the records of a version, whose file is on this machine, differ from
 // those of the live version; nil if there is none, or if it cannot be read: that must not prevent
-// its replacement.
-func (s *Service) compareRecords(ctx context.Context, live, d herb.Dataset) (_ *herb.RecordChanges, err error) {
+// its replacement. Unless the publish is a dry run, the comparison is kept for readers.
+func (s *Service) compareRecords(ctx context.Context, live, d herb.Dataset, isCheck bool) (_ *herb.RecordChanges, err error) {
 	if live.Version == "" {
 		return nil, nil
 	}
@@ -30,9 +30,14 @@ func (s *Service) compareRecords(ctx context.Context, live, d herb.Dataset) (_ *
 	if err == nil {
 		defer from.Release()
 		var c *segment.Comparison
-		var release func()
-		if c, release, err = s.comparisons.Compare(ctx, from, library.View{Dataset: d, Reader: r}); err == nil {
-			defer release()
+		to := library.View{Dataset: d, Reader: r}
+		if c, err = s.comparisons.CompareNew(ctx, from, to); err == nil {
+			defer func() { err = errors.Join(err, c.Close()) }()
+			if !isCheck {
+				if err := s.comparisons.Keep(ctx, from, to, c); err != nil {
+					return nil, fmt.Errorf("keeping the comparison with the live version: %w", err)
+				}
+			}
 			return &herb.RecordChanges{
 				Since: live.Version, SinceAccess: accessOf(live), Key: c.Key, Added: c.Added, Removed: c.Removed, Changed: c.Changed, Unchanged: c.Unchanged, Fields: c.ChangedFields,
 			}, nil

@@ -51,16 +51,17 @@ func (s *Service) Collect(ctx context.Context) error {
 			}
 			return err
 		},
-	}), s.collectDerived(ctx, stored))
+	}), s.collectDerived(ctx, stored, newSet(versions)))
 }
 
-// collectDerived deletes the indexes and the Parquet files that other releases have built and that
-// are so old that these releases are unlikely to run.
-func (s *Service) collectDerived(ctx context.Context, stored storedObjects) (err error) {
+// collectDerived deletes the derived files that other releases have built and that are so old that
+// these releases are unlikely to run, and comparisons with versions that are not kept any more.
+func (s *Service) collectDerived(ctx context.Context, stored storedObjects, inCatalogue map[string]bool) (err error) {
 	for _, objects := range stored.versions {
 		for _, b := range objects {
 			f, _ := store.ParseVersionFile(b.Name)
-			if f.IsDerived() && !library.IsCurrent(f) && s.opts.Now().Sub(b.Modified) >= rebuiltAge {
+			isOld := f.IsDerived() && !library.IsCurrent(f) && s.opts.Now().Sub(b.Modified) >= rebuiltAge
+			if isOld || inCatalogue[f.Version] && !f.IsNeeded(inCatalogue) {
 				err = errors.Join(err, s.opts.Blobs.Delete(ctx, b.Name))
 			}
 		}
@@ -234,7 +235,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	for _, f := range files {
 		file, ofVersion := store.ParseVersionFile(f.Name())
 		isDraft := strings.HasSuffix(f.Name(), store.DraftSuffix)
-		kept := inCatalogue[file.Version] && file.Kind != store.PartialKind
+		kept := file.IsNeeded(inCatalogue) && file.Kind != store.PartialKind
 		switch {
 		case isDraft && !s.shared():
 			drafts = append(drafts, f.Name())

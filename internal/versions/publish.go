@@ -143,7 +143,7 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		return NewResult(StatusFailed, *d), nil, err
 	}
 	defer func() {
-		if (d.File != nil || s.shared() && p.Parquet) && err != nil && !errors.Is(err, errUncertain) {
+		if s.shared() && err != nil && !errors.Is(err, errUncertain) {
 			s.deleteUpload(ctx, *d)
 		}
 	}()
@@ -172,6 +172,11 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 				return NewResult(StatusFailed, *d), nil, err
 			}
 			built = true
+		}
+		if r.Compared != nil {
+			if err := s.comparisons.StoreKept(ctx, live.Version, d.Version); err != nil {
+				return r, nil, err
+			}
 		}
 		if s.shared() && d.File == nil {
 			if d.File, err = s.upload(ctx, *d, p.Progress.Bytes(PhaseUploading)); err != nil {
@@ -232,7 +237,7 @@ func (s *Service) gate(ctx context.Context, p Publication, d, live herb.Dataset,
 	if err != nil {
 		return r, nil, err
 	}
-	if r.Compared, err = s.compareRecords(ctx, live, d); err != nil {
+	if r.Compared, err = s.compareRecords(ctx, live, d, p.Check); err != nil {
 		return r, nil, err
 	}
 	exposed, err := s.findProtected(ctx, p)

@@ -99,7 +99,7 @@ func New(catalogue Catalogue, l *library.Library, opts Options) *Service {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	comparisons := changes.NewComparisons(changes.Options{Dir: opts.Dir, Memory: opts.Memory})
+	comparisons := changes.NewComparisons(changes.Options{Library: l, Log: opts.Log, Dir: opts.Dir, Memory: opts.Memory})
 	return &Service{catalogue: catalogue, library: l, comparisons: comparisons, opts: opts}
 }
 

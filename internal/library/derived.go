@@ -1,0 +1,151 @@
+package library
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"herbarium/internal/background"
+	"herbarium/internal/filesystem"
+	"herbarium/internal/herb"
+	"herbarium/internal/segment"
+	"herbarium/internal/store"
+)
+
+// Parquet files and comparisons are derived from the records of versions when they are first
+// requested, and kept beside the segments. Like a rebuilt index, they can be deleted at any time,
+// and their names carry what their bytes depend on, so that programs of several releases can share
+// a folder or an object store.
+
+// Derived describes a file that is derived from the records of one or two versions of a dataset.
+type Derived struct {
+	Name     string
+	What     string // see background.NewTask
+	Versions []View
+	Total    int64 // units of the work
+	// Write writes the file and reports its progress.
+	Write func(ctx context.Context, t *background.Task, file io.Writer) error
+}
+
+// OpenDerived opens a derived file, which the caller closes. If it is not there, it is fetched or
+// built in the background, and the request waits for it. The error has herb.CodeUnavailable and a
+// time to try again if that takes longer.
+func (l *Library) OpenDerived(ctx context.Context, d Derived) (*os.File, error) {
+	for range 3 { // it may be evicted at once
+		if err := l.checkDerived(d, nil); err != nil {
+			return nil, err
+		}
+		f, err := os.Open(filepath.Join(l.opts.Dir, d.Name))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+		if err := l.pool.Do(ctx, l.opts.Wait, background.Work{
+			Name: d.Name, What: d.What, Total: d.Total, Hold: d.hold,
+			Run: func(ctx context.Context, t *background.Task) error {
+				if l.shared() && l.fetchDerived(ctx, d.Name) == nil {
+					return l.checkDerived(d, nil)
+				}
+				started := time.Now()
+				err := l.BuildDerived(ctx, d, t)
+				if err != nil {
+					_ = l.updateEntries(ctx) // another process may have withdrawn the version and removed the file
+					return l.checkDerived(d, err)
+				}
+				l.opts.Log.Info("built file", "file", d.Name, "dataset", d.Versions[0].Ref.String(), "duration", time.Since(started))
+				return l.checkDerived(d, nil)
+			},
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return nil, herb.Errorf(herb.CodeUnavailable, "the cache has no room for the result of %s; try again", d.What)
+}
+
+// checkDerived returns an error if a version of a derived file was withdrawn, or err.
+func (l *Library) checkDerived(d Derived, err error) error {
+	for _, v := range d.Versions {
+		err = l.checkWithdrawn(v.Ref, v.Version, err)
+	}
+	return err
+}
+
+// hold keeps the versions open until release is called.
+func (d Derived) hold() (release func(), err error) {
+	release = func() {}
+	for _, v := range d.Versions {
+		if !v.Reader.Acquire() {
+			release()
+			return nil, herb.Errorf(herb.CodeUnavailable, "version %s of %s was closed; try again", v.Version, v.Ref)
+		}
+		before := release
+		release = func() {
+			_ = v.Reader.Release() // unmapping fails for unmapped files only
+			before()
+		}
+	}
+	return release, nil
+}
+
+// fetchDerived fetches the file that another node has built.
+func (l *Library) fetchDerived(ctx context.Context, name string) error {
+	size := int64(0)
+	err := l.saveFile(filepath.Join(l.opts.Dir, name), func(file io.Writer) error {
+		return l.opts.Blobs.Get(ctx, name, writerFunc(func(p []byte) (int, error) {
+			n, err := file.Write(p)
+			size += int64(n)
+			return n, err
+		}))
+	})
+	if err == nil {
+		l.AddFile(name, size)
+	}
+	return err
+}
+
+// BuildDerived builds a derived file and stores it for other nodes. The versions need not be in the
+// catalogue.
+func (l *Library) BuildDerived(ctx context.Context, d Derived, t *background.Task) error {
+	if err := l.WriteDerived(ctx, d, t); err != nil {
+		return err
+	}
+	return l.StoreDerived(ctx, d.Name)
+}
+
+// WriteDerived builds a derived file in Dir.
+func (l *Library) WriteDerived(ctx context.Context, d Derived, t *background.Task) error {
+	lock, err := store.LockVersions(l.opts.Dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	path := filepath.Join(l.opts.Dir, d.Name)
+	return filesystem.WriteFile(l.opts.FS, path+"."+rand.Text()+segment.PartSuffix, path, 0o600, func(file io.Writer) error {
+		return d.Write(ctx, t, file)
+	})
+}
+
+// StoreDerived stores a derived file that is in Dir for other nodes. If that fails, they build it
+// themselves.
+func (l *Library) StoreDerived(ctx context.Context, name string) error {
+	if !l.shared() {
+		return nil
+	}
+	path := filepath.Join(l.opts.Dir, name)
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	stored := l.opts.Blobs.Put(ctx, name, path, nil)
+	if stored != nil {
+		l.opts.Log.Warn("cannot store derived file; other nodes build it, too", "object", name, "err", stored)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cache.add(name, info.Size(), stored == nil)
+	return nil
+}
