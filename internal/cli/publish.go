@@ -41,8 +41,8 @@ func newPublish(r *runner) *cobra.Command {
 
 Delimiter, encoding, header and comments of text are detected; the report says how a file was read. Override them with
 --delimiter, --widths, --encoding, --header, --comment and --skip, or with a descriptor. If a file is read wrongly, run --check
---explain: it prints the three best readings, the terms of their scores, words in two encodings if the text is not UTF-8,
-and the flags that select each.
+--explain: it prints what was compared, what spoke for it, words in two encodings if the text is not UTF-8, and the flags
+that select each.
 
 Running servers list the new version as soon as the command has finished; with --blobs, once they have fetched it, usually
 within a second. Until then, and if the command fails, they list the previous one. Files that have not changed are not
@@ -126,7 +126,7 @@ rejected or failed), version, changes and report.`,
 	given.add(cmd)
 	server.add(cmd, "send the files to the server at this `URL` instead of publishing them on this machine")
 	cmd.Flags().BoolVar(&opts.Check, "check", false, "validate without publishing, and print the report and the changes")
-	cmd.Flags().BoolVar(&opts.explain, "explain", false, "print the three best readings of each file (delimiter, header, footnotes), their scores, its words in two encodings, and how to select them")
+	cmd.Flags().BoolVar(&opts.explain, "explain", false, "print what was compared for the delimiter, the header and the footnotes of each file, the evidence, its words in two encodings, and how to select another one")
 	stringFlag(cmd, &message, "message", "`text` about the version, such as 'Autumn prices': one line, which lists of versions show", offer())
 	consents = addConsents(cmd.Flags(), "publish", herb.Consents())
 	cmd.Flags().BoolVar(&opts.Force, "force", false, "publish even if the files have not changed, for example to apply how a new program version reads them")
@@ -248,9 +248,9 @@ func (r *runner) printResult(ref herb.Ref, p versions.Result, failure error, e r
 	if r.asJSON {
 		_ = writeJSON(r.Out, struct {
 			versions.Result
-			Readings  []rows.ScoredReading  `json:"readings,omitempty"`
-			Encodings []rows.EncodingSample `json:"encodings,omitempty"`
-		}{p, e.Readings, e.Encodings})
+			Candidates []rows.Candidate      `json:"candidates,omitempty"`
+			Encodings  []rows.EncodingSample `json:"encodings,omitempty"`
+		}{p, e.Candidates, e.Encodings})
 		return
 	}
 	if opts.explain {

@@ -12,19 +12,20 @@ import (
 	"herbarium/internal/ingest/source"
 )
 
-// explainReading returns the best readings of a source for --explain. It prints a failure, and so
-// does the publish.
+// explainReading returns how a source was read for --explain. It prints a failure, and so does the
+// publish.
 func (r *runner) explainReading(ctx context.Context, s source.Source) rows.Explanation {
 	e, err := ingest.Explain(ctx, s, ingest.Options{})
 	if err != nil {
-		writeNotes(r.Err, []string{"no readings: " + messageOf(err)})
+		writeNotes(r.Err, []string{"not explained: " + messageOf(err)})
 	}
 	return e
 }
 
-// writeExplanation writes the readings of a file and its words in the compared encodings.
+// writeExplanation writes the candidates for each decision about a file and its words in the
+// compared encodings.
 func writeExplanation(w io.Writer, e rows.Explanation) {
-	writeReadings(w, e.Readings)
+	writeCandidates(w, e.Candidates)
 	if len(e.Encodings) == 0 {
 		return
 	}
@@ -38,30 +39,34 @@ func writeExplanation(w io.Writer, e rows.Explanation) {
 	})
 }
 
-// writeReadings writes the readings of a file, with the terms of their scores below each.
-func writeReadings(w io.Writer, readings []rows.ScoredReading) {
-	if len(readings) == 0 {
-		fmt.Fprint(w, "\n  readings: the format declares its columns, so there is nothing to choose\n")
+// writeCandidates writes candidates, with the evidence below each.
+func writeCandidates(w io.Writer, candidates []rows.Candidate) {
+	if len(candidates) == 0 {
+		fmt.Fprint(w, "\n  the format declares its columns, so nothing was compared\n")
 		return
 	}
-	type line struct{ score, part, text string }
+	type line struct{ decision, score, text string }
 	var lines []line
-	for i, r := range readings {
-		lines = append(lines, line{formatScore(r.Score), fmt.Sprintf("reading %d", i+1), r.Text + "; " + howToSelect(r)})
-		for _, t := range r.Terms {
-			lines = append(lines, line{formatScore(t.Value), "  " + string(t.Decision), "  " + t.Name})
+	for _, c := range candidates {
+		first := line{decision: string(c.Decision), text: c.Text + "; " + howToSelect(c)}
+		if len(c.Evidence) > 0 {
+			first.score = formatScore(c.Score)
+		}
+		lines = append(lines, first)
+		for _, t := range c.Evidence {
+			lines = append(lines, line{"", formatScore(t.Value), "  " + t.Name})
 		}
 	}
 	fmt.Fprintln(w)
-	_ = writeTable(w, "     SCORE\tPART\tREADINGS, BEST FIRST, AND THE TERMS OF THEIR SCORES", lines, func(l line) []any {
-		return []any{"  " + l.score, l.part, l.text}
+	_ = writeTable(w, "  DECISION\t   SCORE\tCANDIDATES AND THEIR EVIDENCE", lines, func(l line) []any {
+		return []any{"  " + l.decision, l.score, l.text}
 	})
 }
 
 func formatScore(score float64) string { return fmt.Sprintf("%8.2f", score) }
 
-// howToSelect says how a publisher selects a reading: with flags, or with a descriptor.
-func howToSelect(r rows.ScoredReading) string {
+// howToSelect says how a publisher selects a candidate: with flags, or with a descriptor.
+func howToSelect(r rows.Candidate) string {
 	switch {
 	case r.Used:
 		return "used"

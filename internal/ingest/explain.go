@@ -14,13 +14,10 @@ import (
 	"herbarium/internal/ingest/rows"
 )
 
-// maxReadings is the number of readings that Explain returns.
-const maxReadings = 3
-
-// Explain returns the best readings of the first file of a source, the used one first, with the
-// terms of their scores, and its words in two encodings if it is not UTF-8. There are no readings
-// if the format declares its columns. It reads the file as Inspect does. A file that cannot be read
-// has readings too, unless it cannot be opened: another reading may be the remedy.
+// Explain returns the candidates for each decision about the first file of a source, with their
+// evidence, and its words in two encodings if it is not UTF-8. There are none if the format
+// declares its columns. It reads the file as Inspect does. A file that cannot be read has
+// candidates too, unless it cannot be opened: another one may be the remedy.
 func Explain(ctx context.Context, src Source, opts Options) (rows.Explanation, error) {
 	var e rows.Explanation
 	opts.explain = &e
@@ -47,10 +44,9 @@ func Explain(ctx context.Context, src Source, opts Options) (rows.Explanation, e
 		}
 		return err
 	})
-	if herb.CodeOf(err) == herb.CodeInvalid && len(e.Readings) > 0 {
+	if herb.CodeOf(err) == herb.CodeInvalid && len(e.Candidates) > 0 {
 		err = nil
 	}
-	e.Readings = e.Readings[:min(len(e.Readings), maxReadings)]
 	return e, err
 }
 

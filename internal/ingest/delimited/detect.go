@@ -75,10 +75,10 @@ func (s sample) delimiterTerms(r reading) (terms []rows.Term) {
 		name = fmt.Sprintf("delimiters in a record, on average; %d of %s fit the header", r.fitting, herb.Plural(r.total, "record", "records"))
 	}
 	add := func(name string, value float64) {
-		terms = append(terms, rows.Term{Decision: rows.DecisionDelimiter, Name: name, Value: value})
+		terms = append(terms, rows.Term{Name: name, Value: value})
 	}
 	multiply := func(factor float64, name string) {
-		add(name, score*(factor-1))
+		add(name, score*(factor-1)+0) // not -0
 		score *= factor
 	}
 	add(name, score)

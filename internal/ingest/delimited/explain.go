@@ -6,35 +6,26 @@ import (
 	"herbarium/internal/ingest/table"
 )
 
-// explain adds the reading that is used, with the best other header, and the readings in other
-// delimiters to an explanation. hasNames reports that a comment above the table names its columns.
+// explain adds the delimiters and the headers that were compared to an explanation. hasNames
+// reports that a comment above the table names its columns.
 func (s sample) explain(e *rows.Explanation, used reading, hasNames bool) {
+	delimiters := []rows.Candidate{{Text: used.dialect.name(), Used: true, Evidence: used.terms}}
 	for _, r := range used.tried {
-		if r.dialect.name() != used.dialect.name() && r.header > 1 {
-			e.Add(explainOther(r))
+		if r.dialect.name() == used.dialect.name() || len(r.terms) == 0 || r.dialect.blanks && rows.SumTerms(r.terms) == 0 {
+			continue
 		}
+		c := rows.Candidate{Text: r.dialect.name(), Evidence: r.terms, Note: "no setting selects it"}
+		if !r.dialect.blanks {
+			c.Settings, c.Note = herb.Reading{Delimiter: rows.DelimiterFlag(r.dialect.Delimiter)}, ""
+		}
+		delimiters = append(delimiters, c)
 	}
-	base := rows.ScoredReading{Text: used.dialect.name() + ", ", Terms: used.terms}
+	e.Add(rows.DecisionDelimiter, delimiters...)
 	if hasNames {
-		base.Text, base.Used = base.Text+"the comment above the table names the columns", true
-		e.Add(base)
+		e.Add(rows.DecisionHeader, rows.Candidate{Text: "the comment above the table names the columns", Used: true})
 		return
 	}
-	table.Explain(e, used.examined, used.detected, "line", base)
-}
-
-// explainOther returns the reading in another delimiter. Its header is not part of the score,
-// because the delimiter is chosen first.
-func explainOther(r reading) rows.ScoredReading {
-	var alone rows.Explanation
-	table.Explain(&alone, r.examined, r.detected, "line", rows.ScoredReading{Text: r.dialect.name() + ", "})
-	other := rows.ScoredReading{Text: alone.Readings[0].Text, Terms: r.terms}
-	if r.dialect.blanks {
-		other.Note = "no setting selects this delimiter"
-	} else {
-		other.Settings = herb.Reading{Delimiter: rows.DelimiterFlag(r.dialect.Delimiter)}
-	}
-	return other
+	table.Explain(e, used.examined, used.detected, "line", "")
 }
 
 // name names the delimiter for a message.

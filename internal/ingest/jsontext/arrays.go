@@ -66,7 +66,7 @@ func (r *reader) startArrays() {
 		in := table.Input{Report: &r.left, Extends: true, Sample: table.Sample{Rows: sampled, Tabular: true}}
 		in.Found = table.Detect(in.Sample, rows.Options{})
 		if e := r.options.Explain; e != nil {
-			table.Explain(e, in.Sample, in.Found, r.left.Unit, rows.ScoredReading{Note: "itemKeys in a descriptor"})
+			table.Explain(e, in.Sample, in.Found, r.left.Unit, "itemKeys in a descriptor")
 		}
 		for i := range sampled[:in.Found.First] {
 			sampled[i].Cells = texts[i : i+1]

@@ -8,11 +8,10 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Explanation collects the readings of a table that a format has compared: which delimiter, which
-// header, whether the last rows are footnotes, and what the records of a document are. Formats that
-// declare their columns add none.
+// Explanation collects the candidates that a format has compared for each decision about a table.
+// Formats that declare their columns add none.
 type Explanation struct {
-	Readings []ScoredReading // the one that is used first, the others by their scores
+	Candidates []Candidate // by decision; of each, the one that is used first, the others by their scores
 	// Encodings has the encoding that is used and the best other one, if the text is not UTF-8.
 	Encodings []EncodingSample
 }
@@ -24,24 +23,24 @@ type EncodingSample struct {
 	Words    []string `json:"words"` // with characters beyond ASCII, in the order of the text
 }
 
-// ScoredReading is one way to read a table.
-type ScoredReading struct {
-	Text     string       `json:"text"`              // such as "comma, line 3 names the columns"
+// Candidate is one way to decide.
+type Candidate struct {
+	Decision Decision     `json:"decision"`
+	Text     string       `json:"text"` // such as "line 3 names the columns"
+	Used     bool         `json:"used"`
 	Settings herb.Reading `json:"settings,omitzero"` // that select it; empty for the one that is used
 	Note     string       `json:"note,omitzero"`     // how to select it if no setting does
-	Used     bool         `json:"used"`
-	Score    float64      `json:"score"` // sum of the terms
-	Terms    []Term       `json:"terms"`
+	Score    float64      `json:"score"`             // sum of the evidence
+	Evidence []Term       `json:"evidence"`          // empty: it is used if the others are not
 }
 
 // Term is a named summand of a score.
 type Term struct {
-	Decision Decision `json:"part"`
-	Name     string   `json:"name"`
-	Value    float64  `json:"value"`
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
 }
 
-// Decision is the decision that a term is about.
+// Decision is a decision about a table.
 type Decision string
 
 // The decisions about a table.
@@ -59,17 +58,22 @@ func SumTerms(terms []Term) (sum float64) {
 	return sum
 }
 
-// Add adds a reading. It keeps the readings sorted.
-func (e *Explanation) Add(r ScoredReading) {
-	r.Score = SumTerms(r.Terms)
-	isAfter := func(other ScoredReading) bool {
-		return r.Used && !other.Used || r.Used == other.Used && other.Score < r.Score
+// maxCandidates is the number of candidates that are kept for a decision.
+const maxCandidates = 3
+
+// Add adds the candidates for a decision, of which the best are kept.
+func (e *Explanation) Add(decision Decision, candidates ...Candidate) {
+	for i := range candidates {
+		c := &candidates[i]
+		c.Decision, c.Score = decision, SumTerms(c.Evidence)
 	}
-	i := slices.IndexFunc(e.Readings, isAfter)
-	if i < 0 {
-		i = len(e.Readings)
-	}
-	e.Readings = slices.Insert(e.Readings, i, r)
+	slices.SortStableFunc(candidates, func(a, b Candidate) int {
+		if a.Used != b.Used {
+			return map[bool]int{true: -1, false: 1}[a.Used]
+		}
+		return cmp.Compare(b.Score, a.Score)
+	})
+	e.Candidates = append(e.Candidates, candidates[:min(len(candidates), maxCandidates)]...)
 }
 
 // DelimiterName names a delimiter for a message.

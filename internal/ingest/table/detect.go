@@ -52,7 +52,7 @@ type Header struct {
 // add adds a term to the score, unless it is zero.
 func (l *Header) add(name string, value float64) {
 	if value != 0 {
-		l.Terms = append(l.Terms, rows.Term{Decision: rows.DecisionHeader, Name: name, Value: value})
+		l.Terms = append(l.Terms, rows.Term{Name: name, Value: value})
 		l.Score += value
 	}
 }

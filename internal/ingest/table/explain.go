@@ -1,38 +1,30 @@
 package table
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
 )
 
-// Explain adds the layout that is used and, if it was detected, the best other one to an
-// explanation. unit is what the format calls a row. base has what both have in common; its note
-// says how to set the header if flags cannot.
-func Explain(e *rows.Explanation, s Sample, used Header, unit string, base rows.ScoredReading) {
-	first := base
-	first.Text, first.Used, first.Note = base.Text+describeHeader(s, used, unit), true, ""
-	first.Terms = slices.Concat(base.Terms, used.Terms)
-	e.Add(first)
-	if len(used.Terms) == 0 { // it was given
-		return
+// Explain adds the header that is used and, if it was detected, the others to an explanation. unit
+// is what the format calls a row, note says how to set the header if flags cannot; empty: they can.
+func Explain(e *rows.Explanation, s Sample, used Header, unit, note string) {
+	list := []rows.Candidate{{Text: describeHeader(s, used, unit), Used: true, Evidence: used.Terms}}
+	if len(used.Terms) > 0 { // it was not given
+		for _, other := range candidates(s) {
+			if other.First == used.First && other.End == used.End {
+				continue
+			}
+			c := rows.Candidate{Text: describeHeader(s, other, unit), Evidence: other.Terms, Note: note}
+			if note == "" {
+				c.Settings, c.Note = headerSettings(s, other)
+			}
+			list = append(list, c)
+		}
 	}
-	isUsed := func(l Header) bool { return l.First == used.First && l.End == used.End }
-	others := slices.DeleteFunc(candidates(s), isUsed)
-	if len(others) == 0 {
-		return
-	}
-	other := slices.MaxFunc(others, func(a, b Header) int { return cmp.Compare(a.Score, b.Score) })
-	second := base
-	second.Text, second.Terms = base.Text+describeHeader(s, other, unit), slices.Concat(base.Terms, other.Terms)
-	if second.Note == "" {
-		second.Settings, second.Note = headerSettings(s, other)
-	}
-	e.Add(second)
+	e.Add(rows.DecisionHeader, list...)
 }
 
 // describeHeader says which rows name the columns.
@@ -63,25 +55,16 @@ func headerSettings(s Sample, l Header) (settings herb.Reading, note string) {
 	return settings, note
 }
 
-// ExplainFootnotes adds the evidence for the footnotes of the body to the reading that is used, and
-// adds the reading in which they are records. header is the line that names the columns; 0: several
-// lines do.
-func (b *Body) ExplainFootnotes(e *rows.Explanation, header int) {
-	if len(b.terms) == 0 || len(e.Readings) == 0 {
+// explainFootnotes adds the evidence for the footnotes of the body to an explanation. header is the
+// line that names the columns; 0: several lines do.
+func (b *Body) explainFootnotes(e *rows.Explanation, header int) {
+	if len(b.terms) == 0 {
 		return
 	}
-	used := e.Readings[0]
-	kept := used
-	kept.Used, kept.Text = false, used.Text+", footnotes are records"
-	kept.Terms = append(slices.Clone(used.Terms), rows.Term{Decision: rows.DecisionFootnotes, Name: "last rows are records", Value: minPoints})
+	kept := rows.Candidate{Text: "they are records", Note: "headerRows in a descriptor"}
 	if header > 0 {
-		kept.Settings.Header = strconv.Itoa(header)
-	} else {
-		kept.Note = "headerRows in a descriptor"
+		kept.Settings.Header, kept.Note = strconv.Itoa(header), ""
 	}
-	used.Terms = append(slices.Clone(used.Terms), b.terms...)
-	used.Text += fmt.Sprintf(", footnotes from %s %d", b.report.Unit, b.notes[0].Line)
-	e.Readings = e.Readings[1:]
-	e.Add(kept)
-	e.Add(used)
+	used := rows.Candidate{Text: fmt.Sprintf("footnotes from %s %d", b.report.Unit, b.notes[0].Line), Used: true, Evidence: b.terms}
+	e.Add(rows.DecisionFootnotes, used, kept)
 }

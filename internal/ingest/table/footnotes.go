@@ -109,7 +109,7 @@ func (f *footnoteDetector) terms(r Row, gap bool) (terms []rows.Term) {
 	}
 	add := func(is bool, name string, points float64) {
 		if is {
-			terms = append(terms, rows.Term{Decision: rows.DecisionFootnotes, Name: name, Value: points})
+			terms = append(terms, rows.Term{Name: name, Value: points})
 		}
 	}
 	add(isLabeled, "a label such as Source:", labelPoints)

@@ -133,7 +133,7 @@ func (t *Table) Next() (Row, error) {
 		if len(t.Header) == 1 {
 			line = t.Header[0]
 		}
-		t.body.ExplainFootnotes(e, line)
+		t.body.explainFootnotes(e, line)
 	}
 	return row, err
 }

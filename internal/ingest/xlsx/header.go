@@ -28,7 +28,7 @@ func (r *reader) readHeader() error {
 		in.Sample = table.Sample{Rows: sampled, Merges: r.mergedCells, Tabular: true}
 		in.Found = table.Detect(in.Sample, o)
 		if o.Explain != nil {
-			table.Explain(o.Explain, in.Sample, in.Found, r.left.Unit, rows.ScoredReading{})
+			table.Explain(o.Explain, in.Sample, in.Found, r.left.Unit, "")
 		}
 		r.pending = sampled[in.Found.End:]
 	}
