@@ -188,5 +188,6 @@ func isEmptyBucket(b query.Bucket) bool { return b.Count == 0 }
 // random datasets alike.
 func TestFaultsInFacets(t *testing.T) {
 	t.Parallel()
+	onlyInSoakRuns(t)
 	checkAllDetected(t, facetFaults(), true, func(o *Oracle, fault facetFault) query.Source { return brokenFaceter{o, fault} })
 }

@@ -31,6 +31,7 @@ func (b brokenGridder) Grid(ctx context.Context, r *query.GridRequest) (query.Gr
 // TestFaultsInGrids checks that random datasets detect every fault.
 func TestFaultsInGrids(t *testing.T) {
 	t.Parallel()
+	onlyInSoakRuns(t)
 	faults := map[string]brokenGridder{
 		"filters ignored": {request: func(r *query.GridRequest) { r.Request.Conditions = nil }},
 		"search ignored":  {request: func(r *query.GridRequest) { r.Request.Search = nil }},

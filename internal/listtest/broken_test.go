@@ -11,6 +11,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
+	"herbarium/internal/testseed"
 	"herbarium/internal/text"
 )
 
@@ -356,9 +357,19 @@ func TestFaultsInPlants(t *testing.T) {
 	checkDetected(t, engine("empty values first in descending order"), 100)
 }
 
+// onlyInSoakRuns skips a test that takes long: TestFaults shows in every run that the suite detects
+// faults.
+func onlyInSoakRuns(t *testing.T) {
+	t.Helper()
+	if !testseed.Soak() {
+		t.Skip("takes long; `make soak` runs it")
+	}
+}
+
 // TestFaultsInStreams checks that faults of streams are detected if the listing is correct.
 func TestFaultsInStreams(t *testing.T) {
 	t.Parallel()
+	onlyInSoakRuns(t)
 	all := faults()
 	for _, name := range []string{"page ignored", "total of the page", "no total past the end"} {
 		delete(all, name) // not faults without pages

@@ -112,7 +112,7 @@ func priceList(rows int, newer bool) string {
 	b.WriteString("\n")
 	for i := range rows {
 		price := fmt.Sprintf("\"%d,%d0 €\"", 6+i%17, i%10)
-		if word := map[int]string{3: "on request", 900: "ask us", 1800: "sold out"}[i%2500]; newer && word != "" {
+		if word := map[int]string{3: "from 8 €", 900: "2 for 5 €", 1800: "from 12 €"}[i%2500]; newer && word != "" {
 			price = word
 		}
 		fmt.Fprintf(&b, "%05d,%s,%02d.%02d.20%02d,%s,%s", 41+i, plants[i%len(plants)], i%28+1, i%12+1, 18+i%8, price, places[i%len(places)])

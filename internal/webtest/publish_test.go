@@ -69,15 +69,15 @@ func TestPublishing_breaking(t *testing.T) {
 	press.publishText(t, ref, "stock.csv", liveCSV())
 	b := open(t, s, tabOptions{Fails: []int{401, 409}})
 	b.enterKey()
-	b.chooseFiles(ref, file(t, "stock.csv", stockCSV("", "", "", "on request", "on request")))
+	b.chooseFiles(ref, file(t, "stock.csv", stockCSV("", "", "", "from 20", "from 20")))
 	b.send()
-	if got := b.Text(".breaking-change"); !strings.HasPrefix(got, "Breaking: Price would become text 2 values are not numbers: “on request”.") {
+	if got := b.Text(".breaking-change"); !strings.HasPrefix(got, "Breaking: Price would become text 2 values are not numbers: “from 20”.") {
 		t.Fatalf("the change is %q", got)
 	}
 	if got := b.Text(".differences"); !strings.Contains(got, "+ 2 new records") || !strings.Contains(got, "+ 1 column: Weight") {
 		t.Errorf("the differences are %q", got)
 	}
-	if got := b.Texts("td.marked"); len(got) == 0 || got[0] != "on request" {
+	if got := b.Texts("td.marked"); len(got) == 0 || got[0] != "from 20" {
 		t.Errorf("the marked cells are %q", got)
 	}
 	b.Click(b.Pick(".breaking-change a", "Show the rows"))
@@ -510,7 +510,7 @@ func TestPublishing_phone(t *testing.T) {
 	b.enterKey()
 	b.Click(".paste summary")
 	check("start")
-	b.chooseFiles(ref, file(t, "phone.csv", stockRows(24, "", "", "on request")))
+	b.chooseFiles(ref, file(t, "phone.csv", stockRows(24, "", "", "from 20")))
 	b.send()
 	b.change(func() { b.setValue("#type-1", "date") })
 	b.Click(".choose summary")
