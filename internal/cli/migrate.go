@@ -108,11 +108,24 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 		fmt.Fprintf(r.Out, "migrated %s\n%s\n", contents(m), additions(m, began))
 	}
 	fmt.Fprintf(r.Out, "  hash of source and target: %s\n", m.Hash)
+	r.printLeftOut("not copied", m)
 	if len(m.Changed) > 0 {
 		fmt.Fprintf(r.Err, "The source has changed during the migration (%s). Stop its servers and run this command again.\n",
 			strings.Join(m.Changed, ", "))
 	}
 	return skipped(m)
+}
+
+// printLeftOut names what the source has and is never copied.
+func (r *runner) printLeftOut(where string, m migrate.Result) {
+	if m.LeftOut == (migrate.LeftOut{}) {
+		return
+	}
+	advice := ""
+	if m.LeftOut.Webhooks > 0 {
+		advice = "; add webhooks again with 'herbarium webhooks add'"
+	}
+	fmt.Fprintf(r.Err, "%s: %s%s\n", where, m.LeftOut, advice)
 }
 
 // skipped returns an error that names each file that could not be read, nil if there is none.
@@ -197,6 +210,7 @@ The backup contains hashes of the keys, not the keys themselves. Verify it with 
 			if m.Unrecorded != nil {
 				fmt.Fprintf(r.Err, "warning: the backup is complete, but it cannot be recorded in the audit log; metrics report the age of an earlier one: %v\n", m.Unrecorded)
 			}
+			r.printLeftOut("not in the backup", m)
 			return cmp.Or(r.print(backupResult{to, m}, "backed up %s\n  to %s", contents(m), to), skipped(m))
 		},
 	}
@@ -268,6 +282,10 @@ backup does not, nothing is changed, the first difference is printed and the exi
 				err = r.print(backupResult{args[0], m}, "the backup is complete: %s%s", contents(m), rebuilds(m))
 			default:
 				err = r.print(backupResult{args[0], m}, "restored %s\n%s%s", contents(m), additions(m, began), rebuilds(m))
+			}
+			r.printLeftOut("not in the backup", m)
+			if replace && !check {
+				fmt.Fprintln(r.Err, "Webhooks and drafts of the replaced data are gone; add webhooks again.")
 			}
 			return cmp.Or(err, skipped(m))
 		},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,6 +62,17 @@ func TestWebhooks(t *testing.T) {
 	e.prints(t, "5 events will be sent", "webhooks", "resend", added.ID)
 	e.fails(t, 1, "no such event", "webhooks", "resend", added.ID, "--event", "msg_none")
 	e.fails(t, 2, "invalid --limit", "webhooks", "deliveries", "--limit", "0")
+	archive, target := filepath.Join(t.TempDir(), "backup.tar"), filepath.Join(t.TempDir(), "data")
+	for where, args := range map[string][]string{
+		"not in the backup": {"backup", archive}, "not copied": {"migrate", "--from", e["HERBARIUM_DATA"], "--to", target},
+	} {
+		if _, _, errOut := e.run(t, args...); !strings.Contains(errOut, where+": 2 webhooks; add webhooks again") {
+			t.Errorf("%v prints\n%s", args, errOut)
+		}
+	}
+	if _, out, errOut := e.run(t, "restore", "--check", archive, "--json"); !strings.Contains(out, `"left_out":{"webhooks":2}`) || !strings.Contains(errOut, "2 webhooks") {
+		t.Errorf("restore --check prints\n%s%s", out, errOut)
+	}
 	e.must(t, "webhooks", "remove", added.ID)
 	for _, args := range [][]string{{"webhooks", "list"}, {"webhooks", "list", "--json"}, {"webhooks", "deliveries", "--json"}, {"audit"}} {
 		out := e.must(t, args...)

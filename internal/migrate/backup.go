@@ -36,7 +36,12 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 		return r, err
 	}
 	o.begin(PhaseSegments, PhaseEntries)
-	h := Header{Format: FormatVersion, Created: time.Now().UTC(), Program: program}
+	leftOut, err := countLeftOut(ctx, source.Store)
+	if err != nil {
+		return r, err
+	}
+	r.LeftOut = leftOut
+	h := Header{Format: FormatVersion, Created: time.Now().UTC(), Program: program, LeftOut: leftOut}
 	switch {
 	case path == StandardStream:
 		err = r.saveArchive(ctx, source, stdout, h, o)

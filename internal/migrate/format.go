@@ -27,6 +27,7 @@ type Header struct {
 	Format  int       `json:"format"` // FormatVersion
 	Created time.Time `json:"created"`
 	Program string    `json:"program"` // version of the program that wrote it
+	LeftOut LeftOut   `json:"left_out,omitzero"`
 }
 
 // end is the last line of a section.
@@ -68,10 +69,11 @@ func Write(w io.Writer, h Header, entries iter.Seq2[Entry, error]) error {
 	return errors.Join(endSections(len(sections)), buffered.Flush())
 }
 
-// Read yields the entries of a backup and fails where it is damaged or incomplete.
-func Read(r io.Reader) iter.Seq2[Entry, error] {
+// Read yields the entries of a backup and fails where it is damaged or incomplete. It sets h to the
+// header before the first entry.
+func Read(r io.Reader, h *Header) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		lines, d := bufio.NewReader(r), decoder{hash: sha256.New()}
+		lines, d := bufio.NewReader(r), decoder{hash: sha256.New(), header: h}
 		for n := 1; n == 1 || len(d.sections) > 0; n++ {
 			line, err := lines.ReadBytes('\n')
 			if err == io.EOF {
@@ -93,7 +95,7 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 }
 
 type decoder struct {
-	format   int       // of the header
+	header   *Header
 	hash     hash.Hash // of the lines so far
 	sections []Section // that are not complete
 	count    int       // of entries in the first of them
@@ -115,7 +117,7 @@ func (d *decoder) decode(line []byte) (e Entry, err error) {
 			e = d.sections[0].New()
 			d.count++
 			err = json.Unmarshal(value, e)
-			if dataset, ok := e.(*Dataset); ok && d.format < 2 {
+			if dataset, ok := e.(*Dataset); ok && d.header.Format < 2 {
 				dataset.forgetSources()
 			}
 		default:
@@ -134,7 +136,7 @@ func (d *decoder) readHeader(name string, value json.RawMessage) error {
 	if h.Format > FormatVersion {
 		return fmt.Errorf("format %d is newer than %d; restore the backup with herbarium %s or later", h.Format, FormatVersion, h.Program)
 	}
-	d.format = h.Format
+	*d.header = h
 	d.sections = slices.DeleteFunc(Sections(), func(s Section) bool { return s.Since > h.Format })
 	return nil
 }
@@ -165,7 +167,7 @@ func (d *EntryFile) Entries(ctx context.Context, since time.Time) iter.Seq2[Entr
 			return
 		}
 		defer func() { _ = f.Close() }() // it was only read
-		for e, err := range Read(f) {
+		for e, err := range Read(f, &Header{}) {
 			if k, ok := e.(*IdempotencyKey); ok && k.Created.Before(since) {
 				continue
 			}

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -97,6 +98,9 @@ type Result struct {
 	NewKeys   int `json:"new_keys"`
 	NewFiles  int `json:"new_files"`
 
+	// LeftOut is what the source has and is never copied.
+	LeftOut LeftOut `json:"left_out,omitzero"`
+
 	// Skipped has the files that cannot be read. If there are any, the copy is not complete, or the
 	// source is damaged.
 	Skipped []Skipped `json:"skipped,omitempty"`
@@ -105,6 +109,35 @@ type Result struct {
 	Changed []string `json:"changed,omitempty"` // what has changed in the source since the copy began, such as "12 plants"
 
 	Unrecorded error `json:"-"` // why a complete backup could not be recorded in the audit log; nil if it was
+}
+
+// LeftOut counts what an installation has and neither a backup nor a migration copies: webhooks, so
+// that a copy sends no events, and drafts.
+type LeftOut struct {
+	Webhooks int `json:"webhooks,omitempty"`
+	Drafts   int `json:"drafts,omitempty"`
+}
+
+// String lists what is left out, such as "2 webhooks and 1 draft".
+func (l LeftOut) String() string {
+	var parts []string
+	if l.Webhooks > 0 {
+		parts = append(parts, herb.Plural(l.Webhooks, "webhook", "webhooks"))
+	}
+	if l.Drafts > 0 {
+		parts = append(parts, herb.Plural(l.Drafts, "draft", "drafts"))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// countLeftOut counts what an installation has and is never copied.
+func countLeftOut(ctx context.Context, s Store) (LeftOut, error) {
+	webhooks, err := s.Webhooks(ctx)
+	if err != nil {
+		return LeftOut{}, err
+	}
+	drafts, err := s.DraftIDs(ctx, time.Unix(0, 0))
+	return LeftOut{len(webhooks), len(drafts)}, err
 }
 
 // load writes the entries of a source, and its files, into an installation. It can be interrupted

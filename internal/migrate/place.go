@@ -68,6 +68,9 @@ func copyAll(ctx context.Context, from, to Installation, o Options) (Result, err
 	if err == nil {
 		r.Changed, err = source.Changed(ctx)
 	}
+	if err == nil {
+		r.LeftOut, err = countLeftOut(ctx, from.Store)
+	}
 	return r, err
 }
 

@@ -23,6 +23,7 @@ import (
 // backup is what was read from a backup.
 type backup struct {
 	damage
+	header          Header
 	counts          Result // of entries that are not in files and datasets
 	files, datasets []Entry
 	read            map[string]*backupFile // files of versions, by name
@@ -44,7 +45,7 @@ type backupFile struct {
 // result describes what a restore copies.
 func (b *backup) result(o *omissions) Result {
 	r := b.counts
-	r.Skipped = o.skipped
+	r.Skipped, r.LeftOut = o.skipped, b.header.LeftOut
 	entries := func(yield func(Entry, error) bool) {
 		for _, e := range slices.Concat(b.files, b.datasets) {
 			if !yield(e, nil) {
@@ -141,7 +142,7 @@ type unreadableError struct{ error }
 
 // readEntries reads the entries and records files that are not as they describe them.
 func (b *backup) readEntries(entries io.Reader) error {
-	for e, err := range Read(entries) {
+	for e, err := range Read(entries, &b.header) {
 		if err != nil {
 			return err
 		}

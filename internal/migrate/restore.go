@@ -146,7 +146,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	}
 	read := b.result(omitted)
 	r, err = load(ctx, Source{read.Plants, (&EntryFile{entries}).Entries, files, omitted}, target, o)
-	r.Rebuilds = read.Rebuilds
+	r.Rebuilds, r.LeftOut = read.Rebuilds, read.LeftOut
 	return r, err
 }
 

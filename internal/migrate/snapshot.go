@@ -30,6 +30,8 @@ type Store interface {
 	ForgetRetired(ctx context.Context, versions []string) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
 	AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error
+	Webhooks(ctx context.Context) ([]herb.Webhook, error)
+	DraftIDs(ctx context.Context, since time.Time) ([]string, error)
 }
 
 // Source is what is loaded.
