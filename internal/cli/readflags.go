@@ -10,7 +10,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
-	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
 
@@ -33,29 +32,23 @@ func (f *readFlags) add(cmd *cobra.Command) {
 	setGroup(flags, groupReading, "format", "delimiter", "widths", "encoding", "header", "comment", "skip")
 }
 
-func (f readFlags) options() (format string, o rows.Options, err error) {
-	format, o, err = source.ParseReading(ingest.Formats(), f.reading(), "--")
-	return format, o, usage(err)
-}
-
-// reading returns the flags as they were written.
-func (f readFlags) reading() herb.Reading {
+// reading returns the flags, checked.
+func (f readFlags) reading() (source.Reading, error) {
 	r := herb.Reading{Format: f.format, Delimiter: f.delimiter, Widths: f.widths, Encoding: f.encoding, Header: f.header, Comment: f.comment}
 	if f.skip != 0 {
 		r.Skip = strconv.Itoa(f.skip)
 	}
-	return r
+	reading, err := source.ParseReading(ingest.Formats(), r, "--")
+	return reading, usage(err)
 }
 
 // finder returns a finder that applies the flags to files without a descriptor.
 func (f readFlags) finder(data string) (*discover.Finder, error) {
-	format, dialect, err := f.options()
+	reading, err := f.reading()
 	if err != nil {
 		return nil, err
 	}
-	return discover.New(discover.Options{
-		Formats: ingest.Formats(), Data: data, Format: format, Dialect: dialect, Reading: f.reading(), SkipEmptyDescriptors: data == "",
-	}), nil
+	return discover.New(discover.Options{Formats: ingest.Formats(), Data: data, Reading: reading, SkipEmptyDescriptors: data == ""}), nil
 }
 
 // check rejects the flags for sources that have a descriptor, which says how files are read.
@@ -86,7 +79,6 @@ func (r *runner) copyInput(ctx context.Context, ref herb.Ref, given readFlags) (
 	if src, r.removeInput, err = ingest.CopyInput(ctx, r.In, ref, ingest.Options{Progress: display.bytes("receiving standard input")}); err != nil {
 		return src, err
 	}
-	src.Settings.Reading = given.reading()
-	src.Format, src.Dialect, err = given.options()
-	return src, err
+	reading, err := given.reading()
+	return reading.Override(src), err
 }

@@ -74,11 +74,10 @@ func howToSelect(r rows.Candidate) string {
 		return "to select it: " + r.Note
 	}
 	var flags []string
-	for _, f := range []struct{ name, value string }{
-		{"delimiter", r.Settings.Delimiter}, {"widths", r.Settings.Widths}, {"header", r.Settings.Header}, {"skip", r.Settings.Skip},
-	} {
-		if f.value != "" {
-			flags = append(flags, "--"+f.name+" "+quoteArgument(f.value))
+	for _, name := range herb.ReadingNames() {
+		value := *r.Settings.Member(name)
+		if value != "" {
+			flags = append(flags, "--"+name+" "+quoteArgument(value))
 		}
 	}
 	return "to select it: " + strings.Join(flags, " ")

@@ -159,13 +159,10 @@ func remoteFile(s source.Source) (f remote.File, closeFile func() error, err err
 		f.Params["_access"] = string(cmp.Or(s.Access, herb.AccessOpen))
 	}
 	if f.Descriptor == nil {
-		r := s.Settings.Reading
-		for name, value := range map[string]string{
-			"_format": r.Format, "_table": r.Table, "_delimiter": r.Delimiter, "_widths": r.Widths,
-			"_encoding": r.Encoding, "_header": r.Header, "_comment": r.Comment, "_skip": r.Skip,
-		} {
+		for _, name := range herb.ReadingNames() {
+			value := *s.Settings.Reading.Member(name)
 			if value != "" {
-				f.Params[name] = value
+				f.Params["_"+name] = value
 			}
 		}
 	}

@@ -174,19 +174,6 @@ type Kept struct {
 	Merged bool   `json:"merged,omitempty"` // it was made from records, so that its columns are the fields
 }
 
-// Reading overrides how a file is read, as written in flags or parameters. Empty members are
-// detected.
-type Reading struct {
-	Format    string `json:"format,omitempty"`
-	Table     string `json:"table,omitempty"` // sheet, table or file of an archive, or file#sheet
-	Delimiter string `json:"delimiter,omitempty"`
-	Widths    string `json:"widths,omitempty"` // of columns, with commas between them
-	Encoding  string `json:"encoding,omitempty"`
-	Header    string `json:"header,omitempty"`  // number of a line, or none
-	Comment   string `json:"comment,omitempty"` // prefix
-	Skip      string `json:"skip,omitempty"`    // number of lines
-}
-
 // LiveVersion is the live version of a dataset without its description.
 type LiveVersion struct {
 	Ref

@@ -136,7 +136,7 @@ func TestExplain_settings(t *testing.T) {
 	for _, content := range []string{titledFile, ambiguousFile, "a,b\n1,2\n3,4\n", "x\ty,z\n1\t2,3\n"} {
 		path := writeFile(t, t.TempDir(), "x.csv", content)
 		for _, c := range explain(t, ingest.Source{Path: path}) {
-			_, o, err := source.ParseReading(ingest.Formats(), c.Settings, "")
+			given, err := source.ParseReading(ingest.Formats(), c.Settings, "")
 			must.NoError(t, err)
 			if c.Decision == rows.DecisionFootnotes || c.Note != "" {
 				continue
@@ -145,7 +145,7 @@ func TestExplain_settings(t *testing.T) {
 				want, _, _ := strings.Cut(c.Text, ", records from")
 				return other.Used && other.Decision == c.Decision && strings.HasPrefix(other.Text, want)
 			}
-			if got := explain(t, ingest.Source{Path: path, Dialect: o}); !slices.ContainsFunc(got, isSame) {
+			if got := explain(t, given.Override(ingest.Source{Path: path})); !slices.ContainsFunc(got, isSame) {
 				t.Errorf("%q: settings %+v give\n%swant %q", content, c.Settings, describeCandidates(got), c.Text)
 			}
 		}

@@ -122,16 +122,16 @@ type Request struct {
 	Ref        herb.Ref
 	File       *upload.File // Start takes it over
 	Mode       Mode
-	Descriptor []byte            // in JSON or YAML; nil: that of the live version
-	Reading    map[string]string // members of herb.Reading that replace those of the live version, by name
-	Access     herb.Access       // empty: that of the descriptor or the live version
-	Message    string            // of the version, as herb.ParseMessage returns it; empty: none
-	Consents   []herb.Consent    // what the client accepts
-	Check      bool              // do everything except publish
-	Force      bool              // publish a file that has not changed
-	Live       string            // the live version when the request arrived, or that it requires; empty if there was none
-	Required   bool              // the client stated Live
-	Actor      herb.Actor        // for the audit log
+	Descriptor []byte         // in JSON or YAML; nil: that of the live version
+	Reading    herb.Reading   // replaces that of the live version, member by member
+	Access     herb.Access    // empty: that of the descriptor or the live version
+	Message    string         // of the version, as herb.ParseMessage returns it; empty: none
+	Consents   []herb.Consent // what the client accepts
+	Check      bool           // do everything except publish
+	Force      bool           // publish a file that has not changed
+	Live       string         // the live version when the request arrived, or that it requires; empty if there was none
+	Required   bool           // the client stated Live
+	Actor      herb.Actor     // for the audit log
 	// Authorize fails if the client must not publish anymore, for example because its key was
 	// revoked. It is called before the version goes live. nil: nothing is checked.
 	Authorize func(ctx context.Context) error
@@ -293,7 +293,7 @@ func (s *Service) prepare(ctx context.Context, r *Request, live herb.Dataset) (s
 	if err := r.File.Close(); err != nil {
 		return src, nil, errors.Join(err, merged.Close())
 	}
-	r.File, r.Reading = merged, nil
+	r.File, r.Reading = merged, herb.Reading{}
 	src, err = s.source(ctx, r, live)
 	isCSV := live.Report != nil && strings.HasPrefix(live.Report.Format, "csv") // earlier releases published without a report
 	if !isCSV && len(src.Fields) == 0 {                                         // the file may have declared types

@@ -34,32 +34,12 @@ func (s *Service) Restore(ctx context.Context, ref herb.Ref) (*upload.File, erro
 	return f, nil
 }
 
-// ReadingNames returns the names of the members of Request.Reading.
-func ReadingNames() []string {
-	return []string{"format", "table", "delimiter", "widths", "encoding", "header", "comment", "skip"}
-}
-
-// override returns a reading with some of its members replaced.
-func override(r herb.Reading, given map[string]string) herb.Reading {
-	members := map[string]*string{
-		"format": &r.Format, "table": &r.Table, "delimiter": &r.Delimiter, "widths": &r.Widths,
-		"encoding": &r.Encoding, "header": &r.Header, "comment": &r.Comment, "skip": &r.Skip,
-	}
-	if given["widths"] != "" || given["delimiter"] != "" { // they exclude each other
-		r.Widths, r.Delimiter = "", ""
-	}
-	for name, value := range given {
-		*members[name] = value
-	}
-	return r
-}
-
 // parameterPrefix begins the names of parameters.
 const parameterPrefix = "_"
 
 // CheckReading fails with herb.CodeInvalid if a member of Request.Reading has no valid value.
-func CheckReading(given map[string]string) error {
-	_, _, err := source.ParseReading(ingest.Formats(), override(herb.Reading{}, given), parameterPrefix)
+func CheckReading(given herb.Reading) error {
+	_, err := source.ParseReading(ingest.Formats(), given, parameterPrefix)
 	return err
 }
 
@@ -81,7 +61,7 @@ func (s *Service) source(ctx context.Context, r *Request, live herb.Dataset) (in
 			return src, err
 		}
 	}
-	settings.Reading = override(settings.Reading, r.Reading)
+	settings.Reading = settings.Reading.Merge(r.Reading)
 	reading := settings.Reading
 	if r.File.Merged {
 		settings.Reading = mergedReading()
@@ -113,13 +93,12 @@ func apply(ctx context.Context, src ingest.Source, settings herb.Settings) (inge
 		return publish.Apply(src, settings, parameterPrefix)
 	}
 	formats := ingest.Formats()
-	format, dialect, err := source.ParseReading(formats, settings.Reading, parameterPrefix)
+	reading, err := source.ParseReading(formats, settings.Reading, parameterPrefix)
 	if err != nil {
 		return src, err
 	}
-	return discover.New(discover.Options{
-		Formats: formats, Format: format, Dialect: dialect, Reading: settings.Reading, TableParameter: parameterPrefix + "table",
-	}).AsInput(ctx, src, settings.Reading.Table)
+	finder := discover.New(discover.Options{Formats: formats, Reading: reading, TableParameter: parameterPrefix + "table"})
+	return finder.AsInput(ctx, src, settings.Reading.Table)
 }
 
 // mergedReading is how a file that was made from records is read.

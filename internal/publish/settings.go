@@ -9,7 +9,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/datapackage"
-	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 	"herbarium/internal/versions"
 )
@@ -40,7 +39,7 @@ func keepSettings(s ingest.Source, live herb.Dataset) (ingest.Source, error) {
 	if err != nil {
 		return s, err
 	}
-	settings.Reading = overrideReading(settings.Reading, s.Settings.Reading)
+	settings.Reading = settings.Reading.Merge(s.Settings.Reading)
 	kept, err := Apply(s, settings, "--")
 	if err != nil {
 		return s, err
@@ -67,67 +66,31 @@ func Describe(s, stated ingest.Source, settings herb.Settings, live herb.Dataset
 	return s
 }
 
-// overrideReading returns options with those that are given instead of them.
-func overrideReading(r, given herb.Reading) herb.Reading {
-	if given.Widths != "" || given.Delimiter != "" { // they exclude each other
-		r.Widths, r.Delimiter = "", ""
-	}
-	return herb.Reading{
-		Format: cmp.Or(given.Format, r.Format), Table: cmp.Or(given.Table, r.Table), Delimiter: cmp.Or(given.Delimiter, r.Delimiter),
-		Encoding: cmp.Or(given.Encoding, r.Encoding), Header: cmp.Or(given.Header, r.Header), Comment: cmp.Or(given.Comment, r.Comment),
-		Skip: cmp.Or(given.Skip, r.Skip), Widths: cmp.Or(given.Widths, r.Widths),
-	}
-}
-
 // Apply returns a source, which was searched for tables, with settings. prefix begins the names of
 // options in messages.
 func Apply(src ingest.Source, settings herb.Settings, prefix string) (ingest.Source, error) {
 	formats := ingest.Formats()
-	format, dialect, err := source.ParseReading(formats, settings.Reading, prefix)
-	switch {
-	case err != nil:
+	reading, err := source.ParseReading(formats, settings.Reading, prefix)
+	if err != nil {
 		return src, err
-	case settings.Descriptor == nil && settings.Reading == src.Settings.Reading:
-		return src, nil
-	case settings.Descriptor == nil:
-		src.Format, dialect.Table, dialect.TableNo = cmp.Or(format, src.Format), src.Dialect.Table, src.Dialect.TableNo
-		if src.Dialect = dialect; src.InnerPath() == "" && !strings.Contains(settings.Reading.Table, "#") {
-			src.Dialect.Table = settings.Reading.Table
+	}
+	table := settings.Reading.Table
+	if settings.Descriptor == nil {
+		if src.InnerPath() == "" && !strings.Contains(table, "#") {
+			src.Dialect.Table = table
 		}
-		src.Settings.Reading = settings.Reading
-		return src, nil
+		return reading.Override(src), nil
 	}
 	entry := src.Entry
 	if src, err = datapackage.Apply(settings.Descriptor, src, formats); err != nil {
 		return src, err
 	}
 	src.Entry = cmp.Or(entry, src.Entry)
-	src.Settings.Reading = settings.Reading
-	return overrideDialect(src, format, dialect, settings.Reading), nil
-}
-
-// overrideDialect replaces what a descriptor says about how the file is written.
-func overrideDialect(src ingest.Source, format string, o rows.Options, r herb.Reading) ingest.Source {
-	d := &src.Dialect
-	src.Format = cmp.Or(format, src.Format)
-	d.Delimiter, d.Encoding = cmp.Or(o.Delimiter, d.Delimiter), cmp.Or(o.Encoding, d.Encoding)
-	d.Comment = cmp.Or(o.Comment, d.Comment)
-	switch { // a delimiter and widths exclude each other
-	case len(o.Widths) > 0:
-		d.Widths, d.Delimiter = slices.Clone(o.Widths), 0
-	case o.Delimiter != 0:
-		d.Widths = nil
+	if file, inner, _ := strings.Cut(table, "#"); src.Entry != "" && file != "" { // of an archive
+		src.Entry, table = file, inner
 	}
-	if entry, table, _ := strings.Cut(r.Table, "#"); src.Entry != "" && entry != "" { // of an archive
-		src.Entry, d.Table = entry, table
-	} else {
-		d.Table = cmp.Or(r.Table, d.Table)
-	}
-	d.Skip = cmp.Or(o.Skip, d.Skip)
-	if r.Header != "" {
-		d.Header, d.HeaderRows = o.Header, slices.Clone(o.HeaderRows)
-	}
-	return src
+	src.Dialect.Table = cmp.Or(table, src.Dialect.Table)
+	return reading.Override(src), nil
 }
 
 // Inherit returns the settings of the live version of a dataset as they apply to another file, with

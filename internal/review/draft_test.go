@@ -386,7 +386,7 @@ func TestReview_widths(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	const content = "id  name\n0001Rose\n0002Moss\n"
-	n.put(prices, "a.csv", content, "", func(r *jobs.Request) { r.Reading = map[string]string{"widths": "4, 5"} })
+	n.put(prices, "a.csv", content, "", func(r *jobs.Request) { r.Reading = herb.Reading{Widths: "4, 5"} })
 	r := n.edit(n.create("prices.csv", content), review.Edits{Columns: map[int]review.ColumnEdit{1: {Title: new("Name")}}})
 	if r.Error != "" || len(r.Columns) != 2 || r.Columns[1].Title != "Name" {
 		t.Errorf("error %q, columns %+v", r.Error, r.Columns)
@@ -400,7 +400,7 @@ func TestReview_readsOnce(t *testing.T) {
 	counted := &countingJobs{Service: n.jobs}
 	n.reviews = review.New(review.Options{Jobs: counted, Library: n.library, Versions: n.library, Store: n.store})
 	t.Cleanup(n.reviews.Stop)
-	n.put(prices, "a.csv", plainTable(), "", func(r *jobs.Request) { r.Access, r.Reading = herb.AccessKey, map[string]string{"delimiter": ","} })
+	n.put(prices, "a.csv", plainTable(), "", func(r *jobs.Request) { r.Access, r.Reading = herb.AccessKey, herb.Reading{Delimiter: ","} })
 	id := n.create("prices.csv", plainTable())
 	for _, tt := range []struct {
 		name  string

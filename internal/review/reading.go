@@ -401,7 +401,7 @@ func (p *plan) request(r *record, file *upload.File) jobs.Request {
 		req.Descriptor = p.descriptor()
 	}
 	if r.Edits.Table != "" && !(p.needed && p.statesTable) {
-		req.Reading = map[string]string{"table": r.Edits.Table}
+		req.Reading.Table = r.Edits.Table
 	}
 	return req
 }

@@ -140,7 +140,7 @@ func (h *Handlers) PatchSource(w *response.Writer, r *http.Request) error {
 	return h.startPublish(w, r, req)
 }
 
-// The parameters of a publish, besides consents and those of jobs.ReadingNames with an
+// The parameters of a publish, besides consents and those of herb.ReadingNames with an
 // underscore.
 const (
 	paramAccess  = "_access"
@@ -152,7 +152,7 @@ const (
 
 func publishParams() []string {
 	var names []string
-	for _, name := range jobs.ReadingNames() {
+	for _, name := range herb.ReadingNames() {
 		names = append(names, "_"+name)
 	}
 	return append(append(names, paramAccess), republishParams()...)
@@ -244,10 +244,7 @@ func setParam(req *jobs.Request, name, value string) (err error) {
 		}
 	case query.ParamAPIKey:
 	default:
-		if req.Reading == nil {
-			req.Reading = map[string]string{}
-		}
-		req.Reading[strings.TrimPrefix(name, "_")] = value
+		*req.Reading.Member(strings.TrimPrefix(name, "_")) = value
 	}
 	return err
 }

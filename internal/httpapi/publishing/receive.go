@@ -140,7 +140,7 @@ func (h *Handlers) receiveForm(ctx context.Context, form *body.Reader, boundary 
 
 // checkOptions rejects reading options beside a descriptor, which says how the file is read.
 func checkOptions(req jobs.Request) error {
-	if req.Descriptor != nil && len(req.Reading) > 0 {
+	if req.Descriptor != nil && req.Reading != (herb.Reading{}) {
 		return herb.Invalidf("reading options cannot be combined with a descriptor; set format, encoding or dialect in the descriptor")
 	}
 	return jobs.CheckReading(req.Reading)

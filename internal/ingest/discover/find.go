@@ -26,10 +26,7 @@ import (
 type Options struct {
 	Formats []rows.Format
 	Data    string // data folder of the program, which is never published; empty: none
-	// Format and Dialect apply to files without a descriptor. Empty: detected.
-	Format  string
-	Dialect rows.Options
-	Reading herb.Reading // Format and Dialect as the user wrote them
+	Reading source.Reading // of files without a descriptor
 	// SkipEmptyDescriptors ignores descriptors of size zero, which a shell creates for the output
 	// of describe.
 	SkipEmptyDescriptors bool

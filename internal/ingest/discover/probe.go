@@ -127,7 +127,7 @@ func (s *search) addSource(src source.Source, p probe, table string) error {
 	if p.name != "" {
 		name += "-" + p.name
 	}
-	src.Format, src.Dialect, src.Settings.Reading = s.opts.Format, s.opts.Dialect, s.opts.Reading
+	src = s.opts.Reading.Override(src)
 	if table != "" {
 		src.Dialect.Table = table
 		if name += "-" + table; p.format == "sqlite" {
@@ -197,7 +197,7 @@ func (s *search) examineFile(f *file.File, path string, minRows int) (p probe) {
 			p = probe{err: f.Changed()}
 		}
 	}()
-	name := s.opts.Format
+	name := s.opts.Reading.Format
 	if byPath, ok := file.ByPath(s.opts.Formats, f.Name()); ok && name == "" {
 		name = byPath.Name
 	}
@@ -209,7 +209,7 @@ func (s *search) examineFile(f *file.File, path string, minRows int) (p probe) {
 	p = probe{format: format.Name, matches: err == nil && byContent.Name == format.Name, multiple: format.Tables != nil}
 	budget := f.NewBudget(rows.Limits{})
 	if p.multiple {
-		p.tables, err = format.Tables(s.ctx, f, s.opts.Dialect, budget)
+		p.tables, err = format.Tables(s.ctx, f, s.opts.Reading.Dialect, budget)
 		p.err = f.Cause(err)
 	} else if s.mayBeTable(path) {
 		p.err = s.sample(f, format, budget, minRows)
@@ -220,7 +220,7 @@ func (s *search) examineFile(f *file.File, path string, minRows int) (p probe) {
 // sample reads the first rows of a text. It fails if they are not a table. One row is one if it has
 // at least three values.
 func (s *search) sample(f *file.File, format rows.Format, budget *rows.Budget, minRows int) error {
-	r, err := format.Open(s.ctx, f, s.opts.Dialect, budget)
+	r, err := format.Open(s.ctx, f, s.opts.Reading.Dialect, budget)
 	if err != nil {
 		return err
 	}

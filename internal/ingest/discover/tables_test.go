@@ -158,7 +158,7 @@ func TestDiscover_Content(t *testing.T) {
 func TestDiscover_Options(t *testing.T) {
 	t.Parallel()
 	dir := rowstest.Folder(t, "a.csv=1;2\n3;4\n", `pkg/datapackage.json={"resources":[{"path":"b.csv"}]}`, "pkg/b.csv=x\n1\n")
-	f := discover.New(discover.Options{Formats: ingest.Formats(), Format: "csv", Dialect: rows.Options{Header: rows.HeaderNone}})
+	f := discover.New(discover.Options{Formats: ingest.Formats(), Reading: source.Reading{Format: "csv", Dialect: rows.Options{Header: rows.HeaderNone}}})
 	set := f.Discover(t.Context(), []string{dir})
 	if set.Err() != nil || len(set.Sources) != 2 {
 		t.Fatalf("got %+v", set)

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,50 +39,79 @@ func parseWidths(list string) (widths []int, err error) {
 	return widths, CheckWidths(widths)
 }
 
-// ParseReading returns the format and the options that a user has set, apart from the table. prefix
-// begins the names of settings in messages: "--" of flags, "_" of parameters.
-func ParseReading(formats []rows.Format, r herb.Reading, prefix string) (format string, o rows.Options, err error) {
-	if r.Format != "" {
-		if format, err = ParseFormat(formats, r.Format); err != nil {
-			return "", o, err
+// Reading is how the user says that a file is written, checked.
+type Reading struct {
+	Written herb.Reading
+	Format  string       // name of a format
+	Dialect rows.Options // without the table
+}
+
+// ParseReading checks how the user says that a file is written. prefix begins the names of settings
+// in messages: "--" of flags, "_" of parameters.
+func ParseReading(formats []rows.Format, written herb.Reading, prefix string) (Reading, error) {
+	r := Reading{Written: written, Dialect: rows.Options{Encoding: written.Encoding, Comment: written.Comment}}
+	o, err := &r.Dialect, error(nil)
+	if written.Format != "" {
+		if r.Format, err = ParseFormat(formats, written.Format); err != nil {
+			return Reading{}, err
 		}
 	}
-	if r.Encoding != "" {
-		if err = charset.CheckEncoding(r.Encoding); err != nil {
-			return "", o, err
+	if written.Encoding != "" {
+		if err := charset.CheckEncoding(written.Encoding); err != nil {
+			return Reading{}, err
 		}
 	}
-	switch d := strings.ToLower(r.Delimiter); {
+	switch d := strings.ToLower(written.Delimiter); {
 	case d == "tab" || d == `\t`:
 		o.Delimiter = '\t'
 	case d == "":
 	case len(d) > 1 || !ValidDelimiter(d[0]):
-		return "", o, herb.Invalidf("%sdelimiter is %q; expected one ASCII character that is no quote and no line end, or tab", prefix, rows.Clip(r.Delimiter))
+		return Reading{}, herb.Invalidf("%sdelimiter is %q; expected one ASCII character that is no quote and no line end, or tab", prefix, rows.Clip(written.Delimiter))
 	default:
 		o.Delimiter = d[0]
 	}
-	if r.Widths != "" {
-		if o.Widths, err = parseWidths(r.Widths); err != nil {
-			return "", o, herb.Invalidf("%swidths is %q; %s", prefix, rows.Clip(r.Widths), err)
+	if written.Widths != "" {
+		if o.Widths, err = parseWidths(written.Widths); err != nil {
+			return Reading{}, herb.Invalidf("%swidths is %q; %s", prefix, rows.Clip(written.Widths), err)
 		}
 		if o.Delimiter != 0 {
-			return "", o, herb.Invalidf("%swidths and %sdelimiter exclude each other; columns of fixed width have no delimiter", prefix, prefix)
+			return Reading{}, herb.Invalidf("%swidths and %sdelimiter exclude each other; columns of fixed width have no delimiter", prefix, prefix)
 		}
 	}
-	switch n, err := strconv.Atoi(r.Header); {
-	case r.Header == "":
-	case r.Header == "none":
+	switch n, err := strconv.Atoi(written.Header); {
+	case written.Header == "":
+	case written.Header == "none":
 		o.Header = rows.HeaderNone
 	case err != nil || n < 1:
-		return "", o, herb.Invalidf("%sheader is %q; expected the number of a line, from 1, or none", prefix, rows.Clip(r.Header))
+		return Reading{}, herb.Invalidf("%sheader is %q; expected the number of a line, from 1, or none", prefix, rows.Clip(written.Header))
 	default:
 		o.HeaderRows = []int{n}
 	}
-	if r.Skip != "" {
-		if o.Skip, err = strconv.Atoi(r.Skip); err != nil || o.Skip < 0 {
-			return "", o, herb.Invalidf("%sskip is %q; expected a number of lines", prefix, rows.Clip(r.Skip))
+	if written.Skip != "" {
+		if o.Skip, err = strconv.Atoi(written.Skip); err != nil || o.Skip < 0 {
+			return Reading{}, herb.Invalidf("%sskip is %q; expected a number of lines", prefix, rows.Clip(written.Skip))
 		}
 	}
-	o.Encoding, o.Comment = r.Encoding, r.Comment
-	return format, o, nil
+	return r, nil
+}
+
+// Override returns a source whose format and dialect are those of r, or else its own. It does not
+// select a table.
+func (r Reading) Override(s Source) Source {
+	s.Format, s.Dialect = cmp.Or(r.Format, s.Format), OverrideDialect(s.Dialect, r.Dialect)
+	s.Settings.Reading = r.Written
+	return s
+}
+
+// OverrideDialect returns a dialect whose options are those of given, or else its own. A delimiter
+// and widths exclude each other, as do the rows of a header and its absence.
+func OverrideDialect(d, given rows.Options) rows.Options {
+	if given.Delimiter != 0 || len(given.Widths) > 0 {
+		d.Delimiter, d.Widths = given.Delimiter, slices.Clone(given.Widths)
+	}
+	if given.Header != rows.HeaderDetect || len(given.HeaderRows) > 0 {
+		d.Header, d.HeaderRows = given.Header, slices.Clone(given.HeaderRows)
+	}
+	d.Encoding, d.Comment, d.Skip = cmp.Or(given.Encoding, d.Encoding), cmp.Or(given.Comment, d.Comment), cmp.Or(given.Skip, d.Skip)
+	return d
 }
