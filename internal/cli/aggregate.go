@@ -57,7 +57,7 @@ It reads the data folder directly, whether a server is running or not.`,
 	stringFlag(cmd, &top, "top", fmt.Sprintf("`number` of groups to print, up to %d (default %d)", query.MaxGroupsReturned, query.DefaultGroups), offer())
 	stringFlag(cmd, &fill, "fill", "`zero` adds empty intervals and combinations", offer("zero"))
 	stringFlag(cmd, &zone, "zone", "time `zone` of datetimes that have one, such as Europe/Berlin (default UTC)", offer())
-	stringFlag(cmd, &rawQuery, "query", "filters and search: query `parameters` as in a listing URL", r.completeQuery())
+	stringFlag(cmd, &rawQuery, "query", "filters and search: query `parameters` as in a listing URL", offer())
 	stringFlag(cmd, &format, "format", "`format`: table or csv (default: table on a terminal, else csv)", offer("table", "csv"))
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if !slices.Contains([]string{"", "table", "csv"}, format) {

@@ -2,14 +2,12 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 	"herbarium/internal/text"
 )
 
@@ -112,75 +110,12 @@ func (r *runner) completeVersion() completion {
 	})
 }
 
-// completeQuery offers the parameters of a listing of the dataset, for the last parameter of a
-// query.
-func (r *runner) completeQuery() completion {
-	return r.completeData(cobra.ShellCompDirectiveNoSpace, func(ctx context.Context, d *app.Data, ref herb.Ref, typed string) ([]string, error) {
-		ds, err := d.Library.Describe(ctx, ref)
-		return queryParameters(ds, typed), err
-	})
-}
-
-// queryParameters returns continuations of a query: the names of parameters, or the fields to sort
-// by.
-func queryParameters(ds herb.Dataset, typed string) (values []string) {
-	before := typed[:strings.LastIndex(typed, "&")+1]
-	if last := typed[len(before):]; strings.HasPrefix(last, query.ParamSort+"=") {
-		for _, f := range ds.Fields {
-			if f.Sortable {
-				values = append(values, before+query.ParamSort+"="+f.Name)
-			}
-		}
-		return values
-	}
-	for _, f := range ds.Fields {
-		if f.Filterable {
-			values = append(values, before+f.Name+"=\t"+string(f.Type))
-		}
-	}
-	return append(values, before+query.ParamSearch+"=\tfull-text search", before+query.ParamSort+"=\torder of the records")
-}
-
-func (r *runner) completeScope() completion {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		values := []string{string(herb.ScopePlantsWrite) + "\tcreate plants", string(herb.ScopeDataRead) + "\tlist every dataset",
-			string(herb.ScopePublish) + "\tpublish every dataset"}
-		_ = r.withData(cmd, func(ctx context.Context, d *app.Data) error { // without data, these are still valid
-			names, err := datasetNames(ctx, d)
-			for _, name := range names {
-				namespace, _, _ := strings.Cut(name, "/")
-				for _, scope := range []herb.Scope{herb.ScopeDataRead, herb.ScopePublish} {
-					if all := string(scope) + ":" + namespace + "/*"; !slices.Contains(values, all) {
-						values = append(values, all)
-					}
-					values = append(values, string(scope)+":"+name)
-				}
-			}
-			return err
-		})
-		return values, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// completeKey offers the IDs of the keys in use, with their names.
-func (r *runner) completeKey() completion {
-	return r.completeData(0, func(ctx context.Context, d *app.Data, _ herb.Ref, _ string) (values []string, err error) {
-		keys, err := d.Store.Keys(ctx)
-		for _, k := range keys {
-			if k.Revoked.IsZero() {
-				values = append(values, k.ID+"\t"+printable(k.Name))
-			}
-		}
-		return values, err
-	})
-}
-
 func newCompletion(r *runner) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print a script that enables completion in a shell",
-		Long: `Print a script for bash, zsh, fish or powershell that completes commands, flags, datasets, versions, fields, scopes and keys.
+		Long: `Print a script for bash, zsh, fish or powershell that completes commands, flags, datasets and versions.
 Load it in the current shell, or save it to be loaded by every new one:
 
   bash        source <(herbarium completion bash)

@@ -51,7 +51,7 @@ printed as they are, in the form of GET …/changes.ndjson.`,
 	r.addServer(cmd, remoteFlags{isKeyOptional: true}, func(ctx context.Context, c *remote.Client, ref herb.Ref) error {
 		return r.writeDiff(ref, c.Changes(ctx, ref, from, to, rawQuery), limit)
 	})
-	stringFlag(cmd, &rawQuery, "query", "filters, search and fields: query `parameters` as in the URL of GET …/changes", r.completeQuery())
+	stringFlag(cmd, &rawQuery, "query", "filters, search and fields: query `parameters` as in the URL of GET …/changes", offer())
 	cmd.Flags().IntVar(&limit, "limit", defaultDiffLimit, "`number` of changes to print without --json; 0: all")
 	return r.jsonFlag(cmd, ", one change per line after the counts")
 }

@@ -52,7 +52,6 @@ Scopes:
 	cmd.Flags().StringVar(&name, "name", "", "descriptive `name`")
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "`scope` that the key grants; can be repeated")
 	stringFlag(cmd, &expires, "expires", "expiry `time`: a duration such as 90d or 12h, or a date such as 2030-01-31 (default: never)", offer("12h", "30d", "90d", "52w"))
-	completeFlag(cmd, "scope", r.completeScope())
 	return r.jsonFlag(cmd, ", with the key")
 }
 
@@ -160,8 +159,7 @@ func newKeysRevoke(r *runner) *cobra.Command {
 When the command has finished, all servers that can reach the database reject the key.`,
 		Example: `  herbarium keys revoke nursery
   herbarium keys revoke k7q2mzx4ab`,
-		Args:              expectArgs(1, 1, "the ID or the name of one key; 'herbarium keys list' shows them"),
-		ValidArgsFunction: completeArgs(r.completeKey()),
+		Args: expectArgs(1, 1, "the ID or the name of one key; 'herbarium keys list' shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return r.withData(cmd, func(ctx context.Context, d *app.Data) error {
 				key, err := lookupKey(ctx, d, args[0])

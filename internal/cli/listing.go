@@ -33,7 +33,7 @@ running or not.`,
 		PreRun: func(_ *cobra.Command, args []string) { rawQuery = args[1] },
 	}, func(ctx context.Context, d *app.Data, ref herb.Ref) error { return r.explain(ctx, d, ref, rawQuery) })
 	cmd.Args = expectArgs(2, 2, "one namespace/dataset and a query")
-	cmd.ValidArgsFunction = completeArgs(r.completeDataset(), r.completeQuery())
+	cmd.ValidArgsFunction = completeArgs(r.completeDataset())
 	return r.jsonFlag(cmd, "")
 }
 
@@ -127,7 +127,7 @@ With --output, the file is created only when it is complete, and not at all if t
 		return usage(err)
 	}
 	stringFlag(cmd, &format, "format", "`format`: "+export.List("")+" (default: by the extension of the output file, else csv)", offer(formats...))
-	stringFlag(cmd, &rawQuery, "query", "filters, search and order: query `parameters` as in a listing URL", r.completeQuery())
+	stringFlag(cmd, &rawQuery, "query", "filters, search and order: query `parameters` as in a listing URL", offer())
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` (default: standard output)")
 	completeFlag(cmd, "output", offerPaths())
 	return cmd

@@ -608,7 +608,7 @@ func TestResult_notes(t *testing.T) {
 	for values, want := range map[string]string{
 		"17|x":              "",
 		"10|x":              "",
-		"12.3|4.5 p|: c|7": `1 values have letters that qualify them, the first "4.5 p" (row 2); for numbers, move the letters to a column of their own`,
+		"12.3|4.5 p|: c|7":  `1 values have letters that qualify them, the first "4.5 p" (row 2); for numbers, move the letters to a column of their own`,
 		"00042|17":          `numbers with leading zeros, such as "00042" (row 1), are kept as text`,
 		"1|" + digits(1001): `numbers of more than 1,000 digits, such as "` + herb.Clip(digits(400), 60) + `" (row 2), are kept as text`,
 		"a| b|c\u00a0":      `2 values begin or end with white space, the first " b" (row 2)`,

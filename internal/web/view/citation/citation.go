@@ -29,10 +29,10 @@ const PlainText = "Text"
 // Citation is a citation in one notation.
 type Citation struct{ Name, Text string }
 
-// All returns the citations of a source: BibTeX, APA and plain text.
+// All returns the citations of a source: BibTeX and plain text.
 func All(s Source) []Citation {
 	s = s.cleaned()
-	return []Citation{{"BibTeX", bibTeX(s)}, {"APA", apa(s)}, {PlainText, plain(s)}}
+	return []Citation{{"BibTeX", bibTeX(s)}, {PlainText, plain(s)}}
 }
 
 // Limits of the texts of a citation, in characters, and of its authors.
@@ -87,37 +87,6 @@ func (s Source) details() string {
 		parts = append(parts, "content hash "+s.Hash)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// apa returns the citation in the style of the American Psychological Association. Names are not
-// inverted: a descriptor does not tell a person from an organization.
-func apa(s Source) string {
-	date := "n.d."
-	if !s.Published.IsZero() {
-		date = s.Published.UTC().Format("2006, January 2")
-	}
-	text := sentence(apaNames(s.Authors)) + " (" + date + "). " + s.Title
-	if details := s.details(); details != "" {
-		text += " (" + details + ")"
-	}
-	text += " [Data set]. "
-	if p := s.distinctPublisher(); p != "" {
-		text += sentence(p) + " "
-	}
-	return text + s.URL
-}
-
-// apaNames joins authors: of more than 20, the first 19 and the last.
-func apaNames(names []string) string {
-	const most = 20
-	last := len(names) - 1
-	switch {
-	case len(names) == 1:
-		return names[0]
-	case len(names) > most:
-		return strings.Join(names[:most-1], ", ") + ", . . . " + names[last]
-	}
-	return strings.Join(names[:last], ", ") + ", & " + names[last]
 }
 
 // plain returns the citation as text.
