@@ -23,6 +23,7 @@ type monitor struct {
 	concealed    bool                       // do not report how many datasets there are
 	starting     func() string              // what the server does before it serves requests; empty afterwards
 	stopping     atomic.Bool
+	handover     handover
 }
 
 // dependency is a service that requests need.
@@ -45,6 +46,10 @@ func (d *Data) monitor(log *slog.Logger, starting *startup, report func(name str
 
 		concealed: d.concealed,
 		starting:  starting.step,
+	}
+	if d.shared != nil {
+		m.handover.servers = d.shared
+		m.handover.elsewhere.Store(true) // until it is known
 	}
 	m.dependencies = append(m.dependencies, &dependency{name: "sources", ping: d.checkSources, interval: 10 * time.Second, timeout: 5 * time.Second, logged: true})
 	if d.blobs != nil { // requests to it cost money
@@ -91,6 +96,9 @@ func (m *monitor) Run(ctx context.Context) error {
 			}
 		})
 	}
+	checking.Go(func() {
+		m.handover.run(ctx, func() bool { return m.Health().NotReady == "" && m.library().Pending == 0 })
+	})
 	checking.Wait()
 	return nil
 }
@@ -159,6 +167,11 @@ func (m *monitor) Health() httpapi.Health {
 		h.NotReady = "the server is starting: " + step
 	case !l.CanList():
 		h.NotReady = "no dataset can be listed yet"
+	case m.handover.isWaiting(l.Pending):
+		h.NotReady = herb.Plural(l.Pending, "dataset is", "datasets are") + " listed by other nodes until the indexes are rebuilt after an upgrade"
+		if m.concealed {
+			h.NotReady = "some datasets are listed by other nodes until the indexes are rebuilt after an upgrade"
+		}
 	}
 	return h
 }

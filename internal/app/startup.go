@@ -87,8 +87,18 @@ func (d *Data) prepare(ctx context.Context, opts ServeOptions, s *startup, watch
 	}
 	watcher.Retry(failed)
 	s.set("opening datasets")
-	return d.tolerateUnavailable(d.Library.Refresh(ctx), opts.Log)
+	if err := d.tolerateUnavailable(d.Library.Refresh(ctx), opts.Log); err != nil || d.shared == nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, findLimit)
+	defer cancel()
+	d.Library.FindOutdated(limited) // before the server can be ready
+	return ctx.Err()
 }
+
+// findLimit limits the time in which a server looks for indexes of other releases before it is
+// ready. It finds the others in the background.
+const findLimit = 30 * time.Second
 
 // announce reports that the server is ready, to the caller and to the service manager.
 func (d *Data) announce(ctx context.Context, addr net.Addr, opts ServeOptions) error {

@@ -240,8 +240,9 @@ func (l *Library) loadSizes(ctx context.Context) {
 		}
 		l.mu.Lock()
 		if e := l.entries[versionKey{ref: v.Ref}]; err == nil && e != nil && e.Version == v.Version {
-			if e.described = true; d.File != nil {
-				e.size = d.File.Size
+			e.described = true
+			if d.File != nil {
+				e.size, e.index = d.File.Size, d.File.Index
 			}
 		}
 		l.mu.Unlock()

@@ -26,6 +26,7 @@ type entry struct {
 	named            bool         // a named version
 	described        bool         // size is known
 	size             int64        // of the live version's file in the object store; 0 if it is not stored there
+	index            string       // of that file; empty if it is unknown
 	generation       int64        // of the catalogue that has confirmed a named version; a later one may have dropped it
 	checkedAt        int64        // cache.epoch when the catalogue confirmed a named version
 
@@ -187,7 +188,7 @@ func (l *Library) setEntry(v herb.LiveVersion) {
 		return
 	}
 	if e.Version != v.Version {
-		e.failed, e.described, e.size, e.words = nil, false, 0, ""
+		e.failed, e.described, e.size, e.index, e.words = nil, false, 0, "", ""
 	}
 	e.LiveVersion = v
 }

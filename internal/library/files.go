@@ -47,8 +47,8 @@ func (l *Library) openPublished(ctx context.Context, f *fetch, d herb.Dataset) (
 		return nil, err
 	}
 	defer release()
-	if v := l.openStoredIndex(ctx, d); v != nil {
-		return v, nil
+	if v, err := l.openStoredIndex(ctx, d); v != nil || err != nil {
+		return v, err
 	}
 	r, err := l.openBuilt(d)
 	switch {

@@ -26,6 +26,7 @@ package library
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -55,6 +56,8 @@ type Catalogue interface {
 	History(ctx context.Context, ref herb.Ref) (store.DatasetVersions, error)
 	ListVersions(ctx context.Context, ref herb.Ref) (herb.VersionList, error)
 	LabeledVersion(ctx context.Context, ref herb.Ref, label string) (string, error)
+	Claim(ctx context.Context, name, holder string, now, until time.Time) (claimed bool, err error)
+	EndClaim(ctx context.Context, name, holder string, now time.Time) error
 }
 
 // Blobs stores the files of versions for all nodes. Its objects belong to one catalogue.
@@ -111,6 +114,7 @@ const (
 type Library struct {
 	catalogue Catalogue
 	opts      Options
+	node      string // identifies this process in claims
 	notifier  *notifier
 	refresh   sync.Mutex                      // held while reading the catalogue
 	status    atomic.Pointer[catalogueStatus] // written with refresh held
@@ -176,7 +180,7 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 		return nil, err
 	}
 	l := &Library{
-		catalogue: catalogue, opts: opts, notifier: n, openFile: openLocal, cache: newCache(), rebuilds: newRebuilds(), pool: background.New(opts.Log), entries: map[versionKey]*entry{}, withdrawn: map[string]bool{},
+		catalogue: catalogue, opts: opts, node: rand.Text(), notifier: n, openFile: openLocal, cache: newCache(), rebuilds: newRebuilds(), pool: background.New(opts.Log), entries: map[versionKey]*entry{}, withdrawn: map[string]bool{},
 		readingWords: semaphore.NewWeighted(1), wordsRead: -1, summaries: newSummaryCache(opts.SummarySize), counters: newCounters(),
 	}
 	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}
@@ -322,6 +326,7 @@ type Health struct {
 	Reasons map[Reason]int // of Failed
 
 	Outdated int // live versions whose index another release has built and that are not rebuilt yet, as far as they are known
+	Pending  int // of Outdated: no version of the dataset can be listed until the index is rebuilt or fetched
 	Rebuilt  int // indexes that this process has rebuilt
 }
 
@@ -344,6 +349,9 @@ func (l *Library) Health() Health {
 	for _, e := range l.sorted {
 		if l.rebuilds.outdated[e.Version] {
 			h.Outdated++
+			if e.open == nil && e.failed == nil {
+				h.Pending++
+			}
 		}
 		if e.open != nil && !e.isOpen() {
 			h.Behind++

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,16 +68,30 @@ func (b *rebuilds) acquireSlot(ctx context.Context, f *fetch) (release func(), e
 }
 
 // openStoredIndex opens the file with the index of this program that another node has stored,
-// unless Dir has a file of the version or the published one has that index. The published one need
-// not be fetched then. It returns nil if there is none.
-func (l *Library) openStoredIndex(ctx context.Context, d herb.Dataset) *openVersion {
+// unless Dir has a file of the version or the published one has that index: the published one need
+// not be fetched then. It returns nil if there is no such file, and segment.ErrIndex if it is known
+// that the published one has another index.
+func (l *Library) openStoredIndex(ctx context.Context, d herb.Dataset) (*openVersion, error) {
 	if !l.shared() || d.File == nil || d.File.Index == segment.CurrentIndex() {
-		return nil
+		return nil, nil
 	}
 	l.mu.RLock()
 	cached := l.isCached(d.Version)
 	l.mu.RUnlock()
-	if cached || l.fetchRebuilt(ctx, d) != nil {
+	if cached {
+		return nil, nil
+	}
+	v := l.openStored(ctx, d)
+	if v == nil && d.File.Index != "" {
+		return nil, segment.ErrIndex
+	}
+	return v, nil
+}
+
+// openStored fetches and opens the file that another node has rebuilt for this release. It returns
+// nil if there is none.
+func (l *Library) openStored(ctx context.Context, d herb.Dataset) *openVersion {
+	if !l.shared() || l.fetchRebuilt(ctx, d) != nil {
 		return nil
 	}
 	r, err := l.openFile(l.rebuiltFile(d.Version))
@@ -88,29 +103,29 @@ func (l *Library) openStoredIndex(ctx context.Context, d herb.Dataset) *openVers
 	return newOpenVersion(r, d)
 }
 
-// openRebuilt opens the file with the index of this program for a version whose published file is
-// in Dir and has another index. If there is none, it fetches the file that another node has built,
-// or builds it.
+// openRebuilt opens the file with the index of this program for a version whose published file has
+// another index. If there is none, it builds the file, or waits for the node that builds it and
+// fetches it.
 func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*openVersion, error) {
-	if l.shared() && l.fetchRebuilt(ctx, d) == nil {
-		if r, err := l.openFile(l.rebuiltFile(d.Version)); err == nil {
-			l.rebuilds.setOutdated(d.Version, false)
-			return newOpenVersion(r, d), nil
-		}
+	if v := l.openStored(ctx, d); v != nil {
+		return v, nil
 	}
 	l.rebuilds.setOutdated(d.Version, true)
-	info, err := os.Stat(l.file(d.Version))
-	if err != nil {
-		return nil, err
-	}
 	what := fmt.Sprintf("rebuilding the index of dataset %s after an upgrade", d.Ref)
-	f.Begin(what, info.Size())
+	f.Begin(what, 0)
 	close(f.rebuilding)
-	release, err := l.rebuilds.acquireSlot(ctx, f)
+	release, err := l.claimRebuild(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
+	if v := l.openStored(ctx, d); v != nil {
+		return v, nil
+	}
+	info, err := l.statPublished(ctx, f, d)
+	if err != nil {
+		return nil, err
+	}
 	started := time.Now()
 	f.Begin(what, info.Size())
 	log := l.opts.Log.With("dataset", d.Ref.String(), "version", d.Version, "index", segment.CurrentIndex())
@@ -127,6 +142,24 @@ func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*o
 		return nil, err
 	}
 	return newOpenVersion(r, d), nil
+}
+
+// statPublished returns the size of the published file of a version, which it fetches unless it is
+// in Dir.
+func (l *Library) statPublished(ctx context.Context, f *fetch, d herb.Dataset) (fs.FileInfo, error) {
+	info, err := os.Stat(l.file(d.Version))
+	if !errors.Is(err, fs.ErrNotExist) || !l.shared() || d.File == nil {
+		return info, err
+	}
+	release, err := acquireSlot(ctx, f, l.cache.prefetchSlots, l.cache.requestSlots)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := l.download(ctx, f, d); err != nil {
+		return nil, err
+	}
+	return os.Stat(l.file(d.Version))
 }
 
 // setOutdated records whether a version lacks an index of this program.
@@ -282,21 +315,48 @@ func (l *Library) isOutdated(version string) bool {
 	return !core.HasCurrentIndex()
 }
 
-// rebuildLive rebuilds the indexes of the live versions in Dir that other releases have published,
-// one after the other. Requests have those that they need rebuilt first.
-func (l *Library) rebuildLive(ctx context.Context) {
-	_ = l.updateEntries(ctx) // without a catalogue, requests rebuild what they need
-	var outdated []herb.LiveVersion
+// FindOutdated returns the live versions whose index has to be rebuilt before this node can list
+// them, as far as is known without fetching them: those in Dir, and those that the cache has room
+// for. Health counts them until they are open. Without a catalogue, there are none.
+func (l *Library) FindOutdated(ctx context.Context) (outdated []herb.LiveVersion) {
+	_ = l.updateEntries(ctx)
+	if l.shared() {
+		l.loadSizes(ctx)
+	}
 	for _, v := range l.liveVersions() {
 		if ctx.Err() != nil {
-			return
+			break
 		}
-		if l.isOutdated(v.Version) {
+		if l.isOutdated(v.Version) || l.shared() && l.isOutdatedElsewhere(ctx, v) {
 			outdated = append(outdated, v)
 			l.rebuilds.setOutdated(v.Version, true)
 		}
 	}
-	if len(outdated) == 0 {
+	return outdated
+}
+
+// isOutdatedElsewhere reports whether a version that is not in Dir, and fits into the cache, has
+// another index in the object store, and no node has rebuilt it yet.
+func (l *Library) isOutdatedElsewhere(ctx context.Context, v herb.LiveVersion) bool {
+	l.mu.RLock()
+	e := l.entries[versionKey{ref: v.Ref}]
+	cached, pending := l.cacheSize()
+	candidate := e != nil && e.Version == v.Version && e.index != "" && e.index != segment.CurrentIndex() && !l.isCached(v.Version) &&
+		(l.opts.CacheSize == 0 || cached+pending+e.size <= l.opts.CacheSize)
+	l.mu.RUnlock()
+	if !candidate {
+		return false
+	}
+	errExists := errors.New("the object exists")
+	err := l.opts.Blobs.Get(ctx, RebuiltName(v.Version), writerFunc(func([]byte) (int, error) { return 0, errExists }))
+	return herb.CodeOf(err) == herb.CodeNotFound
+}
+
+// rebuildLive rebuilds the indexes of the live versions in Dir that other releases have published,
+// one after the other. Requests have those that they need rebuilt first.
+func (l *Library) rebuildLive(ctx context.Context) {
+	outdated := l.FindOutdated(ctx)
+	if len(outdated) == 0 || ctx.Err() != nil {
 		return
 	}
 	l.opts.Log.Info("rebuilding indexes of other releases in the background", "datasets", len(outdated))

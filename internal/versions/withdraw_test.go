@@ -196,8 +196,8 @@ func (f gatedFS) OpenFile(name string, flag int, perm fs.FileMode) (filesystem.F
 
 // TestWithdraw_parquet withdraws a version while its Parquet file is being built: the request for
 // the file gets the reason, nothing of the file is left when the version is withdrawn, and nothing
-// when the build has ended. Later requests that still read the version do not build it again. It makes no
-// difference which process on the folder withdraws the version.
+// when the build has ended. Later requests that still read the version do not build it again. It
+// makes no difference which process on the folder withdraws the version.
 func TestWithdraw_parquet(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]bool{"same process": false, "other process": true} {

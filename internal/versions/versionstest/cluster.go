@@ -153,7 +153,7 @@ func (u *UnsteadyCatalogue) check(ctx context.Context) error {
 	return nil
 }
 
-// Changes, Descriptions, Words, Version and Versions implement Catalogue.
+// Changes, Descriptions, Words, Version, Claim and Versions implement Catalogue.
 func (u *UnsteadyCatalogue) Changes(ctx context.Context, since int64) (store.Changes, error) {
 	if err := u.check(ctx); err != nil {
 		return store.Changes{}, err
@@ -190,6 +190,13 @@ func (u *UnsteadyCatalogue) Version(ctx context.Context, ref herb.Ref, version s
 		u.Edit(&d)
 	}
 	return d, err
+}
+
+func (u *UnsteadyCatalogue) Claim(ctx context.Context, name, holder string, now, until time.Time) (bool, error) {
+	if err := u.check(ctx); err != nil {
+		return false, err
+	}
+	return u.Catalogue.Claim(ctx, name, holder, now, until)
 }
 
 func (u *UnsteadyCatalogue) Versions(ctx context.Context) ([]string, error) {
