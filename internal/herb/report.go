@@ -3,7 +3,6 @@ package herb
 import (
 	"fmt"
 	"hash/crc32"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -25,8 +24,7 @@ type Report struct {
 	SourceCells *SourceCells `json:"source_cells,omitempty"`
 	// Exclusions has the rows that the setting exclude leaves out, by value. Only publishers see
 	// them.
-	Exclusions []RowValue  `json:"exclusions,omitempty"`
-	Totals     []TotalRows `json:"totals,omitempty"` // records that look like totals
+	Exclusions []RowValue `json:"exclusions,omitempty"`
 	// Coordinates say where the records are.
 	Coordinates []Coordinates `json:"coordinates,omitempty"`
 }
@@ -38,13 +36,6 @@ type RowValue struct {
 	Rows   int    `json:"rows"`
 }
 
-// TotalRows are records that look like totals of the others.
-type TotalRows struct {
-	RowValue        // by which they can be left out; no Column: no value tells them from the others
-	Where    string `json:"where,omitempty"` // the row, if it is one
-	Sums     bool   `json:"sums,omitempty"`  // its numbers are the sums of the others
-}
-
 // ForReaders returns the part of the report for clients that may read the records and not publish
 // the dataset. It is an allow list: numbers, reasons, and what describes listed values. It has no
 // text of rows that are not records, no note, and no name of a hidden column.
@@ -52,20 +43,13 @@ func (r *Report) ForReaders() *Report {
 	if r == nil {
 		return nil
 	}
-	seen := &Report{
+	return &Report{
 		Format: r.Format, Bytes: r.Bytes, Rows: r.Rows, Excluded: r.Excluded, Columns: r.Columns, HiddenColumns: max(r.HiddenColumns, len(r.Hidden)),
 		Cells: r.Cells, Layout: r.Layout.forReaders(), SourceCells: r.SourceCells, Coordinates: r.Coordinates,
 	}
-	for _, t := range r.Totals {
-		if !slices.ContainsFunc(r.Columns, func(c ColumnReport) bool { return c.Column == t.Column }) {
-			t.Column, t.Value = "", ""
-		}
-		seen.Totals = append(seen.Totals, t)
-	}
-	return seen
 }
 
-// RowNotes returns notes about rows that are left out, and about rows that look like totals.
+// RowNotes returns notes about the rows that the setting exclude leaves out.
 func (r *Report) RowNotes() (notes []string) {
 	for _, x := range r.Exclusions {
 		if x.Rows == 0 {
@@ -74,35 +58,11 @@ func (r *Report) RowNotes() (notes []string) {
 			notes = append(notes, fmt.Sprintf("%s left out by exclude: %s is %q", Plural(x.Rows, "row", "rows"), x.Column, Clip(x.Value, maxNoteValue)))
 		}
 	}
-	for _, t := range r.Totals {
-		note := t.String()
-		if t.Column != "" {
-			note += fmt.Sprintf("; to leave %s out, set exclude in a descriptor: {%q: [%q]}", map[bool]string{true: "it", false: "them"}[t.Rows == 1], t.Column, t.Value)
-		}
-		notes = append(notes, note)
-	}
 	return notes
 }
 
 // maxNoteValue is the number of characters of a value in a note.
 const maxNoteValue = 60
-
-// String describes the rows, such as: line 7 looks like a total: name is "Total".
-func (t TotalRows) String() string {
-	words := t.Where + " looks like a total"
-	if t.Rows > 1 {
-		words = Plural(t.Rows, "row", "rows") + " look like totals"
-	}
-	switch {
-	case t.Sums && t.Column != "":
-		words += fmt.Sprintf(": %s is %q, and its numbers are the sums of the other rows", t.Column, t.Value)
-	case t.Sums:
-		words += ": its numbers are the sums of the other rows"
-	default:
-		words += fmt.Sprintf(": %s is %q", t.Column, t.Value)
-	}
-	return words
-}
 
 // ColumnReport is the part of a Report about one field. Distinct, Min and Max exclude empty values;
 // Min and Max are the first and the last value in the order of the field's type.

@@ -151,16 +151,12 @@ func newTable(ctx context.Context, p *pass) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	totals, err := p.findTotals(ctx, v, fields, reports)
-	if err != nil {
-		return nil, err
-	}
 	exclusions := v.exclusions(p.src)
 	cells, hidden := v.account(p.raw)
 	about.Report = &herb.Report{
 		Format: describeFormat(p.format.Name, p.detected), Bytes: p.size, Rows: p.count, Excluded: p.count - v.profiler.Rows(),
 		Columns: reports, Hidden: hidden, Layout: p.layout, Notes: append(v.notes, p.notes...), SourceCells: &cells,
-		Exclusions: exclusions, Totals: totals,
+		Exclusions: exclusions,
 	}
 	d := herb.Dataset{
 		Ref: p.src.Ref, Title: p.src.Title, Description: p.src.Description, Access: p.src.Access,

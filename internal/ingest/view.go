@@ -26,7 +26,6 @@ type view struct {
 	hidden  []hiddenColumn
 	include []condition
 	exclude []exclusion
-	totals  *totalDetector
 	missing []map[string]bool // values by column; nil: the settings remove nothing
 	record  [][]byte
 	row     int // of the source
@@ -37,7 +36,7 @@ type view struct {
 	excludedCells, missingCells int
 }
 
-func newView() *view { return &view{profiler: profile.New(), totals: newTotalDetector()} }
+func newView() *view { return &view{profiler: profile.New()} }
 
 type exposedField struct {
 	*FieldSetting
@@ -197,7 +196,6 @@ func (v *view) add(cells [][]byte, where func() string) {
 	}
 	v.row++
 	if ok {
-		v.totals.add(record, where)
 		v.profiler.Observe(record, where)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -78,7 +77,9 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 	}
 	out.Unit, out.Rows, out.LeftOut = f.facts.Unit, f.result.rows, d.Report.Layout.LeftOut+len(d.Report.Layout.Dropped)
 	out.LeftOut += d.Report.Excluded
-	out.Totals, out.Excluded = valueRows(f.facts, d.Report.Totals), excludedRows(f.facts, d.Report.Exclusions)
+	for _, x := range d.Report.Exclusions {
+		out.Excluded = append(out.Excluded, ExcludedRows{x, slices.Index(f.facts.Columns, x.Column)})
+	}
 	out.Warnings = f.result.warnings
 	out.Columns = slices.Clone(f.result.columns)
 	names := map[string]string{} // of fields, by their original names
@@ -112,30 +113,6 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 		}
 	}
 	return out
-}
-
-// valueRows locates rows in the file.
-func valueRows(f *facts, rows []herb.TotalRows) (all []ValueRows) {
-	for _, t := range rows {
-		v := ValueRows{TotalRows: t, Position: -1}
-		if t.Column != "" {
-			v.Position = slices.Index(f.Columns, t.Column)
-		}
-		if f.Unit != "" && t.Rows == 1 {
-			_, number, _ := strings.Cut(t.Where, " ")
-			v.Row, _ = strconv.Atoi(number) // 0 if it is not a number, as of a file of several
-		}
-		all = append(all, v)
-	}
-	return all
-}
-
-func excludedRows(f *facts, rows []herb.RowValue) []ValueRows {
-	all := make([]herb.TotalRows, len(rows))
-	for i, r := range rows {
-		all[i].RowValue = r
-	}
-	return valueRows(f, all)
 }
 
 // uniqueField returns the original name of a field whose values identify the records: all differ,

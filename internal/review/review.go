@@ -84,8 +84,7 @@ type Review struct {
 	Rows      []Row  // the first and the last of the file, and some that need attention
 	Columns   []Column
 	LeftOut   int               // rows of the file that are not records, without the header
-	Totals    []ValueRows       // records that look like totals
-	Excluded  []ValueRows       // rows that are left out by their values
+	Excluded  []ExcludedRows    // rows that are left out by their values
 	Warnings  []string          // notes about the file
 	Unchanged bool              // the file and its settings are those of the live version: nothing would be published
 	Changes   []versions.Change // for users of the live version, except the number of records, and problems of the new one
@@ -119,11 +118,10 @@ type Row struct {
 	Missing []bool   // cells that are published as missing; nil: none
 }
 
-// ValueRows are the rows that have a value in a column.
-type ValueRows struct {
-	herb.TotalRows
-	Position int // of the column; -1: no value tells the rows from others
-	Row      int // number of the row, if it is one; 0: unknown
+// ExcludedRows are the rows that are left out because of a value in a column.
+type ExcludedRows struct {
+	herb.RowValue
+	Position int // of the column; -1: the file has no such column
 }
 
 // Column is a column of a file.

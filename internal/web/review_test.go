@@ -134,6 +134,12 @@ func TestReview_states(t *testing.T) {
 			r.Rows[0] = review.Row{Kind: review.RowRecord, Number: 1, Edited: true, Cells: []string{"Price list", "", "", "", "", ""}}
 			r.Rows[3] = review.Row{Kind: review.RowLeftOut, Number: 4, Edited: true, Cells: r.Rows[3].Cells}
 		}, []string{"kept by you 1", "left out by you 4 : keep this row as a record 00041 Dog rose"}, nil, `value="drop 1"`},
+		{"rows left out by values", func(r *review.Review) {
+			r.Excluded = []review.ExcludedRows{{RowValue: herb.RowValue{Column: "name", Value: "Total", Rows: 1}, Position: 1}}
+		}, []string{"1 row is left out, also from later files: name is “Total”. Keep it"}, nil, `value="include 1 &#34;Total&#34;"`},
+		{"rows kept by values", func(r *review.Review) {
+			r.Draft.Edits.Exclude = []review.ValueEdit{{Column: 1, Value: "Total", Keep: true}}
+		}, []string{"Rows are kept, also of later files: Name is “Total”. Leave them out"}, nil, `value="exclude 1 &#34;Total&#34;"`},
 		{"rows without numbers", func(r *review.Review) {
 			r.Unit, r.Rows = "", []review.Row{{Kind: review.RowRecord, Cells: []string{"1", "2", "3", "4", "5", "6"}}}
 		}, nil, []string{"leave out", "click the label"}, ""},

@@ -124,8 +124,8 @@ func (c *clocks) fits(t herb.Type) bool {
 	return c.halves+c.fractions == 0
 }
 
-// reason says why most values of a text column are times that are not read, or returns "". values is
-// the number of values of the column.
+// reason says why most values of a text column are times that are not read, or returns "". values
+// is the number of values of the column.
 func (c *clocks) reason(values int) string {
 	if c.zoned > 0 && 2*(c.zoned+c.count) >= values {
 		return fmt.Sprintf("times of day with a zone, such as %q, are kept as text: without a date they have no order", c.firstZoned)

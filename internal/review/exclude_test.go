@@ -9,8 +9,8 @@ import (
 	"herbarium/internal/versions"
 )
 
-// TestReview_totals leaves out a total by its value, also of the next file, and keeps it again.
-func TestReview_totals(t *testing.T) {
+// TestReview_exclude leaves out a total by its value, also of the next file, and keeps it again.
+func TestReview_exclude(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	file := func(rows string) string { return "name,sold\nAda,3\nBob,4\n" + rows }
@@ -18,12 +18,12 @@ func TestReview_totals(t *testing.T) {
 
 	first := n.create("sales.csv", file("Cy,5\nTotal,12\n"))
 	r := n.review(first)
-	if len(r.Totals) != 1 || r.Totals[0].Position != 0 || r.Totals[0].Row != 5 || !r.Totals[0].Sums || len(r.Excluded) != 0 {
-		t.Fatalf("totals %+v, excluded %+v", r.Totals, r.Excluded)
+	if r.Records != 4 || len(r.Excluded) != 0 {
+		t.Fatalf("%d records, excluded %+v", r.Records, r.Excluded)
 	}
 	r = n.edit(first, leaveOut)
-	if len(r.Totals) != 0 || len(r.Excluded) != 1 || r.Excluded[0].Rows != 1 || r.Records != 3 || r.LeftOut != 1 || r.Error != "" {
-		t.Fatalf("totals %+v, excluded %+v, %d records, %d left out, %q", r.Totals, r.Excluded, r.Records, r.LeftOut, r.Error)
+	if len(r.Excluded) != 1 || r.Excluded[0].Rows != 1 || r.Excluded[0].Position != 0 || r.Records != 3 || r.LeftOut != 1 || r.Error != "" {
+		t.Fatalf("excluded %+v, %d records, %d left out, %q", r.Excluded, r.Records, r.LeftOut, r.Error)
 	}
 	if last := r.Rows[len(r.Rows)-1]; last.Kind != review.RowLeftOut || !last.ByValue {
 		t.Errorf("the last row is %+v", last)
@@ -46,8 +46,8 @@ func TestReview_totals(t *testing.T) {
 	}
 	keep := review.Edits{Exclude: []review.ValueEdit{{Column: 0, Value: "Total", Keep: true}}}
 	r = n.edit(next, keep)
-	if r.Records != 5 || len(r.Totals) != 1 || len(r.Excluded) != 0 {
-		t.Errorf("kept: %d records, totals %+v, excluded %+v", r.Records, r.Totals, r.Excluded)
+	if r.Records != 5 || len(r.Excluded) != 0 {
+		t.Errorf("kept: %d records, excluded %+v", r.Records, r.Excluded)
 	}
 	if consents := versions.RequiredConsents(r.Changes); len(consents) != 1 || consents[0] != herb.ConsentExposure {
 		t.Errorf("keeping the row requires %v", consents)
@@ -60,8 +60,8 @@ func TestReview_totals(t *testing.T) {
 	}
 }
 
-// TestReview_totalFields keeps the rule of a descriptor that names a field, and its other values.
-func TestReview_totalFields(t *testing.T) {
+// TestReview_excludeFields keeps the rule of a descriptor that names a field, and its other values.
+func TestReview_excludeFields(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	const descriptor = `{"name":"shop","resources":[{"name":"prices","path":"x.csv","herbarium":{"exclude":{"seller":"Sum"}},
