@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/pattern"
 	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
@@ -20,8 +20,16 @@ import (
 // known.
 func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Field) error {
 	var checks []*fieldCheck
+	budget := pattern.NewBudget()
+	instructions := 0
 	for i, f := range v.fields {
-		c, err := v.newFieldCheck(f, &fields[i])
+		c, err := v.newFieldCheck(f, &fields[i], &budget)
+		if err == nil && c.pattern != nil {
+			instructions += c.pattern.Size()
+			if instructions > pattern.MaxInstructions {
+				err = herb.Invalidf("the patterns of the schema compile to more than %s instructions; write fewer or shorter ones", herb.Count(pattern.MaxInstructions))
+			}
+		}
 		if err != nil {
 			return herb.AtField(f.Name, err)
 		}
@@ -50,7 +58,11 @@ func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Fiel
 			if c.column < len(narrowed) {
 				value = string(narrowed[c.column])
 			}
-			if broken := c.check(value); broken != "" {
+			broken := c.check(value)
+			if budget.Exceeded() {
+				return herb.AtField(c.field.Name, pattern.ErrSteps(c.expression))
+			}
+			if broken != "" {
 				violations = append(violations, fmt.Sprintf("%s: field %q %s", p.locate(stored), rows.Clip(c.field.Name), broken))
 			}
 		}
@@ -71,6 +83,8 @@ type fieldCheck struct {
 	column     int
 	conditions []func(value string) (broken string)
 	required   bool
+	pattern    *pattern.Pattern // nil: none
+	expression string           // of the pattern
 }
 
 // check returns what is wrong with a value; empty if nothing is.
@@ -89,8 +103,8 @@ func (c *fieldCheck) check(value string) string {
 	return ""
 }
 
-// newFieldCheck compiles the constraints of a field.
-func (v *view) newFieldCheck(f exposedField, field *herb.Field) (*fieldCheck, error) {
+// newFieldCheck compiles the constraints of a field. The budget is for all patterns.
+func (v *view) newFieldCheck(f exposedField, field *herb.Field, budget *pattern.Budget) (*fieldCheck, error) {
 	set := f.Constraints
 	c := &fieldCheck{field: field, column: f.column, required: set.Required}
 	add := func(condition func(string) string) { c.conditions = append(c.conditions, condition) }
@@ -129,12 +143,13 @@ func (v *view) newFieldCheck(f exposedField, field *herb.Field) (*fieldCheck, er
 		add(func(value string) string { return lengthProblem(field, set, value) })
 	}
 	if set.Pattern != "" {
-		pattern, err := regexp.Compile("^(?:" + set.Pattern + ")$")
+		compiled, err := pattern.Compile(set.Pattern)
 		if err != nil {
-			return nil, herb.Invalidf("the pattern %q is not supported: %v; write a regular expression in the syntax of RE2", rows.Clip(set.Pattern), err)
+			return nil, herb.Invalidf("the pattern %v", err)
 		}
+		c.pattern, c.expression = compiled, set.Pattern
 		add(func(value string) string {
-			if pattern.MatchString(value) {
+			if compiled.Match(value, budget) {
 				return ""
 			}
 			return fmt.Sprintf("which does not match the pattern %q", rows.Clip(set.Pattern))

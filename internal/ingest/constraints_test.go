@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,31 @@ func TestConstraints(t *testing.T) {
 				t.Errorf("got error %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestConstraints_patternLimits checks that the patterns of a schema are limited as a whole, and
+// the steps of checking them.
+func TestConstraints_patternLimits(t *testing.T) {
+	t.Parallel()
+	many := source.Source{}
+	header, line := "a", "x"
+	for i := range 60 {
+		header, line = fmt.Sprintf("%s,f%d", header, i), line+",x"
+		many.Fields = append(many.Fields, ingest.FieldSetting{Name: fmt.Sprint("f", i), Constraints: source.Constraints{Pattern: "[a-z]{0,999}"}})
+	}
+	many.Path = writeFile(t, t.TempDir(), "x.csv", header+"\n"+line+"\n")
+	slow := ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", "a,b\n"+strings.Repeat(strings.Repeat("a", 200)+"!,x\n", 3000))}
+	slow.Fields = []ingest.FieldSetting{{Name: "a", Constraints: source.Constraints{Pattern: `(.*a){320}b`}}, {Name: "b"}}
+	for want, src := range map[string]ingest.Source{
+		`the patterns of the schema compile to more than 100,000 instructions`:                                               many,
+		`field "a": checking the pattern "(.*a){320}b" takes too long: more than 200,000,000 steps beyond 100 for each byte`: slow,
+	} {
+		src.Dialect.Header = "present"
+		_, err := ingest.Inspect(t.Context(), src, ingest.Options{})
+		if herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want %q", err, want)
+		}
 	}
 }
 

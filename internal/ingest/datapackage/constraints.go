@@ -2,9 +2,9 @@ package datapackage
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
+	"herbarium/internal/ingest/pattern"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
 )
@@ -30,8 +30,9 @@ func readConstraints(s *source.Source, n node, f *source.FieldSetting) {
 	if unique {
 		s.UniqueKeys = append(s.UniqueKeys, []string{f.Name})
 	}
-	if _, err := regexp.Compile(c.Pattern); err != nil {
-		n.member("pattern").fail("is %q, which is not supported: %v; write a regular expression in the syntax of RE2", rows.Clip(c.Pattern), err)
+	err := pattern.Check(c.Pattern)
+	if err != nil {
+		n.member("pattern").fail("of the field %q %v", rows.Clip(f.Name), err)
 	}
 	for _, name := range n.names() {
 		if !slices.Contains(known, name) {

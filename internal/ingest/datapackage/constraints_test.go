@@ -37,7 +37,8 @@ func TestRead_Constraints(t *testing.T) {
 		}
 	}
 	for constraints, hint := range map[string]string{
-		`{"pattern":"(?=x)"}`: "RE2", `{"required":"yes"}`: "true or false", `{"minLength":-1}`: "integer", `[]`: "object",
+		`{"pattern":"(?=x)"}`:                  `.pattern of the field "a" is "(?=x)", which is not supported`,
+		`{"pattern":"((a?){500}){2}a*[0-9]*"}`: "4,010 instructions; a pattern has at most 2,000", `{"required":"yes"}`: "true or false", `{"minLength":-1}`: "integer", `[]`: "object",
 	} {
 		dir := rowstest.Folder(t, "a.csv", `datapackage.json={"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a","constraints":`+constraints+`}]}}]}`)
 		checkInvalid(t, dir, read(t, dir), "resources[0].schema.fields[0].constraints", hint)

@@ -86,6 +86,8 @@ func FuzzApply(f *testing.F) {
 		`{"title":"T","licenses":[{"name":"CC0"}],"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a","type":"boolean","trueValues":["x"]}],"missingValues":["NA"],"primaryKey":"a"},
 		"herbarium":{"access":"key","order":"-a","include":{"a":["1"]},"exclude":{"a":["2"]},"expectations":[{"query":"a=1","total":1}],"charts":[{"by":"a"}],"coordinates":{"latitude":"a","longitude":"b"}},
 		"dialect":{"delimiter":";","headerRows":[1,2],"headerJoin":" ","commentChar":"#","skipRows":["#",3]}}]}`,
+		`{"resources":[{"path":"a.csv","schema":{"fields":[{"name":"a","type":"number","constraints":{"minimum":1,"maximum":"9","enum":[1,2],"unique":true}},
+		{"name":"b","constraints":{"pattern":"((a?){500}){2}a*[0-9]*","minLength":1}},{"name":"c","constraints":{"pattern":"[\\pL-]+"}}],"uniqueKeys":[["a","b"]]}}]}`,
 		"a: &a [1, 2]\nb: [*a, *a]\nresources: [*a]", `{"resources":[{"path":"a.csv","herbarium":{"source":"public"}}]}`,
 	} {
 		f.Add([]byte(seed))
