@@ -58,6 +58,7 @@ type node struct {
 	dies     atomic.Bool // requests are read and the connection is closed without a response
 	waits    atomic.Bool // requests are answered once released is closed, checks immediately
 	hangs    atomic.Bool // like waits, and so are checks: the process is stopped
+	busy     atomic.Bool // requests are answered with 503
 	released chan struct{}
 	release  func() // closes released
 	requests atomic.Int64
@@ -96,6 +97,10 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if id := r.Header.Get("X-Request-Id"); id != "" {
 		w.Header().Set("X-Request-Id", id)
+	}
+	if n.busy.Load() {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	_, _ = io.WriteString(w, n.name)
 }
@@ -204,6 +209,38 @@ func checkError(t *testing.T, resp programtest.Response, status int) {
 	}
 	if resp.Header.Get("X-Request-Id") == "" {
 		t.Error("no X-Request-Id")
+	}
+}
+
+// TestHAProxy_unavailable sends requests to nodes of which some answer with 503: another one gets
+// a GET or HEAD, and the 503 of the last one is passed on.
+func TestHAProxy_unavailable(t *testing.T) {
+	t.Parallel()
+	const each = 20
+	a, b, c := newNode(t, "a"), newNode(t, "b"), newNode(t, "c")
+	p := startProxy(t, haproxyConfig, a.addr, b.addr, c.addr)
+	a.busy.Store(true)
+	b.busy.Store(true)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		for range each {
+			if resp := p.do(t, method, "/api/v1"); resp.Status != http.StatusOK {
+				t.Fatalf("%s is not retried on the third node: %d %s", method, resp.Status, resp.Body)
+			}
+		}
+	}
+	passed := 0
+	for range each {
+		if resp := p.do(t, http.MethodPost, "/plants"); resp.Status == http.StatusServiceUnavailable {
+			passed++
+		}
+	}
+	if n := c.requests.Load(); passed == 0 || int64(passed)+n-2*each != each {
+		t.Errorf("of %d POST requests, %d got a 503, and the third node has got %d requests in all", each, passed, n)
+	}
+	c.busy.Store(true)
+	resp := p.do(t, http.MethodGet, "/api/v1")
+	if resp.Status != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "7" || len(resp.Body) != 1 {
+		t.Errorf("all nodes are busy: %d %q; want the response of a node", resp.Status, resp.Body)
 	}
 }
 
