@@ -130,7 +130,7 @@ func (r rules) filter() []unix.SockFilter {
 // unitRules reads the rules of the unit as systemd interprets them.
 func unitRules(t *testing.T) rules {
 	t.Helper()
-	u := unit(t)
+	u := unit(t, unitFile)
 	allowed := map[string]bool{}
 	expand(t, "@default", allowed, true) // always allowed
 	for _, line := range u["SystemCallFilter"] {
