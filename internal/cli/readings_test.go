@@ -58,11 +58,11 @@ func TestPublish_explain(t *testing.T) {
 func TestPublish_explainEncoding(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	file := write(t, "shop/dos.csv", "ort,fluss\nZ\x81rich,Limmat\nK\x94ln,Rhein\nM\x81nchen,Isar\n")
+	file := write(t, "shop/latin1.csv", "ort,fluss\nZ\xFCrich,Limmat\nK\xF6ln,Rhein\nM\xFCnchen,Isar\n")
 	const want = `
-  ENCODING   WORDS OF THE FILE
-  CP850      Zürich, Köln, München; used
-  macintosh  ZÅrich, Kîln, MÅnchen; to select it: --encoding macintosh
+  ENCODING      WORDS OF THE FILE
+  Windows-1252  Zürich, Köln, München; used
+  macintosh     Z¸rich, Kˆln, M¸nchen; to select it: --encoding macintosh
 `
 	if out := e.must(t, "publish", file, "--check", "--explain"); !strings.HasSuffix(out, want) {
 		t.Errorf("got\n%s\nwant it to end with\n%s", out, want)
@@ -75,7 +75,7 @@ func TestPublish_explainEncoding(t *testing.T) {
 		}
 	}
 	must.NoError(t, json.Unmarshal([]byte(e.must(t, "publish", file, "--check", "--explain", "--json")), &summary))
-	if s := summary.Encodings; len(s) != 2 || s[0].Encoding != "CP850" || !s[0].Used || len(s[1].Words) != 3 {
+	if s := summary.Encodings; len(s) != 2 || s[0].Encoding != "Windows-1252" || !s[0].Used || len(s[1].Words) != 3 {
 		t.Errorf("JSON output %+v", summary)
 	}
 }

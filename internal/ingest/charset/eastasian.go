@@ -9,16 +9,28 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// isShiftJIS reports whether the content can be decoded as Shift_JIS, and whether it is certainly
-// Japanese. Accented letters of Latin text are between others, and few of them are followed by the
-// right bytes. No character beyond ASCII may have been decoded as UTF-8 already.
-func (d *decoder) isShiftJIS() (isCertain, isPossible bool) {
-	counts := shiftJISCounts{encoder: japanese.ShiftJIS.NewEncoder()}
-	isPossible = d.canDecode("Shift_JIS", counts.add) && counts.ascii >= d.offset && counts.wide+counts.narrow > 0
-	if !isPossible {
-		return false, false
+// guessEastAsian returns the encoding of a content that is evidently Chinese, Japanese or Korean, ""
+// for others. head is its start, empty if it was decoded already.
+func (d *decoder) guessEastAsian(c *byteCounts, head []byte) string {
+	if c.high < minEvidence {
+		return ""
 	}
-	return counts.isWideText() || counts.isNarrowText(), counts.narrow <= counts.wide
+	if name := eastAsianPairs(head); name != "" && d.canDecode(name, func(rune) {}) {
+		return name
+	}
+	if d.isShiftJIS() {
+		return "Shift_JIS"
+	}
+	return ""
+}
+
+// isShiftJIS reports whether the content is certainly Japanese in Shift_JIS. Accented letters of
+// Latin text are between others, and few of them are followed by the right bytes. No character
+// beyond ASCII may have been decoded as UTF-8 already.
+func (d *decoder) isShiftJIS() bool {
+	counts := shiftJISCounts{encoder: japanese.ShiftJIS.NewEncoder()}
+	isPossible := d.canDecode("Shift_JIS", counts.add) && counts.ascii >= d.offset && counts.wide+counts.narrow > 0
+	return isPossible && (counts.isWideText() || counts.isNarrowText())
 }
 
 // shiftJISCounts counts characters of a text that is decoded as Shift_JIS. Narrow ones are
@@ -86,12 +98,12 @@ func (s *shiftJISCounts) isNarrowText() bool {
 	return s.narrow >= 10 && s.marks > 2 && 25*s.marks >= s.narrow && 20*s.voiced >= 19*s.marks
 }
 
-// guessEastAsian returns the encoding of Chinese, Japanese or Korean text by its start, "" if it is
+// eastAsianPairs returns the encoding of Chinese, Japanese or Korean text by its start, "" if it is
 // not evidently such: all bytes beyond ASCII are pairs, enough of them differ, and their first
 // bytes are where the encoding has its frequent characters. These ranges exclude one another:
 // Japanese has kana and rarely characters from D0 on, Korean few beyond C8, Chinese many from D0
 // on, and only Big5 often has a second byte below A1.
-func guessEastAsian(head []byte) string {
+func eastAsianPairs(head []byte) string {
 	distinct := map[[2]byte]bool{}
 	var pairs, low, kana int // low: the second byte is below A1
 	for i := 0; i+1 < len(head); i++ {

@@ -3,57 +3,66 @@ package charset
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
 
-// guessEncoding sets the encoding of a content that is not UTF-8 at an offset. head is its start,
-// empty if it was decoded already.
-func (d *decoder) guessEncoding(offset int64, line int, head []byte) (err error) {
-	if d.name = guessEastAsian(head); d.name == "" || !d.canDecode(d.name, func(rune) {}) {
-		d.name = "Shift_JIS"
-		isCertain, isPossible := d.isShiftJIS()
-		if !isCertain {
-			d.name, err = d.guessSingleByte(offset, line)
-		}
-		if err != nil && isPossible {
-			return herb.Invalidf("line %d: byte %d is not UTF-8; the text may be Japanese in Shift_JIS, but is too short to tell; name its encoding, "+
-				"such as encoding=shift_jis, or save it as UTF-8", line, offset)
-		}
-	}
+// minEvidence is the number of bytes beyond ASCII that tell an encoding other than Windows-1252,
+// which nearly all files have that are not UTF-8.
+const minEvidence = 30
+
+// guessEncoding sets the encoding of a content that is not UTF-8 at an offset in a line. head is
+// its start, empty if it was decoded already. It fails if the encoding is not evident: the
+// publisher must name it.
+func (d *decoder) guessEncoding(offset int64, line int, head []byte) error {
+	counts, err := d.countBytes()
 	if err != nil {
 		return err
+	}
+	if d.name = d.guessEastAsian(counts, head); d.name == "" {
+		best := counts.rankEncodings()[0]
+		decoded := counts.firstValid.found && counts.firstValid.offset < d.offset // as UTF-8, and the parser has it
+		switch {
+		case decoded || !best.isUsable(counts) && counts.validRuns > 0 || counts.mixesUTF8(best):
+			return herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the file mixes encodings; %s",
+				line, offset, counts.firstValid.offset, counts.firstValid.line, remedy)
+		case !best.isEvident(counts):
+			return herb.Invalidf("line %d: byte %d is not UTF-8, and the file does not tell its encoding; %s%s", line, offset, remedy, counts.suggestion())
+		}
+		d.name = best.name
 	}
 	d.notes = append(d.notes, "the file is not UTF-8 and was read as "+d.name+"; if letters look wrong, name its encoding")
 	d.dec, err = newDecoder(d.name)
 	return err
 }
 
-// guessSingleByte scans a content that is not UTF-8 at an offset in a line and returns its
-// encoding. It fails if no encoding with one byte per character fits, if a byte is zero, which no
-// program writes there, or if a part of the content is UTF-8.
-func (d *decoder) guessSingleByte(invalid int64, invalidLine int) (string, error) {
-	counts, err := d.countBytes()
-	if err != nil {
-		return "", err
+// suggestion lists encodings for a message, with the word of the file that differs most in them.
+func (c *byteCounts) suggestion() string {
+	const most = 4
+	samples := c.samples("", most)
+	if len(samples) == 0 {
+		return ""
 	}
-	best := counts.rankEncodings()[0]
-	decoded := counts.firstValid.found && counts.firstValid.offset < d.offset // as UTF-8, and the parser has it
-	switch {
-	case decoded || !best.isUsable(counts) && counts.validRuns > 0 || counts.mixesUTF8(best):
-		return "", herb.Invalidf("line %d: byte %d is not UTF-8, but byte %d (line %d) begins a UTF-8 character: the file mixes encodings; %s",
-			invalidLine, invalid, counts.firstValid.offset, counts.firstValid.line, remedy)
-	case best.isUsable(counts):
-		return best.name, nil
-	case counts.undefined.found:
-		u := counts.undefined
-		return "", herb.Invalidf("line %d: byte %d (0x%02X) is neither UTF-8 nor Windows-1252; %s", u.line, u.offset, u.value, remedy)
+	word, differing := 0, 0
+	for i := range samples[0].Words {
+		distinct := map[string]bool{}
+		for _, s := range samples {
+			distinct[s.Words[i]] = true
+		}
+		if len(distinct) > differing {
+			word, differing = i, len(distinct)
+		}
 	}
-	return "", herb.Invalidf("line %d: byte %d is not UTF-8, and the letters do not look like Windows-1252; name the encoding of the file, "+
-		"such as iso-8859-7, koi8-r or gb18030, or save it as UTF-8", invalidLine, invalid)
+	var list []string
+	for _, s := range samples {
+		list = append(list, fmt.Sprintf("encoding=%s (%s)", strings.ToLower(s.Encoding), rows.Clip(s.Words[word])))
+	}
+	return ", such as " + strings.Join(list, ", ")
 }
 
 // byteCounts describes the bytes beyond ASCII of a content that is not UTF-8. A run is a sequence
@@ -67,7 +76,7 @@ type byteCounts struct {
 	validRuns     int // that are UTF-8
 	invalidRuns   int
 	firstValid    bytePosition // of a UTF-8 character beyond ASCII
-	undefined     bytePosition // of a byte that is zero or has no character in Windows-1252
+	high          int          // bytes beyond ASCII
 	hasZero       bool
 	words         wordCollector
 }
@@ -76,7 +85,6 @@ type bytePosition struct {
 	found  bool
 	offset int64
 	line   int
-	value  byte
 }
 
 // pairCounts counts adjacent bytes of which at least one is beyond ASCII.
@@ -168,10 +176,10 @@ func (d *decoder) countBytes() (*byteCounts, error) {
 				run = append(run, raw...)
 			}
 			if size > 1 && !c.firstValid.found {
-				c.firstValid = bytePosition{true, offset, line, raw[0]}
+				c.firstValid = bytePosition{true, offset, line}
 			}
 		}
-		for i, b := range raw {
+		for _, b := range raw {
 			c.pairs.add(last, b)
 			c.words.add(b)
 			if isASCIILetter(before) && last >= utf8.RuneSelf && isASCIILetter(b) {
@@ -180,8 +188,8 @@ func (d *decoder) countBytes() (*byteCounts, error) {
 				}
 			}
 			c.hasZero = c.hasZero || b == 0
-			if !c.undefined.found && strings.IndexByte("\x00\x81\x8D\x8F\x90\x9D", b) >= 0 {
-				c.undefined = bytePosition{true, offset + int64(i), line, b}
+			if b >= utf8.RuneSelf {
+				c.high++
 			}
 			if b == '\r' || b == '\n' && last != '\r' {
 				line++

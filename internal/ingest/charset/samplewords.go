@@ -79,17 +79,22 @@ func CompareEncodings(ctx context.Context, f rows.File, used string, limit int) 
 // differ, at most limit: the used one first, the others by their rank. used may be empty.
 func SampleEncodings(ctx context.Context, f rows.File, used string, limit int) (samples []rows.EncodingSample, err error) {
 	counts, err := (&decoder{ctx: ctx, file: f}).countBytes()
-	if err != nil || len(counts.words.words) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	for _, name := range counts.candidates(used) {
-		words := counts.words.decode(name)
+	return counts.samples(used, limit), nil
+}
+
+// samples is SampleEncodings for a content that has been read.
+func (c *byteCounts) samples(used string, limit int) (samples []rows.EncodingSample) {
+	for _, name := range c.candidates(used) {
+		words := c.words.decode(name)
 		isSame := func(s rows.EncodingSample) bool { return slices.Equal(s.Words, words) }
 		if words != nil && len(samples) < limit && !slices.ContainsFunc(samples, isSame) {
 			samples = append(samples, rows.EncodingSample{Encoding: name, Used: name == used, Words: words})
 		}
 	}
-	return samples, nil
+	return samples
 }
 
 // candidates returns the encodings that a text may have: the used one first.
@@ -102,10 +107,11 @@ func (c *byteCounts) candidates(used string) (names []string) {
 	}
 	eastAsian := []string{"Shift_JIS", "EUC-JP", "GB18030", "Big5", "EUC-KR"}
 	isEastAsian := slices.ContainsFunc(eastAsian, func(name string) bool { return strings.EqualFold(name, standardName(used)) })
-	if isEastAsian {
+	ranked := c.rankEncodings()
+	if isEastAsian = isEastAsian || 2*ranked[0].adjacent > ranked[0].all && !ranked[0].isUsable(c); isEastAsian {
 		names = append(names, eastAsian...)
 	}
-	for _, e := range c.rankEncodings() {
+	for _, e := range ranked {
 		if e.isUsable(c) || e.name == windows1252 {
 			names = append(names, e.name)
 		}

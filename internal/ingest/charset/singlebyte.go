@@ -14,12 +14,10 @@ import (
 type singleByte struct {
 	name  string
 	table *charmap.Charmap
-	// languages has the letters beyond ASCII of each language that is written in the encoding, in
-	// lower case. It is empty if the alphabet is not Latin.
-	languages []string
 	// frequent has letters that are at least minFrequent percent of a text, in lower case, if the
 	// alphabet is not Latin.
-	frequent string
+	frequent  string
+	isOffered bool // the publisher may choose it, but it is never guessed
 }
 
 func (s singleByte) isLatin() bool { return s.frequent == "" }
@@ -27,29 +25,22 @@ func (s singleByte) isLatin() bool { return s.frequent == "" }
 // singleByteEncodings returns the encodings that are compared. Of encodings that fit equally well,
 // the first one is chosen.
 func singleByteEncodings() []singleByte {
-	western := []string{
-		"àâæçèéêëîïôùûüœ", "äöüß", "áéíñóúü", "àáâãçéêíóôõúü", "åäæéöø", "àèéìòù", "áæéíðóöúýþ", "èéêëïöü", "äõöüšž", "àçèéíïòóúü",
-	}
-	central := []string{
-		"óąćęłńśźż", "áéíóúýčďěňřšťůž", "áäéíóôúýčďĺľňŕšťž", "áéíóöúüőű", "ćčđšž", "âîăşţ",
-	}
 	return []singleByte{
-		{name: windows1252, table: charmap.Windows1252, languages: western},
-		{name: "Windows-1250", table: charmap.Windows1250, languages: central},
-		{name: "ISO-8859-2", table: charmap.ISO8859_2, languages: central},
-		{name: "Windows-1254", table: charmap.Windows1254, languages: []string{"âçîöûüğiış"}}, // i is the lower case of İ
-		{name: "Windows-1257", table: charmap.Windows1257, languages: []string{"ąčęėįšūųž", "āčēģīķļņšūž"}},
-		{name: "macintosh", table: charmap.Macintosh, languages: western},
-		{name: "CP850", table: charmap.CodePage850, languages: western},
-		{name: "CP437", table: charmap.CodePage437, languages: western},
-		{name: "CP852", table: charmap.CodePage852, languages: central},
+		{name: windows1252, table: charmap.Windows1252},
+		{name: "macintosh", table: charmap.Macintosh},
 		{name: "Windows-1251", table: charmap.Windows1251, frequent: cyrillic},
-		{name: "KOI8-R", table: charmap.KOI8R, frequent: cyrillic},
-		{name: "KOI8-U", table: charmap.KOI8U, frequent: cyrillic},
-		{name: "CP866", table: charmap.CodePage866, frequent: cyrillic},
-		{name: "ISO-8859-5", table: charmap.ISO8859_5, frequent: cyrillic},
-		{name: "Windows-1253", table: charmap.Windows1253, frequent: greek},
-		{name: "ISO-8859-7", table: charmap.ISO8859_7, frequent: greek},
+		{name: "Windows-1250", table: charmap.Windows1250, isOffered: true},
+		{name: "ISO-8859-2", table: charmap.ISO8859_2, isOffered: true},
+		{name: "CP850", table: charmap.CodePage850, isOffered: true},
+		{name: "CP437", table: charmap.CodePage437, isOffered: true},
+		{name: "CP852", table: charmap.CodePage852, isOffered: true},
+		{name: "Windows-1254", table: charmap.Windows1254, isOffered: true},
+		{name: "Windows-1257", table: charmap.Windows1257, isOffered: true},
+		{name: "KOI8-U", table: charmap.KOI8U, frequent: cyrillic, isOffered: true},
+		{name: "CP866", table: charmap.CodePage866, frequent: cyrillic, isOffered: true},
+		{name: "ISO-8859-5", table: charmap.ISO8859_5, frequent: cyrillic, isOffered: true},
+		{name: "Windows-1253", table: charmap.Windows1253, frequent: greek, isOffered: true},
+		{name: "ISO-8859-7", table: charmap.ISO8859_7, frequent: greek, isOffered: true},
 	}
 }
 
@@ -119,14 +110,12 @@ type encodingFit struct {
 	letters         int  // beyond ASCII
 	adjacent        int  // bytes beyond ASCII after another one, without repetitions
 	frequentLetters int  // letters that are frequent in the languages, if the alphabet is not Latin
-	known           int  // percent of the letters after a letter that the best language has
-	distinct        int  // letters of this language
 }
 
 // fit examines the bytes in an encoding.
 func (c *byteCounts) fit(s singleByte, pairs []bytePair) *encodingFit {
 	e := &encodingFit{singleByte: s, classes: s.classify()}
-	var all, after [256]int // after: after a letter
+	var all [256]int
 	for _, p := range pairs {
 		good, bad := e.judge(p.first, p.second)
 		e.good, e.bad = e.good+good*p.n, e.bad+bad*p.n
@@ -143,9 +132,6 @@ func (c *byteCounts) fit(s singleByte, pairs []bytePair) *encodingFit {
 		if class.isLetter() {
 			e.letters += p.n
 		}
-		if e.classes[p.first].isLetter() && (class.isLetter() || class == classOpening || class == classOdd) {
-			after[p.second] += p.n
-		}
 	}
 	for b, n := range c.within {
 		switch e.classes[b] {
@@ -153,7 +139,6 @@ func (c *byteCounts) fit(s singleByte, pairs []bytePair) *encodingFit {
 			e.good += n
 		case classSymbol:
 			e.bad += n
-			after[b] += n
 		case classUpper:
 			e.good, e.bad = e.good-c.inCapitalized[b], e.bad+c.inCapitalized[b]
 		}
@@ -162,9 +147,6 @@ func (c *byteCounts) fit(s singleByte, pairs []bytePair) *encodingFit {
 		if n > 0 && strings.ContainsRune(s.frequent, unicode.ToLower(s.table.DecodeByte(byte(b)))) {
 			e.frequentLetters += min(n, e.all/maxShare)
 		}
-	}
-	for _, language := range s.languages {
-		e.compareLanguage(language, after)
 	}
 	return e
 }
@@ -204,21 +186,6 @@ func (e *encodingFit) judgeValidRuns(pairs []bytePair) (good, bad int) {
 	return good, bad
 }
 
-// compareLanguage keeps how many of the letters after a letter a language has, if it has the most.
-func (e *encodingFit) compareLanguage(letters string, after [256]int) {
-	all, known, distinct := 0, 0, 0
-	for b, n := range after {
-		all += n
-		if n > 0 && strings.ContainsRune(letters, unicode.ToLower(e.table.DecodeByte(byte(b)))) {
-			known += n
-			distinct++
-		}
-	}
-	if all > 0 && 100*known/all > e.known {
-		e.known, e.distinct = 100*known/all, distinct
-	}
-}
-
 // wellFormed returns how many percent of the bytes that belong to words make words.
 func (e *encodingFit) wellFormed() int {
 	if e.good+e.bad == 0 {
@@ -228,7 +195,7 @@ func (e *encodingFit) wellFormed() int {
 }
 
 func (e *encodingFit) score() int {
-	return e.wellFormed() + e.known + 100*e.frequentLetters/max(e.all, 1)
+	return e.wellFormed() + 100*e.frequentLetters/max(e.all, 1)
 }
 
 // isUsable reports whether the content can be decoded, and whether its letters are between those of
@@ -244,19 +211,20 @@ func (e *encodingFit) isUsable(c *byteCounts) bool {
 	return isDense && e.letters >= 20 && 100*e.frequentLetters >= minFrequent*e.all && e.wellFormed() >= 80
 }
 
+// isEvident reports whether the bytes can be read in the encoding without asking the publisher.
+func (e *encodingFit) isEvident(c *byteCounts) bool {
+	const mostWords = 80 // percent
+	return e.isUsable(c) && !e.isOffered && (e.name == windows1252 || c.high >= minEvidence) && e.wellFormed() >= mostWords
+}
+
 // replaces reports whether the evidence suffices to prefer the encoding to Windows-1252: nearly all
-// words are well-formed, and most are not in Windows-1252, or a language has nearly all letters,
-// and no western language has.
+// words are well-formed, and most are not in Windows-1252.
 func (e *encodingFit) replaces(western *encodingFit, c *byteCounts) bool {
-	if !e.isUsable(c) {
+	if e.isOffered || c.high < minEvidence || !e.isUsable(c) {
 		return false
 	}
-	if !e.isLatin() {
-		return true
-	}
-	byWords := 2*e.adjacent <= e.all && e.wellFormed() >= 95 && (!western.isUsable(c) && e.good > 0 || western.wellFormed() <= 70 && e.good >= 3)
-	byLetters := e.good >= 20 && e.distinct >= 3 && e.known >= 98 && western.known <= 95
-	return byWords || byLetters
+	const nearlyAll, most = 95, 70 // percent
+	return !e.isLatin() || e.wellFormed() >= nearlyAll && e.good > 0 && (!western.isUsable(c) || western.wellFormed() <= most)
 }
 
 // rankEncodings returns the encodings by how well they fit. The first is Windows-1252 unless there
