@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/library"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
 	"herbarium/internal/versions/versionstest"
@@ -64,8 +65,13 @@ func TestClaim_rebuild(t *testing.T) {
 		if n := b.Health().Rebuilt; n != 0 {
 			t.Errorf("the waiting node rebuilt %d indexes", n)
 		}
-		if found := newNode().FindOutdated(t.Context()); len(found) != 0 {
+		command := newNode()
+		if found := command.FindOutdated(t.Context()); len(found) != 0 {
 			t.Errorf("a node without files counts %v, which another one has rebuilt", found)
+		}
+		u, err := command.Upgrade(t.Context(), true, func(int, int) {})
+		if u != (library.Upgrade{Versions: 1}) || err != nil || len(command.Files(t)) != 0 {
+			t.Errorf("an upgrade of a complete cluster: %+v, %v; it has fetched %v", u, err, command.Files(t))
 		}
 	})
 }
