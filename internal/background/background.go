@@ -53,8 +53,8 @@ type Work struct {
 	Name  string // identifies the result
 	What  string // see NewTask
 	Total int64  // units of the work
-	// Hold keeps what the task needs, such as an open version, until release is called. It is called
-	// once, when the task is created.
+	// Hold keeps what the task needs, such as an open version, until release is called. It is
+	// called once, when the task is created.
 	Hold func() (release func(), err error)
 	// Run does the work and reports its progress. The context is not that of a request.
 	Run func(ctx context.Context, t *Task) error

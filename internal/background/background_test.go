@@ -99,8 +99,8 @@ func TestDo_failure(t *testing.T) {
 	}
 }
 
-// TestDo_lanes checks that requests that wait hold no slot, that the number of tasks is bounded, and
-// that the tasks of one client do not delay those of another.
+// TestDo_lanes checks that requests that wait hold no slot, that the number of tasks is bounded,
+// and that the tasks of one client do not delay those of another.
 func TestDo_lanes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

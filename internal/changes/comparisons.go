@@ -84,12 +84,16 @@ func (c *Comparisons) StoreKept(ctx context.Context, live, to string) error {
 	return c.opts.Library.StoreDerived(ctx, store.ComparisonFile(live, to, segment.ComparisonLayout))
 }
 
+// sortBytes is about how many bytes the comparison of a record needs on the disk.
+const sortBytes = 32
+
 // file describes the file of a comparison.
 func (c *Comparisons) file(from, to library.View) library.Derived {
 	d := library.Derived{
 		Name:     store.ComparisonFile(from.Version, to.Version, segment.ComparisonLayout),
 		What:     fmt.Sprintf("comparing version %s of %s with version %s", to.Version, to.Ref, from.Version),
 		Versions: []library.View{from, to}, Total: int64(from.Records + to.Records),
+		Size: sortBytes * int64(from.Records+to.Records),
 	}
 	d.Write = func(ctx context.Context, t *background.Task, file io.Writer) error {
 		comparison, err := c.compare(ctx, from, to, t, d.Total)

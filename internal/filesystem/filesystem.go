@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 )
 
 // FS is a file system. Finished segments are not read through it, because they are memory-mapped.
@@ -77,6 +78,9 @@ func WriteFile(fsys FS, part, path string, perm fs.FileMode, write func(io.Write
 	}
 	return SyncDir(fsys, filepath.Dir(path))
 }
+
+// IsFull reports whether an error is a full disk.
+func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // Errors of TryLock and LockShared.
 var (

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"herbarium/internal/admission"
+	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/library"
@@ -315,7 +316,7 @@ func classify(ctx context.Context, err error, r *Request) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case upload.IsFull(err):
+	case filesystem.IsFull(err):
 		return herb.Wrap(herb.CodeNoSpace, err, "not enough disk space on the server to publish %s; nothing has changed", r.Ref)
 	case versions.IsConcurrent(err) && r.Required:
 		return herb.Wrap(herb.CodePrecondition, err, "If-Match does not hold: another version of %s went live in the meantime; nothing has changed", r.Ref)

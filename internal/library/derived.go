@@ -28,6 +28,7 @@ type Derived struct {
 	What     string // see background.NewTask
 	Versions []View
 	Total    int64 // units of the work
+	Size     int64 // expected bytes on the disk, also of temporary files
 	// Write writes the file and reports its progress.
 	Write func(ctx context.Context, t *background.Task, file io.Writer) error
 }
@@ -42,16 +43,23 @@ func (l *Library) OpenDerived(ctx context.Context, d Derived) (*os.File, error) 
 		}
 		f, err := os.Open(filepath.Join(l.opts.Dir, d.Name))
 		if !errors.Is(err, fs.ErrNotExist) {
+			l.derived.recordUse(d.Name)
 			return f, err
 		}
 		if err := l.pool.Do(ctx, l.opts.Wait, background.Work{
 			Name: d.Name, What: d.What, Total: d.Total, Hold: d.hold,
 			Run: func(ctx context.Context, t *background.Task) error {
 				if l.shared() && l.fetchDerived(ctx, d.Name) == nil {
-					return l.checkDerived(d, nil)
+					return errors.Join(l.checkDerived(d, nil), l.TrimDerived())
 				}
 				started := time.Now()
-				err := l.BuildDerived(ctx, d, t)
+				err := l.makeRoom(d.Size)
+				if err == nil {
+					err = l.BuildDerived(ctx, d, t)
+				}
+				if filesystem.IsFull(err) {
+					err = herb.Wrap(herb.CodeNoSpace, err, noRoom, d.What)
+				}
 				if err != nil {
 					_ = l.updateEntries(ctx) // another process may have withdrawn the version and removed the file
 					return l.checkDerived(d, err)

@@ -98,6 +98,8 @@ type Options struct {
 	// CacheSize limits the bytes of files in Dir if there are Blobs; 0 means unlimited. Files being
 	// fetched are not counted, and one dataset is kept regardless of its size.
 	CacheSize int64
+	// Free returns the free disk space of a folder; nil means filesystem.DiskSpace.
+	Free func(dir string) (free, total uint64, ok bool)
 	// Wait is how long a request waits for a version that is being opened or a Parquet file that is
 	// being built; 0 means background.MaxWait, and a negative duration means until its context is
 	// done.
@@ -136,6 +138,7 @@ type Library struct {
 
 	rebuilds *rebuilds
 	pool     *background.Pool
+	derived  derivedFiles
 	labels   labels
 }
 
@@ -174,6 +177,9 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	opts.FS = cmp.Or[filesystem.FS](opts.FS, filesystem.OS{})
 	if opts.Now == nil {
 		opts.Now = time.Now
+	}
+	if opts.Free == nil {
+		opts.Free = filesystem.DiskSpace
 	}
 	n, err := openNotifier(opts.FS, filepath.Join(opts.Dir, store.ChangedFile))
 	if err != nil {

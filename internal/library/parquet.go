@@ -52,6 +52,7 @@ func (l *Library) BuildParquet(ctx context.Context, v View) error {
 func (l *Library) parquetFile(v View, exact bool) Derived {
 	return Derived{
 		Name: ParquetName(v.Version, exact), What: "building the Parquet file of " + v.Ref.String(), Versions: []View{v}, Total: int64(v.Records),
+		Size: int64(v.Reader.Size()) / 2, // most files are smaller
 		Write: func(ctx context.Context, t *background.Task, file io.Writer) error {
 			return l.writeParquet(ctx, v, exact, t, file)
 		},

@@ -70,8 +70,8 @@ func (c *Comparison) Write(out io.Writer) error {
 	return buffered.Flush()
 }
 
-// OpenComparison reads the comparison of two versions from a file, which Close closes. It fails with
-// ErrComparison if the file is damaged or about other versions.
+// OpenComparison reads the comparison of two versions from a file, which Close closes. It fails
+// with ErrComparison if the file is damaged or about other versions.
 func OpenComparison(file *os.File, from, to *Reader) (*Comparison, error) {
 	info, err := file.Stat()
 	if err != nil {

@@ -213,6 +213,7 @@ func checkRanges(t *testing.T, path, content string) {
 		{"beyond the end", fmt.Sprintf("Range: bytes=%d-%d", size-8, size+100), 206, content[size-8:], fmt.Sprintf("bytes %d-%d/%d", size-8, size-1, size)},
 		{"longer suffix than the file", fmt.Sprintf("Range: bytes=-%d", size+100), 206, content, fmt.Sprintf("bytes 0-%d/%d", size-1, size)},
 		{"outside", fmt.Sprintf("Range: bytes=%d-", size), 416, "", fmt.Sprintf("bytes */%d", size)},
+		{"empty suffix", "Range: bytes=-0", 416, "", fmt.Sprintf("bytes */%d", size)},
 		{"too many", "Range: bytes=" + strings.Repeat("0-0,", 100) + "1-1", 400, "", ""},
 		{"known", "If-None-Match: " + tag, 304, "", ""},
 		{"of another file", `If-Match: "other"`, 412, "", ""},

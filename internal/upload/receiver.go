@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"syscall"
 
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
@@ -148,11 +147,8 @@ const noSpace = "not enough disk space on the server for this file; nothing has 
 
 // NoSpace gives an error of a full disk herb.CodeNoSpace.
 func NoSpace(err error) error {
-	if IsFull(err) {
+	if filesystem.IsFull(err) {
 		return herb.Wrap(herb.CodeNoSpace, err, noSpace)
 	}
 	return err
 }
-
-// IsFull reports whether an error is a full disk.
-func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

@@ -260,6 +260,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 			}
 		}
 	}
+	err = errors.Join(err, s.library.TrimDerived())
 	if !s.shared() {
 		err = errors.Join(err, s.collectDrafts(ctx, drafts), s.collect(ctx, inCatalogue, garbage{
 			stored: unused, remove: func(version string) error { return s.library.RemoveFiles(version) },

@@ -4,6 +4,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"herbarium/internal/herb"
@@ -18,15 +21,37 @@ func (w *Writer) SendFile(r *http.Request, file *os.File) error {
 	if err != nil {
 		return err
 	}
+	asked := r.Header.Get("Range")
+	r = withoutEmptyRanges(r, info.Size())
 	sender := &fileSender{ResponseWriter: w, control: http.NewResponseController(w), stall: w.shared.opts.Stall}
 	http.ServeContent(sender, r, "", time.Time{}, io.NewSectionReader(file, 0, info.Size()))
 	switch sender.rejected {
 	case http.StatusPreconditionFailed:
 		return herb.Errorf(herb.CodePrecondition, "If-Match does not hold: the entity tag of the file is %s", w.Header().Get("Etag"))
 	case http.StatusRequestedRangeNotSatisfiable:
-		return herb.Errorf(herb.CodeRange, "the range %q is not in the file, which has %d bytes", Shown(r.Header.Get("Range")), info.Size())
+		return herb.Errorf(herb.CodeRange, "the range %q is not in the file, which has %d bytes", Shown(asked), info.Size())
 	}
 	return nil
+}
+
+// withoutEmptyRanges removes the ranges of the last 0 bytes from a request, which net/http takes for
+// satisfiable. If there is no other one, the request asks for a range beyond the end of the file.
+func withoutEmptyRanges(r *http.Request, size int64) *http.Request {
+	unit, list, _ := strings.Cut(r.Header.Get("Range"), "=")
+	all := strings.Split(list, ",")
+	kept := slices.DeleteFunc(slices.Clone(all), func(spec string) bool {
+		length, isSuffix := strings.CutPrefix(strings.TrimSpace(spec), "-")
+		return isSuffix && length != "" && strings.Trim(length, "0") == ""
+	})
+	if len(kept) == len(all) {
+		return r
+	}
+	if len(kept) == 0 {
+		kept = []string{strconv.FormatInt(size, 10) + "-"}
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Range", unit+"="+strings.Join(kept, ","))
+	return r
 }
 
 // fileSender sends a body in chunks, each of which the client must read in time, and suppresses the

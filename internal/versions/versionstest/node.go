@@ -39,6 +39,7 @@ type Options struct {
 	CacheSize    int64
 	Retention    time.Duration
 	Wait         time.Duration
+	Free         func(dir string) (free, total uint64, ok bool)
 }
 
 // Node is a library with the service that changes its versions.
@@ -51,7 +52,7 @@ type Node struct {
 func Open(c Catalogue, o Options) (*Node, error) {
 	opts := library.Options{
 		Dir: o.Dir, Plants: o.Plants, PlantsAccess: o.PlantsAccess, Now: o.Now, Log: o.Log, Program: o.Program, Memory: o.Memory, FS: o.FS,
-		OpenSize: o.OpenSize, SummarySize: o.SummarySize, CacheSize: o.CacheSize, Wait: o.Wait,
+		OpenSize: o.OpenSize, SummarySize: o.SummarySize, CacheSize: o.CacheSize, Wait: o.Wait, Free: o.Free,
 	}
 	if o.Blobs != nil {
 		opts.Blobs = o.Blobs
