@@ -45,7 +45,7 @@ func (p *Pages) croissant(w *httpapi.Page, r *http.Request, v datasetView) error
 	if err != nil {
 		return err
 	}
-	tag := p.Tag("croissant", v.Version, p.Origin(r), r.URL.Path)
+	tag := site.FileTag("croissant", v.Version, p.Origin(r), r.URL.Path)
 	if site.MatchTag(w, r, tag) {
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 
-	"herbarium/internal/etag"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
@@ -59,7 +58,7 @@ func (p *Pages) file(w *httpapi.Page, r *http.Request, v datasetView) error {
 	h := w.Header()
 	h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox") // an SVG image cannot run scripts
-	if site.MatchTag(w, r, etag.New(p.Opts.Version, name, info.ModTime().String(), strconv.FormatInt(info.Size(), 10))) {
+	if site.MatchTag(w, r, site.FileTag(name, info.ModTime().String(), strconv.FormatInt(info.Size(), 10))) {
 		return nil
 	}
 	f, err := root.Open(name)

@@ -74,7 +74,7 @@ func (p *Pages) openDatasets(ctx context.Context) (open []herb.LiveVersion, stat
 // serveDocument writes a document about all open datasets, or a page of it. It is made once per
 // state of the catalogue, if there is room for the memory that this takes.
 func (p *Pages) serveDocument(w *httpapi.Page, r *http.Request, contentType, state string, page, memory int, write func() ([]byte, error)) error {
-	tag := p.Tag(state, p.Origin(r), r.URL.Path, strconv.Itoa(page))
+	tag := site.FileTag(state, p.Origin(r), r.URL.Path, strconv.Itoa(page))
 	if site.MatchTag(w, r, tag) {
 		return nil
 	}

@@ -63,7 +63,7 @@ func (p *Pages) preview(tab string) func(*httpapi.Page, *http.Request, datasetVi
 		h.Set("Content-Security-Policy", "default-src 'none'")
 		tag := ""
 		if v.Ref != herb.PlantsRef { // of which there are no versions
-			tag = p.Tag(v.Version, p.Origin(r), r.URL.Path, r.URL.RawQuery)
+			tag = site.FileTag(v.Version, p.Origin(r), r.URL.Path, r.URL.RawQuery)
 			if site.MatchTag(w, r, tag) {
 				return nil
 			}

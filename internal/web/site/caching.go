@@ -11,6 +11,14 @@ func (p *Site) Tag(parts ...string) string {
 	return etag.New(p.Opts.Version, append([]string{p.assets().folder}, parts...)...)
 }
 
+// fileRepresentation is incremented when a release changes the bytes of pictures or documents about
+// unchanged versions, so that clients fetch them again.
+const fileRepresentation = "1"
+
+// FileTag returns the entity tag of a picture or a document that parts determine. Unlike those of
+// pages, which name the assets of the program, it does not depend on the release.
+func FileTag(parts ...string) string { return etag.New(fileRepresentation, parts...) }
+
 // MatchTag sets the entity tag of a response. It responds with 304 if the client has that response,
 // and reports whether it did.
 func MatchTag(w http.ResponseWriter, r *http.Request, tag string) bool {
