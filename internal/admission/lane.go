@@ -11,8 +11,9 @@ import (
 // three sevenths each, and so on: at least slots/freeShare clients are needed to fill it.
 const freeShare = 3
 
-// freeBuildShare is the same for the lanes Build and Background, which have few slots: a client that has one never
-// gets the last free one, so that a build of another client does not wait for long ones.
+// freeBuildShare is the same for the lanes Build and Background, which have few slots: a client
+// that has one never gets the last free one, so that a build of another client does not wait for
+// long ones.
 const freeBuildShare = 1
 
 // admissionCost is what a client pays for a slot in addition to its work. It makes clients

@@ -77,8 +77,8 @@ func (t *Ticket) Begin(ctx context.Context) error { return t.Await(ctx, Backgrou
 // End implements query.BackgroundPacer.
 func (t *Ticket) End() { t.Release() }
 
-// Wait implements query.Pacer. The ticket releases its slots while it waits, and acquires one of the
-// same lane afterwards, as any other request.
+// Wait implements query.Pacer. The ticket releases its slots while it waits, and acquires one of
+// the same lane afterwards, as any other request.
 func (t *Ticket) Wait(ctx context.Context, limit time.Duration, done <-chan struct{}) error {
 	select {
 	case <-done:

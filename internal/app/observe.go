@@ -122,8 +122,8 @@ func (k countedKeys) Verify(ctx context.Context, secret, client string) (herb.Pr
 	return p, err
 }
 
-// diskUsage measures the folders of published files and of the plants, and the free space. Files that vanish meanwhile
-// are not counted.
+// diskUsage measures the folders of published files and of the plants, and the free space. Files
+// that vanish meanwhile are not counted.
 func (c Config) diskUsage() telemetry.DiskUsage {
 	u := telemetry.DiskUsage{Folders: map[string]int64{}, Files: map[string]int64{}}
 	u.Free, _, u.FreeKnown = filesystem.DiskSpace(c.Data)

@@ -56,8 +56,8 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNote(t, reader, second, 2200, 2199)
-	if got := len(names(t, store)); got != 2 {
-		t.Errorf("there are %d objects, want those of %s and %s", got, first, second)
+	if got := names(t, store); len(got) != 3 || !strings.Contains(got[1]+got[2], ".comparison ") {
+		t.Errorf("the objects are %q, want those of %s and %s and their comparison", got, first, second)
 	}
 
 	if err := collector.Collect(t.Context()); err != nil {

@@ -45,8 +45,8 @@ func (d *doctor) checkSpace(context.Context) {
 	}
 }
 
-// remedy returns what to do about an error of the system, such as a missing permission, also if only
-// opening one of the files shows it. otherwise is what to do about other errors.
+// remedy returns what to do about an error of the system, such as a missing permission, also if
+// only opening one of the files shows it. otherwise is what to do about other errors.
 func (d *doctor) remedy(err error, otherwise string, files ...string) string {
 	for _, path := range files {
 		f, failed := os.OpenFile(path, os.O_RDWR, 0)
@@ -94,7 +94,8 @@ func (d *doctor) checkAddress(ctx context.Context) {
 type readiness struct {
 	Status  string            // ready or degraded; empty if the server is not ready
 	Parts   map[string]string // "ok", or what is wrong
-	Message string            // why the server is not ready
+	Error   int               // 503 if the server is not ready
+	Message string            // why it is not
 }
 
 // reportReadiness reports the state of a running server with its reasons. Sources and indexes have
@@ -171,7 +172,7 @@ func readReadiness(ctx context.Context, addr string) (state readiness, ok bool) 
 	}
 	defer res.Body.Close()
 	_ = json.NewDecoder(io.LimitReader(res.Body, 64<<10)).Decode(&state) // another program answers otherwise
-	return state, state.Status != "" || strings.HasPrefix(state.Message, "not ready: ")
+	return state, state.Status != "" || state.Error == http.StatusServiceUnavailable
 }
 
 // checkClock compares the local clock with the newest version, which was published in the past.

@@ -14,7 +14,8 @@ type Keep struct {
 	For      time.Duration `json:",omitempty"` // those that were published within this time, or KeepNoLonger
 }
 
-// KeepNoLonger states that versions are kept by their number alone, also if another Keep has a time.
+// KeepNoLonger states that versions are kept by their number alone, also if another Keep has a
+// time.
 const KeepNoLonger time.Duration = -1
 
 // Or returns k with the members of another Keep where its own are zero.

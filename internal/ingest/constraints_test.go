@@ -79,7 +79,7 @@ func TestConstraints_patternLimits(t *testing.T) {
 	slow := ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", "a,b\n"+strings.Repeat(strings.Repeat("a", 400)+"!,x\n", 1000))}
 	slow.Fields = []ingest.FieldSetting{{Name: "a", Constraints: source.Constraints{Pattern: `(.*a){320}.*`}}, {Name: "b"}}
 	for want, src := range map[string]ingest.Source{
-		`the patterns of the schema compile to more than 100,000 instructions`:                                               many,
+		`the patterns of the schema compile to more than 100,000 instructions`:                                                many,
 		`field "a": checking the pattern "(.*a){320}.*" takes too long: more than 200,000,000 steps beyond 100 for each byte`: slow,
 	} {
 		src.Dialect.Header = "present"

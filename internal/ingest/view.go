@@ -268,8 +268,8 @@ func (v *view) certify(source []herb.ColumnCells) error {
 	return nil
 }
 
-// leaveOutUnnamed leaves out the columns that have neither a name nor a value, such as the one after
-// a delimiter at the end of each line, unless the table has no others.
+// leaveOutUnnamed leaves out the columns that have neither a name nor a value, such as the one
+// after a delimiter at the end of each line, unless the table has no others.
 func (v *view) leaveOutUnnamed(p *pass) {
 	if len(p.src.Fields) > 0 || p.format.Keyed {
 		return

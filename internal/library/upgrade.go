@@ -87,8 +87,8 @@ func (l *Library) rebuildLive(ctx context.Context) {
 
 // Upgrade rebuilds the indexes of live versions that other releases have published, or with kept of
 // all kept versions, so that a server of this release finds them. It calls report after each
-// version that it opens: with an object store, those whose index is not there. A version that cannot be rebuilt does not hold back the others. Options.Wait must be
-// negative.
+// version that it opens: with an object store, those whose index is not there. A version that
+// cannot be rebuilt does not hold back the others. Options.Wait must be negative.
 func (l *Library) Upgrade(ctx context.Context, kept bool, report func(done, total int)) (u Upgrade, err error) {
 	if err := l.updateEntries(ctx); err != nil {
 		return u, err

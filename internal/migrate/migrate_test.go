@@ -38,8 +38,8 @@ func wantAlike(t *testing.T, a, b Place) {
 	}
 }
 
-// filesReported returns a function that checks the progress of copying files: it counts the bytes of
-// all of them, so that the remaining time can be estimated.
+// filesReported returns a function that checks the progress of copying files: it counts the bytes
+// of all of them, so that the remaining time can be estimated.
 func filesReported(t *testing.T) func(progress.Progress) {
 	t.Helper()
 	var last progress.Progress

@@ -201,8 +201,8 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	return r, err
 }
 
-// findDamage returns why an unchanged source has to be published again, and logs it; nil if its live
-// version can be read.
+// findDamage returns why an unchanged source has to be published again, and logs it; nil if its
+// live version can be read.
 func (p *Publisher) findDamage(ctx context.Context, live herb.Dataset) (damage, err error) {
 	damage, err = p.Versions.FindDamage(ctx, live)
 	if damage != nil {

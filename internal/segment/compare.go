@@ -17,7 +17,8 @@ import (
 type CompareOptions struct {
 	SortOptions
 	Key []string // fields of the primary key; none: records have no identity
-	// Progress is called from time to time with the share of the work that is done; nil disables it.
+	// Progress is called from time to time with the share of the work that is done; nil disables
+	// it.
 	Progress func(share float64)
 }
 

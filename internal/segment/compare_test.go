@@ -224,8 +224,8 @@ func randomCompared(random *rand.Rand) (from, to compared, key []string) {
 	return from, to, key
 }
 
-// reopen writes a comparison to a file and returns the one that is read from it, after checking that
-// no byte of it can be wrong.
+// reopen writes a comparison to a file and returns the one that is read from it, after checking
+// that no byte of it can be wrong.
 func reopen(t *testing.T, c *segment.Comparison, from, to *segment.Reader) *segment.Comparison {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.comparison")

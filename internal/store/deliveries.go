@@ -209,9 +209,9 @@ func (s Tables) Deliveries(ctx context.Context, webhook string, limit int) ([]De
 	return all, err
 }
 
-// ResendDeliveries makes deliveries of a webhook due now, with all attempts: those with an event, or
-// without events all that are not delivered. It returns their number. An attempt that runs is not
-// recorded, so that it is repeated. The error has herb.CodeRejected if the webhook is disabled.
+// ResendDeliveries makes deliveries of a webhook due now, with all attempts: those with an event,
+// or without events all that are not delivered. It returns their number. An attempt that runs is
+// not recorded, so that it is repeated. The error has herb.CodeRejected if the webhook is disabled.
 func (s Tables) ResendDeliveries(ctx context.Context, webhook string, events []string, now time.Time) (n int64, err error) {
 	err = s.write(ctx, "resending deliveries", func(ctx context.Context, tx Tx) error {
 		var disabled stamp

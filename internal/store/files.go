@@ -55,8 +55,8 @@ func (k FileKind) suffix() string {
 type VersionFile struct {
 	Version string
 	Kind    FileKind
-	// Index names what the bytes of a derived file depend on, beside the records, such as f4-r1; of a
-	// comparison, the other version and the layout of the file. Files of other kinds have none.
+	// Index names what the bytes of a derived file depend on, beside the records, such as f4-r1; of
+	// a comparison, the other version and the layout of the file. Files of other kinds have none.
 	Index string
 }
 

@@ -35,8 +35,8 @@ func formatDuration(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// formatHuman is formatDuration and removes the date of a record. It escapes the only control character that the text
-// handler does not, so that a request cannot send commands to a terminal.
+// formatHuman is formatDuration and removes the date of a record. It escapes the only control
+// character that the text handler does not, so that a request cannot send commands to a terminal.
 func formatHuman(groups []string, a slog.Attr) slog.Attr {
 	a = formatDuration(groups, a)
 	switch {

@@ -190,8 +190,8 @@ func TestSitemap(t *testing.T) {
 	}
 }
 
-// TestRobots checks that crawlers may read the pages of all datasets, whatever their names, and what
-// these name for them, but no views with filters.
+// TestRobots checks that crawlers may read the pages of all datasets, whatever their names, and
+// what these name for them, but no views with filters.
 func TestRobots(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(o *web.Options, l *apitest.Library) {

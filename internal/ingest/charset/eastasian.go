@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// guessEastAsian returns the encoding of a content that is evidently Chinese, Japanese or Korean, ""
-// for others. head is its start, empty if it was decoded already.
+// guessEastAsian returns the encoding of a content that is evidently Chinese, Japanese or Korean,
+// "" for others. head is its start, empty if it was decoded already.
 func (d *decoder) guessEastAsian(c *byteCounts, head []byte) string {
 	if c.high < minEvidence {
 		return ""

@@ -157,8 +157,8 @@ func (r *reading) measure(start int) {
 	}
 }
 
-// isSpaced reports whether most records have several blanks between words, as columns of fixed width
-// do.
+// isSpaced reports whether most records have several blanks between words, as columns of fixed
+// width do.
 func (r *reading) isSpaced() bool {
 	spaced := 0
 	for _, rec := range r.records {

@@ -25,7 +25,7 @@ import (
 // Options configures a Finder.
 type Options struct {
 	Formats []rows.Format
-	Data    string // data folder of the program, which is never published; empty: none
+	Data    string         // data folder of the program, which is never published; empty: none
 	Reading source.Reading // of files without a descriptor
 	// SkipEmptyDescriptors ignores descriptors of size zero, which a shell creates for the output
 	// of describe.

@@ -109,8 +109,8 @@ func TestXZ(t *testing.T) {
 }
 
 // TestXZ_memory declares dictionaries from 4 KiB to 4 GiB, and many of 64 MiB, and measures how
-// much memory is allocated: that of one dictionary, each time the file is opened. It does not run in parallel, because the other tests allocate memory
-// too.
+// much memory is allocated: that of one dictionary, each time the file is opened. It does not run
+// in parallel, because the other tests allocate memory too.
 func TestXZ_memory(t *testing.T) {
 	const limit, others, opened = 64 << 20, 4 << 20, 2
 	single := xzOf(t)["crc64"]
