@@ -134,6 +134,10 @@ func TestDescriptor(t *testing.T) {
 			strings.Replace(oldFields, `"name":"price","type":"number"`, `"missingValues":["","?","0.5"],"name":"price","type":"string"`, 1), cc0, `"title":"Shop",`)},
 		{"its hidden column, shown", described, columns(1, review.ColumnEdit{Name: "plant"}), oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`,
 			oldFields+`,{"herbarium":{"from":"name"},"name":"plant"}`, cc0, `"title":"Shop",`)},
+		{"its coordinates, renamed", strings.Replace(described, `"order":"-no"`, `"order":"-no","coordinates":{"latitude":"price","longitude":"no"}`, 1),
+			columns(2, review.ColumnEdit{Name: "north"}), strings.Replace(oldDescriptor(`,"title":"Old"`, "", "key", "-no", `"no"`,
+				strings.Replace(oldFields, `{"name":"price"`, `{"herbarium":{"from":"price"},"name":"north"`, 1), cc0, `"title":"Shop",`),
+				`"access":"key",`, `"access":"key","coordinates":{"latitude":"north","longitude":"no"},`, 1)},
 		{"its rows", described, review.Edits{Drop: []int{4}}, oldDescriptor(`,"title":"Old"`, `"commentRows":[4],`, "key", "-no", `"no"`, oldFields, cc0, `"title":"Shop",`)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,7 +9,10 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/datapackage"
+	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
 	"herbarium/internal/versions"
 )
@@ -64,7 +67,11 @@ func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) 
 	}
 	delete(p.Resource, "url")
 	p.Resource["path"] = cmp.Or(r.Name, ref.Name)
-	p.fold(reading)
+	if reading != (herb.Reading{}) {
+		if err := p.setReading(reading); err != nil {
+			return nil, err
+		}
+	}
 	if e.Encoding != "" {
 		p.Resource["encoding"] = e.Encoding
 	}
@@ -97,52 +104,28 @@ func member(o object, name string) object {
 	return m
 }
 
-// fold states the reading options of the live version in the descriptor, which replaces them.
-func (p *plan) fold(r herb.Reading) {
-	if r == (herb.Reading{}) {
-		return
+// setReading states the options by which the live version was read in the descriptor, which
+// replaces them.
+func (p *plan) setReading(written herb.Reading) error {
+	reading, err := source.ParseReading(ingest.Formats(), written, "")
+	if err != nil {
+		return err
 	}
-	p.table = cmp.Or(p.table, r.Table)
-	for name, value := range map[string]string{"format": r.Format, "encoding": r.Encoding} {
-		if value != "" {
-			p.Resource[name] = value
-		}
+	p.table = cmp.Or(p.table, written.Table)
+	if reading.Format != "" {
+		p.Resource["format"] = reading.Format
 	}
-	dialect := object{}
-	for name, value := range map[string]string{"delimiter": r.Delimiter, "commentChar": r.Comment} {
-		if value != "" {
-			dialect[name] = value
-		}
+	return p.editDialect(func(o *rows.Options) { *o = source.OverrideDialect(*o, reading.Dialect) })
+}
+
+// editDialect changes how the file is written.
+func (p *plan) editDialect(edit func(*rows.Options)) error {
+	o, err := p.Dialect()
+	if err != nil {
+		return err
 	}
-	if r.Widths != "" {
-		var widths []any
-		for _, w := range strings.Split(r.Widths, ",") {
-			widths = append(widths, json.Number(strings.TrimSpace(w)))
-		}
-		dialect["fixedWidth"], dialect["delimiter"] = widths, nil
-	}
-	if r.Delimiter != "" {
-		dialect["fixedWidth"] = nil
-	}
-	if r.Skip != "" {
-		dialect["skipRows"] = json.Number(r.Skip)
-	}
-	switch r.Header {
-	case "":
-	case "none":
-		dialect["header"], dialect["headerRows"] = false, nil
-	default:
-		dialect["header"], dialect["headerRows"] = nil, []any{json.Number(r.Header)}
-	}
-	if len(dialect) == 0 {
-		return
-	}
-	into := member(p.Resource, "dialect")
-	for name, value := range dialect {
-		if into[name] = value; value == nil {
-			delete(into, name)
-		}
-	}
+	edit(&o)
+	return p.SetDialect(o)
 }
 
 // describe applies the edits that do not concern how the file is read.
@@ -208,9 +191,9 @@ func (p *plan) setAccess(edited herb.Access, live herb.Dataset, standard herb.Ac
 }
 
 // setTable states which table of the file is published. facts are those of a reading of it.
-func (p *plan) setTable(f *facts) {
+func (p *plan) setTable(f *facts) error {
 	if p.table == "" {
-		return
+		return nil
 	}
 	p.statesTable = true
 	table := p.table
@@ -218,13 +201,9 @@ func (p *plan) setTable(f *facts) {
 		p.Resource["innerpath"], table, _ = strings.Cut(table, "#")
 	}
 	if table == "" {
-		return
+		return nil
 	}
-	dialect := member(p.Resource, "dialect")
-	for _, name := range tableMembers() {
-		delete(dialect, name)
-	}
-	dialect["table"] = table
+	return p.editDialect(func(o *rows.Options) { o.Table, o.TableNo = table, 0 })
 }
 
 // tableMembers returns the members of a dialect that select a table.
@@ -325,7 +304,7 @@ func (p *plan) withoutSchema() *plan {
 	plain.Resource = plain.Root["resources"].([]any)[0].(object)
 	delete(plain.Resource, "schema")
 	if settings, ok := plain.Resource[own].(object); ok {
-		for _, name := range []string{"order", "map", "charts", "include", "exclude", "expectations"} {
+		for _, name := range []string{"order", "coordinates", "map", "charts", "include", "exclude", "expectations"} {
 			delete(settings, name)
 		}
 	}

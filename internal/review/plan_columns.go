@@ -264,9 +264,12 @@ func (p *plan) rename(schema object, renamed map[string]string) {
 	case object:
 		order["field"] = newName(order["field"])
 	}
-	if m, ok := settings["map"].(object); ok {
-		for name := range m {
-			m[name] = newName(m[name])
+	for _, setting := range []string{"coordinates", "map"} { // map is the name that earlier releases gave it
+		coordinates, _ := settings[setting].(object)
+		for _, member := range []string{"latitude", "longitude", "field"} {
+			if coordinates[member] != nil {
+				coordinates[member] = newName(coordinates[member])
+			}
 		}
 	}
 }

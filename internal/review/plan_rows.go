@@ -1,12 +1,12 @@
 package review
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/rows"
 )
 
 // editRows applies the decisions of the publisher about rows: headerRows names the header, which
@@ -36,42 +36,35 @@ func (p *plan) editRows(e Edits, f *facts) error {
 			isNamed = true
 		}
 	}
-	dialect := member(p.Resource, "dialect")
-	excluded := map[int]bool{}
-	if isNamed {
-		f.nameHeader(dialect, header, left, excluded)
-		for _, row := range e.Keep {
-			f.include(row, left, excluded)
+	return p.editDialect(func(o *rows.Options) {
+		excluded := map[int]bool{}
+		if isNamed {
+			f.nameHeader(o, header, left, excluded)
+			for _, row := range e.Keep {
+				f.include(row, left, excluded)
+			}
+		} else {
+			for _, row := range o.CommentRows {
+				excluded[row] = true
+			}
 		}
-	} else {
-		for _, row := range numbersOf(dialect["commentRows"]) {
-			excluded[row] = true
+		for _, row := range e.Drop {
+			for line := row; line <= max(row, f.Spans[row]); line++ {
+				excluded[line] = true
+			}
 		}
-	}
-	for _, row := range e.Drop {
-		for line := row; line <= max(row, f.Spans[row]); line++ {
-			excluded[line] = true
-		}
-	}
-	delete(dialect, "commentRows")
-	if len(excluded) > 0 {
-		dialect["commentRows"] = slices.Sorted(maps.Keys(excluded))
-	}
-	return nil
+		o.CommentRows = slices.Sorted(maps.Keys(excluded))
+	})
 }
 
 // nameHeader states the header in a dialect, and excludes what is left out below it.
-func (f *facts) nameHeader(dialect object, header []int, left map[int]string, excluded map[int]bool) {
-	delete(dialect, "header")
-	delete(dialect, "headerRows")
-	if _, isList := dialect["skipRows"].([]any); !isList {
-		delete(dialect, "skipRows")
-	}
+func (f *facts) nameHeader(o *rows.Options, header []int, left map[int]string, excluded map[int]bool) {
+	o.Skip, o.HeaderRows = 0, header
 	first := 0
-	if len(header) == 0 {
-		dialect["header"] = false
+	if o.Header = rows.HeaderDetect; len(header) == 0 {
+		o.Header = rows.HeaderNone
 	} else {
-		dialect["headerRows"], first = header, header[0]
+		first = header[0]
 	}
 	for _, row := range f.Comments {
 		excluded[row] = row > first
@@ -91,21 +84,6 @@ func (f *facts) include(row int, left map[int]string, excluded map[int]bool) {
 	for line := row + 1; excluded[line] && left[line] == ""; line++ {
 		delete(excluded, line)
 	}
-}
-
-// numbersOf returns the numbers of a list of a descriptor.
-func numbersOf(value any) (numbers []int) {
-	list, ok := value.([]any)
-	if !ok {
-		list = []any{value}
-	}
-	for _, v := range list {
-		number, _ := v.(json.Number)
-		if n, err := number.Int64(); err == nil {
-			numbers = append(numbers, int(n))
-		}
-	}
-	return numbers
 }
 
 // editExclude applies the decisions of the publisher about rows with certain values, which are

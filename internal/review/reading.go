@@ -94,7 +94,9 @@ func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*fac
 		if err != nil {
 			return nil, err
 		}
-		p.setTable(f)
+		if err := p.setTable(f); err != nil {
+			return nil, err
+		}
 		if err := p.editRows(e, f); err != nil {
 			return nil, err
 		}
@@ -103,7 +105,9 @@ func (s *Service) planOf(r *record, live herb.Dataset, factsOf func(*plan) (*fac
 			if err != nil {
 				return nil, err
 			}
-			onlyRows.setTable(f)
+			if err := onlyRows.setTable(f); err != nil {
+				return nil, err
+			}
 			onlyRows.addNewColumns(f)
 			if err := onlyRows.editRows(e, f); err != nil {
 				return nil, err

@@ -129,18 +129,26 @@ func readExpectation(n node) (e herb.Expectation) {
 
 // readDialect reads the dialect of a resource, which is an object or the path of a file.
 func (p *descriptor) readDialect(s *source.Source, n node) {
-	o := &s.Dialect
-	bindings := dialectMembers(o, s.Format)
 	dialect := p.dereference(n.member("dialect"), "dialect")
 	dialect.checkPlacement(n.where + ".herbarium")
-	// Some programs write the settings of a format to a member of its own, or those of the header
-	// beside the dialect. A later one takes precedence.
-	places := []node{n.member("layout")}
-	for _, name := range []string{"parquet", "sql", "xlsx", "excel", "ndjson", "jsonl", "json", "tsv", "csv"} {
+	s.Notes = append(s.Notes, bindDialect(&s.Dialect, s.Format, n.member("layout"), dialect)...)
+}
+
+// dialectFormats are the members of a dialect in which some programs write the settings of a
+// format. A later one takes precedence.
+func dialectFormats() []string {
+	return []string{"parquet", "sql", "xlsx", "excel", "ndjson", "jsonl", "json", "tsv", "csv"}
+}
+
+// bindDialect reads a dialect, and the settings of the header that some programs write beside it.
+func bindDialect(o *rows.Options, format string, layout, dialect node) (notes []string) {
+	bindings := dialectMembers(o, format)
+	places := []node{layout}
+	for _, name := range dialectFormats() {
 		places = append(places, dialect.member(name))
 	}
 	for _, place := range append(places, dialect) {
-		s.Notes = append(s.Notes, place.bind(bindings)...)
+		notes = append(notes, place.bind(bindings)...)
 	}
 	if len(o.Widths) > 0 && o.Delimiter != 0 {
 		dialect.fail("has a delimiter and fixedWidth, which exclude each other; remove one")
@@ -154,6 +162,7 @@ func (p *descriptor) readDialect(s *source.Source, n node) {
 	if o.Header == rows.HeaderNone {
 		o.HeaderRows = nil
 	}
+	return notes
 }
 
 // readSkipped reads the number of lines before the header, or a list of line numbers and prefixes
