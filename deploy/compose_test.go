@@ -34,6 +34,7 @@ type composeService struct {
 	StopGrace   time.Duration `yaml:"stop_grace_period"`
 	DependsOn   any           `yaml:"depends_on"`
 	Restart     string
+	Profiles    []string
 	Healthcheck struct {
 		Test     []string
 		Interval time.Duration
@@ -130,6 +131,13 @@ func TestCompose_cluster(t *testing.T) {
 	services := readCompose(t, "compose.cluster.yaml").Services
 	node, proxy, database, objects := services["node1"], services["haproxy"], services["postgres"], services["s3"]
 	c := load(t, withPasswords(node.Environment))
+	upgrade := services["upgrade"]
+	if !maps.Equal(upgrade.Environment, node.Environment) || upgrade.Image != node.Image || !slices.Equal(volumeTargets(upgrade), volumeTargets(node)) {
+		t.Errorf("the upgrade is that of another cluster: %+v", upgrade)
+	}
+	if !slices.Equal(upgrade.Command, []string{"upgrade"}) || len(upgrade.Profiles) != 1 || upgrade.Restart != "no" {
+		t.Errorf("the upgrade does not run once, on request: %+v", upgrade)
+	}
 	if want := "postgres://" + database.Environment["POSTGRES_USER"] + "@postgres/" + database.Environment["POSTGRES_DB"] + "?"; !strings.HasPrefix(string(c.Database), want) {
 		t.Errorf("the database is %s, want %s", c.Database, want)
 	}

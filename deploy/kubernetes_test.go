@@ -85,7 +85,7 @@ func manifests(t *testing.T) map[string]manifest {
 	if _, err := os.Stat(tool); err != nil {
 		programtest.SkipWithout(t, "kustomize", "kustomize is not built; run `make tools/kubernetes/manifests`")
 	}
-	cmd := exec.CommandContext(t.Context(), tool, "kubernetes", "kubernetes/secret.yaml", "kubernetes/ingress.yaml")
+	cmd := exec.CommandContext(t.Context(), tool, "kubernetes", "kubernetes/secret.yaml", "kubernetes/ingress.yaml", "kubernetes/upgrade.yaml")
 	var faults bytes.Buffer
 	cmd.Stderr = &faults
 	printed, err := cmd.Output()
@@ -145,6 +145,21 @@ func TestInterop_kubernetes(t *testing.T) {
 		env[name] = value
 	}
 	c := load(t, env)
+	t.Run("upgrade", func(t *testing.T) {
+		pod := all["Job"].Spec.Template.Spec
+		job := pod.Containers[0]
+		if !slices.Equal(job.Args, []string{"upgrade"}) || all["Job"].Metadata.Namespace != all["Namespace"].Metadata.Name {
+			t.Errorf("the job runs %q in the namespace %s", job.Args, all["Job"].Metadata.Namespace)
+		}
+		for what, differs := range map[string]string{
+			"environment": cmp.Diff(node.EnvFrom, job.EnvFrom), "volumes": cmp.Diff(node.VolumeMounts, job.VolumeMounts),
+			"sizes": cmp.Diff(pods.Spec.Volumes, pod.Volumes), "user": cmp.Diff(pods.Spec.SecurityContext, pod.SecurityContext),
+		} {
+			if differs != "" {
+				t.Errorf("the %s of nodes and of the upgrade differ (-nodes +upgrade):\n%s", what, differs)
+			}
+		}
+	})
 	t.Run("ports", func(t *testing.T) {
 		ports := map[string]string{}
 		for _, p := range node.Ports {

@@ -22,6 +22,8 @@ const maxExposure = "1.2"
 const (
 	backupFile = "systemd/herbarium-backup.service"
 	timerFile  = "systemd/herbarium-backup.timer"
+
+	upgradeFile = "systemd/herbarium-upgrade.service"
 )
 
 // unit returns the values of the keys of a unit.
@@ -43,7 +45,7 @@ func TestSystemd_verify(t *testing.T) {
 	must.NoError(t, err)
 	// The programs that the units start must exist, so the path of this test is used.
 	dir, args := t.TempDir(), []string{"verify", "--man=no"}
-	for _, name := range []string{unitFile, backupFile, timerFile} {
+	for _, name := range []string{unitFile, backupFile, timerFile, upgradeFile} {
 		text := strings.NewReplacer("/usr/local/bin/herbarium", self, "/usr/bin/find", self).Replace(read(t, name))
 		file := filepath.Join(dir, filepath.Base(name))
 		must.NoError(t, os.WriteFile(file, []byte(text), 0o600))
@@ -59,7 +61,7 @@ func TestSystemd_security(t *testing.T) {
 	t.Parallel()
 	analyze := programtest.LookPath(t, "systemd-analyze")
 	exposure := strings.Replace(maxExposure, ".", "", 1) // systemd expects tenths as a whole number
-	for _, file := range []string{unitFile, backupFile} {
+	for _, file := range []string{unitFile, backupFile, upgradeFile} {
 		cmd := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold="+exposure, file)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s is more exposed than %s: %v\n%s", file, maxExposure, err, out)
@@ -78,6 +80,20 @@ func TestSystemd_stopping(t *testing.T) {
 	}
 	if want := filepath.Join("/var/lib", u["StateDirectory"][0]); c.Data != want {
 		t.Errorf("the data folder is %s; only %s is writable", c.Data, want)
+	}
+}
+
+// TestSystemd_upgrade checks that an upgrade uses the data and the settings of the server.
+func TestSystemd_upgrade(t *testing.T) {
+	t.Parallel()
+	server, upgrade := unit(t, unitFile), unit(t, upgradeFile)
+	for _, key := range []string{"User", "Group", "StateDirectory", "WorkingDirectory", "EnvironmentFile", "UMask"} {
+		if !slices.Equal(upgrade[key], server[key]) {
+			t.Errorf("%s is %q, and %q of the server", key, upgrade[key], server[key])
+		}
+	}
+	if s, u := load(t, assignments(read(t, unitFile))), load(t, assignments(read(t, upgradeFile))); u.Data != s.Data {
+		t.Errorf("the data folder is %s, and %s of the server", u.Data, s.Data)
 	}
 }
 

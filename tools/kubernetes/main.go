@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -72,6 +73,7 @@ func decode(manifest []byte) (any, error) {
 		"v1 Secret":                              &corev1.Secret{},
 		"v1 Service":                             &corev1.Service{},
 		"apps/v1 Deployment":                     &appsv1.Deployment{},
+		"batch/v1 Job":                           &batchv1.Job{},
 		"autoscaling/v2 HorizontalPodAutoscaler": &autoscalingv2.HorizontalPodAutoscaler{},
 		"policy/v1 PodDisruptionBudget":          &policyv1.PodDisruptionBudget{},
 		"networking.k8s.io/v1 NetworkPolicy":     &networkingv1.NetworkPolicy{},
