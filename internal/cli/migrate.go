@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -239,6 +240,7 @@ type backupResult struct {
 
 func newRestore(r *runner) *cobra.Command {
 	var check, replace bool
+	var dataset string
 	cmd := &cobra.Command{
 		Use:   "restore FILE|FOLDER|-",
 		Short: "Restore everything from a backup",
@@ -253,9 +255,13 @@ backup.ndjson, is damaged.
 
 With --database and --blobs, the backup is restored into an empty database, or into one with an earlier state of the
 backup. If such a restore is interrupted, run the same command again to continue. If the target contains anything that the
-backup does not, nothing is changed, the first difference is printed and the exit code is 3. Stop its servers first.`,
+backup does not, nothing is changed, the first difference is printed and the exit code is 3. Stop its servers first.
+
+With --dataset, only that dataset is restored, with all its versions, beside the data that is there; servers can keep running.
+If it exists, nothing is changed and the exit code is 3: remove it first.`,
 		Example: `  herbarium restore herbarium.tar --data ./herbarium-data
   herbarium restore --check herbarium.tar
+  herbarium restore herbarium.tar --dataset shop/prices
   zstdcat /backup/herbarium.tar.zst | herbarium restore -
   herbarium restore /backup/herbarium/ --database postgres://herbarium@db/herbarium --blobs s3://bucket`,
 		Args:              expectArgs(1, 1, "a backup: a file, a folder or -"),
@@ -264,6 +270,9 @@ backup does not, nothing is changed, the first difference is printed and the exi
 			to, err := r.configuredPlace(cmd)
 			if err != nil {
 				return err
+			}
+			if dataset != "" {
+				return r.restoreDataset(cmd.Context(), args[0], to, dataset, check || replace)
 			}
 			if replace && to.Database != "" {
 				return usagef("--replace is for a data folder; restore into an empty database")
@@ -290,7 +299,31 @@ backup does not, nothing is changed, the first difference is printed and the exi
 			return cmp.Or(err, skipped(m))
 		},
 	}
+	cmd.Flags().StringVar(&dataset, "dataset", "", "restore only this `dataset`")
 	cmd.Flags().BoolVar(&check, "check", false, "verify the backup only")
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace the data in the data folder")
 	return r.jsonFlag(cmd, "")
+}
+
+// restoreDataset restores one dataset of a backup. other reports whether a flag was given that is
+// about the whole backup.
+func (r *runner) restoreDataset(ctx context.Context, path string, to migrate.Place, dataset string, other bool) error {
+	ref, err := herb.ParseRef(dataset)
+	switch {
+	case err != nil:
+		return usage(err)
+	case other:
+		return usagef("--check and --replace are about the whole backup; omit them with --dataset")
+	case path == migrate.StandardStream:
+		return usagef("--dataset needs a file or a folder, which is read twice")
+	}
+	began := time.Now()
+	m, err := r.runMigration("restore", func(o migrate.Options) (migrate.Result, error) {
+		return migrate.RestoreDataset(herb.WithActor(ctx, commandLineActor()), path, to, ref, o)
+	})
+	if err != nil {
+		return err
+	}
+	return cmp.Or(r.print(backupResult{path, m}, "restored %s with %s (%s) in %s", ref, herb.Plural(m.Versions, "version", "versions"),
+		herb.FormatBytes(m.Bytes), time.Since(began).Round(100*time.Millisecond)), skipped(m))
 }

@@ -105,6 +105,12 @@ func TestBackupAndRestore(t *testing.T) {
 	if printed.Path != file || printed.Keys != 1 || printed.Bytes == 0 || printed.Audit != 3 { // publish, key and the backup itself
 		t.Errorf("restore --json prints %+v", printed)
 	}
+	e.fails(t, 3, "garden/catalog exists; remove it", "restore", file, "--dataset", "garden/catalog")
+	e.fails(t, 2, "omit them with --dataset", "restore", file, "--dataset", "garden/catalog", "--check")
+	e.fails(t, 2, "needs a file or a folder", "restore", "-", "--dataset", "garden/catalog")
+	e.must(t, "datasets", "remove", "garden/catalog", "--yes")
+	e.prints(t, "restored garden/catalog with 1 version (", "restore", file, "--dataset", "garden/catalog")
+	e.prints(t, "garden/catalog", "datasets", "list")
 	code, archive, errOut := e.run(t, "backup", "-")
 	if code != 0 || !strings.Contains(errOut, "backed up 0 plants, 1 key, ") {
 		t.Errorf("backup -: the exit code is %d; it prints\n%s", code, errOut)

@@ -27,6 +27,7 @@ const (
 	AuditPublished  AuditAction = "dataset.publish"
 	AuditRolledBack AuditAction = "dataset.rollback"
 	AuditRemoved    AuditAction = "dataset.remove"
+	AuditRestored   AuditAction = "dataset.restore" // alone, from a backup
 	AuditLabeled    AuditAction = "version.label"
 	AuditUnlabeled  AuditAction = "version.unlabel"
 	AuditWithdrawn  AuditAction = "version.withdraw"
@@ -40,7 +41,7 @@ const (
 // AuditActions lists all actions.
 func AuditActions() []AuditAction {
 	return []AuditAction{
-		AuditKeyCreated, AuditKeyRevoked, AuditPublished, AuditRolledBack, AuditRemoved, AuditLabeled, AuditUnlabeled, AuditWithdrawn, AuditBackedUp,
+		AuditKeyCreated, AuditKeyRevoked, AuditPublished, AuditRolledBack, AuditRemoved, AuditRestored, AuditLabeled, AuditUnlabeled, AuditWithdrawn, AuditBackedUp,
 		AuditWebhookAdded, AuditWebhookRemoved, AuditWebhookDisabled,
 	}
 }

@@ -78,7 +78,8 @@ func (b *backup) removeExcept(o *omissions) (err error) {
 // another number of records than the entries. It fails if the entries cannot be read.
 //
 // It unpacks an archive to dir. With o.Check, it removes each file as soon as it was read.
-func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o Options) (*backup, error) {
+// wanted reports whether a file of a version is read.
+func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o Options, wanted func(name string) bool) (*backup, error) {
 	b := &backup{damage: newDamage(), read: map[string]*backupFile{}}
 	if err := os.MkdirAll(filepath.Join(dir, store.VersionsDir), 0o700); err != nil {
 		return nil, err
@@ -87,6 +88,8 @@ func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o
 	return b, visitFiles(ctx, path, stdin, func(name string, content io.Reader) error {
 		content = io.TeeReader(content, meter)
 		switch inPlace := isFolder(path); {
+		case name != entriesFile && !wanted(filepath.Base(name)):
+			return nil
 		case name != entriesFile && inPlace:
 			return b.readFile(filepath.Join(path, filepath.FromSlash(name)), content, true)
 		case name != entriesFile:

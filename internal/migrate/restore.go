@@ -39,12 +39,15 @@ func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Opti
 	if !o.Check {
 		return restoreInto(ctx, path, stdin, to, temp, o)
 	}
-	b, err := readBackup(ctx, path, stdin, temp, o)
+	b, err := readBackup(ctx, path, stdin, temp, o, allFiles)
 	if err != nil {
 		return r, err
 	}
 	return b.result(decideOmissions(b.damage, b.datasets)), nil
 }
+
+// allFiles selects all files of versions in a backup.
+func allFiles(string) bool { return true }
 
 // restoreFolder restores a backup into a data folder. It first removes what a killed restore has
 // left.
@@ -123,7 +126,7 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	if isFolder(path) {
 		entries, segments = filepath.Join(path, entriesFile), filepath.Join(path, segmentsDir)
 	}
-	b, err := readBackup(ctx, path, stdin, unpacked, o)
+	b, err := readBackup(ctx, path, stdin, unpacked, o, allFiles)
 	if err != nil {
 		return r, err
 	}

@@ -31,6 +31,7 @@ type Store interface {
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
 	AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error
 	Webhooks(ctx context.Context) ([]herb.Webhook, error)
+	WithdrawnVersions(ctx context.Context) (map[herb.Ref][]herb.Withdrawn, error)
 	DraftIDs(ctx context.Context, since time.Time) ([]string, error)
 }
 
