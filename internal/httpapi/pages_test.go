@@ -200,8 +200,8 @@ func TestPageData(t *testing.T) {
 	if a := keyed("/api/v1/locked/staff/data", oneReader); a.status != 401 {
 		t.Errorf("a cookie opens the API: %d", a.status)
 	}
-	if a := s.get(t, "/datasets/locked/staff/data?api_key="+oneReader); a.status != 401 {
-		t.Errorf("a key in the address opens a page: %d", a.status)
+	if a := s.get(t, "/datasets/locked/staff/data?api_key="+oneReader); a.status != 400 {
+		t.Errorf("a key in the address of a page: %d", a.status)
 	}
 }
 
