@@ -81,7 +81,7 @@ func newColumns(t *ingest.Table) []Column {
 		}
 		field, report := t.Dataset.Fields[i], t.Dataset.Report.Columns[i]
 		c := &columns[at]
-		c.Field, c.Type, c.Title = field.Name, field.Type, field.Title
+		c.Field, c.Type, c.Title, c.Readings = field.Name, field.Type, field.Title, report.Readings
 		c.Evidence = strings.Join(append([]string{report.Reason}, report.Notes...), "; ")
 	}
 	return columns
@@ -102,7 +102,6 @@ const (
 // has chosen, the one of the live version, or the one that nearly all values have.
 type exceptions struct {
 	columns []exceptionColumn
-	dates   []dateColumn
 	counted int // different values of all columns
 	bytes   int // of the values that are longer than a shown cell
 	marked  []int
@@ -129,9 +128,6 @@ func newExceptions(t *ingest.Table, f *facts, e Edits, live []herb.Field) *excep
 		}
 		c := exceptionColumn{position: fact.Column, values: map[string]*Exception{}}
 		edit, at := e.Columns[fact.Column], herb.FieldIndex(live, fact.Name)
-		if fact.Type == herb.TypeText {
-			x.dates = append(x.dates, dateColumn{position: fact.Column, sets: map[uint32]*notationSet{}})
-		}
 		switch {
 		case fact.Type == herb.TypeText && edit.Type != "":
 			c.field = herb.Field{Type: edit.Type, Notation: f.notation(fact.Column, edit)}
@@ -153,11 +149,6 @@ func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
 	x.marked = x.marked[:0]
 	if row.Excluded {
 		return nil
-	}
-	for i := range x.dates {
-		if c := &x.dates[i]; c.position < len(row.Cells) && !x.table.IsMissing(c.position, row.Cells[c.position]) {
-			c.add(row.Cells[c.position])
-		}
 	}
 	isShown := false
 	for i := range x.columns {
@@ -225,9 +216,6 @@ func (x *exceptions) describe(columns []Column) {
 		column := &columns[c.position]
 		column.Almost, column.Others, column.Rest = c.field.Type, all[:min(len(all), maxExceptions)], c.rest
 		column.Most, column.Parses = 2*c.rest > c.filled, c.parses
-	}
-	for i := range x.dates {
-		columns[x.dates[i].position].Readings = x.dates[i].readings()
 	}
 }
 

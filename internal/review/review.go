@@ -140,7 +140,7 @@ type Column struct {
 	Rest     int         // number of values that prevent it
 	Most     bool        // most values do, so that they cannot be meant as missing
 	Parses   bool        // some of them are of the type in another notation
-	Readings []DateReading
+	Readings []herb.DateReading
 }
 
 // Exception is a value that prevents the type of a column.

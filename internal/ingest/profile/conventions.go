@@ -25,7 +25,7 @@ func (p *Profiler) conventions() *conventions {
 		if decimal := c.numbers.decimal(); isEvidence && decimal != "" && !slices.Contains(decimals, decimal) {
 			decimals = append(decimals, decimal)
 		}
-		if f := c.times.formats; c.time.holds() && len(f) == 1 && !slices.Contains(p.found.dates, f[0]) {
+		if f := c.times.dateFormats(); c.time.holds() && len(f) == 1 && !slices.Contains(p.found.dates, f[0]) {
 			p.found.dates = append(p.found.dates, f[0])
 		}
 	}

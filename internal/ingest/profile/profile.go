@@ -225,18 +225,19 @@ func (c *column) observeScalar(v []byte, where func() string) {
 		}
 	}
 	c.digitDates.observe(v)
-	isTime := isDate
-	switch t := &c.time; {
+	isTime, fits := false, false
+	t := &c.time
+	if !isWord && !(isNumber && t.closed) {
+		isTime, fits = c.times.observe(v, isDate)
+	}
+	switch {
 	case isWord:
 		t.addWord(v, isNew, where)
 	case t.closed:
-		isTime = isDate || !isNumber && kind.IsTime(v)
 		t.addClosed(v, isTime, where)
-	case c.times.observe(v, isDate):
-		isTime = true
+	case fits:
 		t.typed++
 	default:
-		isTime = !isNumber && kind.IsTime(v)
 		t.close(v, isTime, where)
 	}
 	isPhone := isPhoneNumber(v)

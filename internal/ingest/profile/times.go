@@ -15,78 +15,106 @@ import (
 // without seconds and fractions.
 const maxClocks = 4
 
-// times recognizes columns of dates and datetimes.
+// times recognizes columns of dates and datetimes. It collects the notations that the dates have,
+// also after they have none in common.
 type times struct {
-	count            int               // values
-	notISO           bool              // some value is not in standard notation
-	dates            int               // values without a time of day
-	zoned, unzoned   int               // datetimes in standard notation
-	formats          []kind.DateFormat // formats that all dates so far match, if notISO
-	long, short      int               // dates that match formats, with four and with two digits of the year
-	single           string            // kind.CompactFormat or kind.PeriodFormat of all values; empty: no value has one
-	notYears         bool              // some period is not like two consecutive years, as 2011-12 is
-	clocks           []string          // different formats of the time of day, each with the separator after the date
-	buf              []byte            // buffer of kind.CutClock
-	centuryAmbiguous bool              // some year of two digits is in a range that programs assign to different centuries
+	count            int       // values
+	notISO           bool      // some value is not in standard notation
+	firstISO         string    // the first date in standard notation
+	dates, withClock int       // dates; datetimes
+	zoned, unzoned   int       // datetimes in standard notation, until notISO
+	sets             []datesOf // of all dates, if notISO
+	common           dateSet   // notations that all dates have, if notISO
+	single           string    // kind.CompactFormat or kind.PeriodFormat of all values; empty: no value has one
+	notYears         bool      // some period is not like two consecutive years, as 2011-12 is
+	clocks           []string  // different formats of the time of day, each with the separator after the date
+	buf              []byte    // buffer of kind.CutClock
+	centuryAmbiguous bool      // some year of two digits is in a range that programs assign to different centuries
+	isUnclear        bool      // the dates have too many sets of notations
 }
 
-// observe adds a date or a datetime. It returns false, and changes nothing, if v is neither in the
-// notation of the others. isDate reports whether the value is a date in standard notation.
-func (t *times) observe(v []byte, isDate bool) bool {
+// observe adds a value. isTime reports whether it is a date, a period or a datetime, and fits
+// whether it has the notation of the others. isDate reports whether it is a date in standard
+// notation.
+func (t *times) observe(v []byte, isDate bool) (isTime, fits bool) {
 	if len(v) < kind.MinTime || len(v) > kind.MaxTime {
-		return false
+		return false, false
 	}
-	before := *t
-	if t.add(v, isDate) {
-		return true
-	}
-	before.buf = t.buf
-	*t = before
-	return false
-}
-
-func (t *times) add(v []byte, isDate bool) bool {
 	t.count++
-	if !t.notISO && isDate {
+	if isDate && !t.notISO {
+		t.addISO(v)
 		t.dates++
-		return true
+		return true, true
 	}
 	date, clock := kind.CutClock(v, t.buf)
 	if clock != nil {
 		t.buf = clock
 	}
-	isKnown := clock == nil || t.addClock(clock)
-	if !t.notISO {
-		switch zoned, ok := text.ScanDateTime(v); {
-		case ok && zoned:
+	zoned, isISO := text.ScanDateTime(v)
+	if isISO && !t.notISO {
+		t.addISO(date)
+		t.withClock++
+		if clock != nil {
+			t.addClock(clock)
+		}
+		if zoned {
 			t.zoned++
-			return true
-		case ok:
-			t.unzoned++
-			return true
-		}
-		t.notISO = true
-		if t.long = t.dates + t.unzoned + t.zoned; t.long > 0 {
-			t.formats = []kind.DateFormat{{Long: "%Y-%m-%d"}} // zeros are missing
 		} else {
-			all := kind.DateFormats()
-			t.formats = all[:]
+			t.unzoned++
 		}
+		return true, true
 	}
 	if single := cmp.Or(kind.CompactFormat(v), kind.PeriodFormat(v)); clock == nil && single != "" {
-		if t.count == 1 {
-			t.single = single
-		}
-		t.notYears = t.notYears || single != "%Y-%m" || !areYears(v)
-		if strings.HasSuffix(single, "%y") {
-			t.observeShortYear(v)
-		}
-		return t.single == single
+		return true, t.addSingle(v, single)
 	}
+	set, isLong := notationsOf(date)
+	if set == 0 {
+		t.count--
+		return isISO, false
+	}
+	t.leaveISO()
+	isKnown := true
 	if clock == nil {
 		t.dates++
+	} else {
+		isKnown = t.addClock(clock)
+		t.withClock++
 	}
-	return isKnown && t.single == "" && t.observeDate(date)
+	if !isLong {
+		t.observeShortYear(date)
+	}
+	t.addDate(date, set, isLong)
+	return true, isKnown && t.single == "" && t.common != 0
+}
+
+// addISO keeps the first date in standard notation.
+func (t *times) addISO(date []byte) {
+	if t.firstISO == "" {
+		t.firstISO = string(date)
+	}
+}
+
+// leaveISO notes that some value is not in standard notation.
+func (t *times) leaveISO() {
+	if !t.notISO && t.firstISO != "" {
+		set, _ := notationsOf([]byte(t.firstISO))
+		t.addDate([]byte(t.firstISO), set, true)
+	}
+	t.notISO = true
+}
+
+// addSingle adds a datetime without separators or a period. It returns false if not all values have
+// its notation.
+func (t *times) addSingle(v []byte, single string) bool {
+	t.leaveISO()
+	if t.count == 1 {
+		t.single = single
+	}
+	t.notYears = t.notYears || single != "%Y-%m" || !areYears(v)
+	if strings.HasSuffix(single, "%y") {
+		t.observeShortYear(v)
+	}
+	return t.single == single
 }
 
 // areYears reports whether a month is written as two consecutive years may be: 2011-12 is a season.
@@ -100,25 +128,6 @@ func areYears(month []byte) bool {
 func (t *times) observeShortYear(date []byte) {
 	year := string(date[len(date)-2:])
 	t.centuryAmbiguous = t.centuryAmbiguous || year >= "30" && year < "69"
-}
-
-// observeDate removes the formats that a date does not match. It returns false if none is left.
-func (t *times) observeDate(date []byte) bool {
-	isLong := false
-	t.formats = without(t.formats, func(l kind.DateFormat) bool {
-		isLong = isLong || text.MatchesDateFormat(l.Long, date)
-		return !text.MatchesDateFormat(l.Long, date) && !l.IsShort(date)
-	})
-	switch {
-	case len(t.formats) == 0:
-		return false
-	case isLong:
-		t.long++
-	default:
-		t.short++
-		t.observeShortYear(date)
-	}
-	return true
 }
 
 // addClock adds the format of a time of day. ok is false if the column has more than maxClocks
@@ -142,14 +151,8 @@ func (t *times) arePeriods() bool { return t.single != "" && !t.hasClock() }
 // format returns the date format of all values, empty for the standard notation. If there is more
 // than one and other columns do not decide, why says so.
 func (t *times) format(shown *conventions) (format, why string) {
-	zoned := 0
-	for _, clock := range t.clocks {
-		if strings.HasSuffix(clock, "%z") {
-			zoned++
-		}
-	}
 	switch {
-	case !t.notISO && t.zoned > 0 && t.unzoned+t.dates > 0, t.notISO && zoned > 0 && zoned < len(t.clocks):
+	case !t.notISO && t.zoned > 0 && t.unzoned+t.dates > 0, t.notISO && t.mixesZones():
 		return "", "some times have a zone and some have none"
 	case !t.notISO:
 		return "", ""
@@ -166,30 +169,67 @@ func (t *times) format(shown *conventions) (format, why string) {
 	if !ok {
 		return "", "dates are ambiguous: day/month/year or month/day/year; declare the format %d/%m/%Y or %m/%d/%Y with the separator of the values"
 	}
-	var written, all []string
-	if t.long > 0 {
-		written = append(written, date.Long)
+	isLong, isShort := false, false
+	for _, d := range t.sets {
+		isLong, isShort = isLong || d.long, isShort || d.short
 	}
-	if t.short > 0 {
-		written = append(written, date.Short)
+	return t.withClocks(written(date, isLong, isShort)), ""
+}
+
+// written returns the formats of dates in a notation of which some have four digits of the year, or
+// two.
+func written(f kind.DateFormat, isLong, isShort bool) (formats []string) {
+	if isLong {
+		formats = append(formats, f.Long)
 	}
-	for _, date := range written {
-		if len(t.clocks) == 0 {
-			all = append(all, date)
-		}
+	if isShort {
+		formats = append(formats, f.Short)
+	}
+	return formats
+}
+
+// withClocks returns the date format of datetimes, or of dates if no value has a time of day.
+func (t *times) withClocks(dates []string) string {
+	if len(t.clocks) == 0 {
+		return strings.Join(dates, text.DateFormatSeparator)
+	}
+	var all []string
+	for _, date := range dates {
 		for _, clock := range t.clocks {
 			all = append(all, date+clock)
 		}
 	}
-	return strings.Join(all, text.DateFormatSeparator), ""
+	return strings.Join(all, text.DateFormatSeparator)
+}
+
+// mixesZones reports whether some times of day have a zone and some have none.
+func (t *times) mixesZones() bool {
+	zoned := 0
+	for _, clock := range t.clocks {
+		if strings.HasSuffix(clock, "%z") {
+			zoned++
+		}
+	}
+	return zoned > 0 && zoned < len(t.clocks)
+}
+
+// dateFormats returns the formats that all dates have, if some date is not in standard notation.
+func (t *times) dateFormats() (formats []kind.DateFormat) {
+	for i, f := range kind.DateFormats() {
+		if t.common.has(i) {
+			formats = append(formats, f)
+		}
+	}
+	return formats
 }
 
 // dateFormat returns the format of the dates, without times of day. Of several, it is the one that
 // other columns show. Dates with points begin with the day unless a value rules it out. ok is false
 // if neither decides.
 func (t *times) dateFormat(shown *conventions) (format kind.DateFormat, ok bool) {
-	if len(t.formats) == 1 || strings.HasPrefix(t.formats[0].Long, "%d.") {
-		return t.formats[0], true
+	formats := t.dateFormats()
+	if len(formats) == 1 || strings.HasPrefix(formats[0].Long, "%d.") {
+		return formats[0], true
 	}
-	return shown.dateFormat(t.formats)
+	return shown.dateFormat(formats)
 }

@@ -58,6 +58,7 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	}
 	if t == herb.TypeText {
 		report.Lengths = c.lengths.report(c.shortest, c.longest)
+		report.Readings = c.times.readings(c.time.typed + c.time.other)
 	}
 	for _, e := range exceptions {
 		report.Exceptions = append(report.Exceptions, herb.ValueCount{Value: e.value, Count: e.count})

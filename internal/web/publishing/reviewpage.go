@@ -301,7 +301,7 @@ func questionOf(c review.Column) string {
 }
 
 // readingLabel names a reading of a column by what it makes of real values.
-func readingLabel(c review.Column, r review.DateReading) string {
+func readingLabel(c review.Column, r herb.DateReading) string {
 	if len(r.Examples) == 1 {
 		return readableDate(r.Examples[0].Date) + " (" + r.Examples[0].Order + ")"
 	}
