@@ -109,6 +109,15 @@ func (s Tables) LabeledVersion(ctx context.Context, ref herb.Ref, label string) 
 	return version, err
 }
 
+// LabelsSchema is the schema version from which on programs keep versions with labels.
+const LabelsSchema = 4
+
+// ErrLabelsUnknown returns the error of a label while a program before LabelsSchema uses the
+// database.
+func ErrLabelsUnknown() error {
+	return herb.Errorf(herb.CodeRejected, "a program of an earlier release, which would delete versions with labels, uses the database; stop or upgrade it first")
+}
+
 // AddLabel gives a label to a version, if it has not got it yet. A label that another version has
 // is rejected.
 func (s Tables) AddLabel(ctx context.Context, ref herb.Ref, version, label string) error {

@@ -124,3 +124,21 @@ func TestKeepSchema(t *testing.T) {
 		t.Errorf("afterwards: %+v, %v", have, err)
 	}
 }
+
+// TestAddLabel_olderProgram adds a label while a program uses the database that would delete the
+// version, and afterwards.
+func TestAddLabel_olderProgram(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "herbarium.db")
+	s, err := Open(t.Context(), path, Options{})
+	must.NoError(t, err)
+	must.CloseAfter(t, s)
+	current, err := currentSchema()
+	must.NoError(t, err)
+	old, err := openSchema(t, path, current[:store.LabelsSchema-1], Options{KeepSchema: true})
+	must.NoError(t, err)
+	ref := herb.Ref{Namespace: "shop", Name: "prices"}
+	wantError(t, s.AddLabel(t.Context(), ref, "1", "a"), herb.CodeRejected, "a program of an earlier release")
+	must.NoError(t, old.Close())
+	wantError(t, s.AddLabel(t.Context(), ref, "1", "a"), herb.CodeNotFound, "shop/prices")
+}

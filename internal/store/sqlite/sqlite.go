@@ -47,6 +47,7 @@ type Store struct {
 	store.Tables
 	writer, reader *sql.DB
 
+	path        string
 	options     Options
 	writeFailed atomic.Bool // the last write failed because of the disk
 	users       *os.File    // marks the database as used; see register
@@ -77,7 +78,7 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
-	s := &Store{options: o}
+	s := &Store{options: o, path: path}
 	s.Tables = store.NewTables(s.read, s.write)
 	defer func() {
 		if err != nil {
