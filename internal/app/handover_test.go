@@ -43,13 +43,25 @@ func TestHandover(t *testing.T) {
 		change func(f *fakeServers, h *library.Health) // after a minute
 		ready  [3]bool                                 // at once, after the change, after the limit
 	}{
-		"alone":              {others: &fakeServers{}, ready: [3]bool{true, true, true}},
-		"without database":   {others: &fakeServers{err: errDown, others: true}, ready: [3]bool{true, true, true}},
-		"another is ready":   {others: &fakeServers{others: true}, ready: [3]bool{false, false, true}},
-		"others stop":        {&fakeServers{others: true}, func(f *fakeServers, _ *library.Health) { f.others = false }, [3]bool{false, true, true}},
-		"database fails":     {&fakeServers{others: true}, func(f *fakeServers, _ *library.Health) { f.err = errDown }, [3]bool{false, true, true}},
-		"rebuilt":            {&fakeServers{others: true}, func(_ *fakeServers, h *library.Health) { h.Pending = 0 }, [3]bool{false, true, true}},
-		"others start later": {&fakeServers{}, func(f *fakeServers, _ *library.Health) { f.others = true }, [3]bool{true, true, true}},
+		"alone":            {&fakeServers{}, nil, [3]bool{true, true, true}},
+		"without database": {&fakeServers{err: errDown, others: true}, nil, [3]bool{true, true, true}},
+		"another is ready": {&fakeServers{others: true}, nil, [3]bool{false, false, true}},
+		"others stop": {
+			&fakeServers{others: true}, func(f *fakeServers, _ *library.Health) { f.others = false },
+			[3]bool{false, true, true},
+		},
+		"database fails": {
+			&fakeServers{others: true}, func(f *fakeServers, _ *library.Health) { f.err = errDown },
+			[3]bool{false, true, true},
+		},
+		"rebuilt": {
+			&fakeServers{others: true}, func(_ *fakeServers, h *library.Health) { h.Pending = 0 },
+			[3]bool{false, true, true},
+		},
+		"others start later": {
+			&fakeServers{}, func(f *fakeServers, _ *library.Health) { f.others = true },
+			[3]bool{true, true, true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -95,7 +95,8 @@ func TestClaim_lost(t *testing.T) {
 				b := newNode()
 				b.FindOutdated(t.Context()) // saves a copy of the description
 				now := time.Now()
-				claimed, err := c.DB.Claim(t.Context(), store.RebuiltFile(d.Version, segment.CurrentIndex()), "another node", now, now.Add(time.Minute))
+				rebuilt := store.RebuiltFile(d.Version, segment.CurrentIndex())
+				claimed, err := c.DB.Claim(t.Context(), rebuilt, "another node", now, now.Add(time.Minute))
 				if !claimed || err != nil {
 					t.Fatal(claimed, err)
 				}

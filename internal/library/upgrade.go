@@ -51,7 +51,8 @@ func (l *Library) isOutdatedElsewhere(ctx context.Context, v herb.LiveVersion) b
 	l.mu.RLock()
 	e := l.entries[versionKey{ref: v.Ref}]
 	cached, pending := l.cacheSize()
-	candidate := e != nil && e.Version == v.Version && e.index != "" && e.index != segment.CurrentIndex() && !l.isCached(v.Version) &&
+	candidate := e != nil && e.Version == v.Version && !l.isCached(v.Version) &&
+		e.index != "" && e.index != segment.CurrentIndex() &&
 		(l.opts.CacheSize == 0 || cached+pending+e.size <= l.opts.CacheSize)
 	l.mu.RUnlock()
 	return candidate && herb.CodeOf(l.findObject(ctx, RebuiltName(v.Version))) == herb.CodeNotFound

@@ -20,5 +20,6 @@ func (s Tables) Claim(ctx context.Context, name, holder string, now, until time.
 
 // EndClaim removes the claim of a program, and all claims that have expired.
 func (s Tables) EndClaim(ctx context.Context, name, holder string, now time.Time) error {
-	return s.writeOne(ctx, "ending a claim", "DELETE FROM claims WHERE name = ? AND holder = ? OR until <= ?", name, holder, now.UnixMicro())
+	return s.writeOne(ctx, "ending a claim", "DELETE FROM claims WHERE name = ? AND holder = ? OR until <= ?",
+		name, holder, now.UnixMicro())
 }

@@ -38,14 +38,15 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 	scopes := []string{"plants:write", "data:read", "publish"}
 	for _, u := range []rollingUpgrade{
-		{name: "to other indexes, without the step upgrade", programs: toLater, scopes: scopes, records: records, always: true},
-		{name: "to other indexes", programs: toLater, scopes: scopes, records: records, prepares: true, mixes: true},
-		{name: "from " + beforeCore, programs: earlier(beforeCore), scopes: scopes, records: records, prepares: true, mixes: true},
-		{name: "from 0.9.0", programs: earlier(release090), scopes: scopes[:2], records: records, prepares: true},
+		{name: "to other indexes, without the step upgrade", programs: toLater, scopes: scopes, always: true},
+		{name: "to other indexes", programs: toLater, scopes: scopes, prepares: true, mixes: true},
+		{name: "from " + beforeCore, programs: earlier(beforeCore), scopes: scopes, prepares: true, mixes: true},
+		{name: "from 0.9.0", programs: earlier(release090), scopes: scopes[:2], prepares: true},
 	} {
 		if !u.always && !testseed.Soak() {
 			continue
 		}
+		u.records = records
 		t.Run(u.name, u.test) // one after the other: the nodes of one need all processors
 	}
 }
@@ -75,7 +76,9 @@ func (u *rollingUpgrade) test(t *testing.T) {
 		t.Helper()
 		c.publish(t, at(fmt.Sprint(price)), price)
 		for _, n := range c.nodes {
-			eventually(t, "the new version is listed", func(ctx context.Context) error { return listsPrices(ctx, n.URL, 100*price, price) })
+			eventually(t, "the new version is listed", func(ctx context.Context) error {
+				return listsPrices(ctx, n.URL, 100*price, price)
+			})
 		}
 	}
 	publish()

@@ -17,8 +17,8 @@ func (s *Store) SetServing(ctx context.Context, serving bool) error {
 // of releases that do not record it count as ready.
 func (s *Store) IsServedElsewhere(ctx context.Context) (is bool, err error) {
 	err = s.callRead(ctx, "looking for other servers", func(ctx context.Context) error {
-		return s.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM programs WHERE id <> $1 AND (serving OR schema_version < $2) "+
-			"AND seen > now() - make_interval(secs => $3))", s.id, servingSchema, expiry.Seconds()).Scan(&is)
+		return s.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM programs WHERE id <> $1 "+
+			"AND (serving OR schema_version < $2) AND seen > now() - make_interval(secs => $3))", s.id, servingSchema, expiry.Seconds()).Scan(&is)
 	})
 	return is, err
 }
