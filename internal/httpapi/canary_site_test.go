@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/httpapi/publishing"
 
 	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
@@ -29,7 +30,9 @@ import (
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
+	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
+	"herbarium/internal/telemetry"
 	"herbarium/internal/upload"
 	"herbarium/internal/versions/versionstest"
 	"herbarium/internal/web"
@@ -83,6 +86,7 @@ type canarySite struct {
 	files          *upload.Receiver
 	jobs           *jobs.Service
 	library        *versionstest.Node
+	metrics        *telemetry.Metrics
 	private        bool
 	folder         string
 	keys           []canaryKey
@@ -131,6 +135,13 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	opts := options(t, served)
 	opts.Publishing = &publishing.Services{Files: s.files, Jobs: s.jobs, Versions: l, Publisher: publisher}
 	opts.Site, opts.Pages, opts.Keys, opts.RequestTimeout = site, pages, s, time.Minute
+	s.metrics = telemetry.NewMetrics("test", l.Live)
+	s.metrics.Sources(db.SourceErrors)
+	s.metrics.Disk(func() telemetry.DiskUsage { return telemetry.DiskUsage{} }, store.SegmentFile)
+	opts.Observe = func(o response.Observation) {
+		s.metrics.Request(o.Method, o.Route, o.Status, o.Bytes, o.Took)
+		s.metrics.ToolCall(o.Tool, o.ToolStatus)
+	}
 	s.api, err = httpapi.New(opts)
 	must.NoError(t, err)
 	s.publishFolder(t, publisher)
@@ -267,10 +278,13 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 		price = word("price", quotes) // the change of the type quotes it
 		conditions = append(conditions, word("condition", hides))
 	}
-	file := "# " + word("comment", hides) + "\nid,name," + fields[2] + ",price,image,latitude,longitude,secret,status\n" +
-		"1," + word("cell", quotes) + ",x,2.50,photos/alice.svg,51.5,7.5," + word("column", hidden) + ",on\n" +
-		"2,Fern,y," + price + ",photos/rose.svg,52.5,8.5,,on\n" +
-		"3," + word("row", hides) + ",z,4,,53.5,9.5,,off\n"
+	file := "# " + word("comment", hides) + "\nPayroll " + word("heading", hides) + " total 123456\n\n" +
+		"id,name," + fields[2] + ",price,image,latitude,longitude,secret,status," + word("internal", hides) + "\n" +
+		"1," + word("cell", quotes) + ",x,2.50,photos/alice.svg,51.5,7.5," + word("column", hidden) + ",on,\n" +
+		"2,Fern,y," + price + ",photos/rose.svg,52.5,8.5,,on,\n" +
+		"#4," + word("commented", hides) + ",z,4,,53.5,9.5,,on,\n" +
+		"3," + word("row", hides) + ",z,4,,53.5,9.5,,off,\n" +
+		"\nSource: " + word("footnote", hides) + "\n"
 	type object = map[string]any
 	var schema []object
 	for _, f := range fields {

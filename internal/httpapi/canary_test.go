@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -82,7 +83,7 @@ func canaryRequests() map[string][]canaryRequest {
 		return canaryRequest{header: "Content-Type: application/json", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`}
 	}
 	messages := []canaryRequest{tool("search_datasets", "{}"), tool("search_datasets", `{"query":"vault"}`), tool("search_datasets", `{"query":"Fern"}`), tool("search_datasets", `{"query":"cell*"}`)}
-	for _, name := range []string{"locked", "lockex", "free"} {
+	for _, name := range []string{"locked", "lockex", "free", "notes"} {
 		dataset := `{"dataset":"vault/` + name + `"`
 		messages = append(messages, tool("describe_dataset", dataset+"}"), tool("query_records", dataset+"}"), tool("query_records", dataset+`,"filters":["nosuch=1"]}`),
 			tool("query_records", dataset+`,"version":"20200101T000000Z-aaaaaaaaaa"}`), tool("aggregate", dataset+`,"by":["name"]}`), tool("get_record", dataset+`,"key":["1"]}`))
@@ -116,6 +117,7 @@ func TestCanaries(t *testing.T) {
 			for _, path := range []string{"/vault/locked", "/vault/lockex", "/vault", "/locked", "/api/v1/vault/lockex/data", "/datasets/vault/lockex", "/datasets/vault/lockex/x", "/sitemap.xml"} {
 				s.checkRoute(t, "GET "+path, canaryRequest{})
 			}
+			s.checkMetrics(t)
 			for _, c := range s.canaries { // otherwise, the test shows nothing
 				if !s.found[c.word] {
 					t.Errorf("%s, which is in %s, was not found with any key", c.word, c.ref)
@@ -183,6 +185,23 @@ func (s *canarySite) checkTarget(t *testing.T, method, target string, example ca
 		head := s.do(t, key, request(http.MethodHead, target, ""))
 		if s.checkCanaries(t, "HEAD: "+what, target, key, head); head.status != a.status {
 			t.Errorf("HEAD: %s gives %d instead of %d", what, head.status, a.status)
+		}
+	}
+}
+
+// checkMetrics checks that metrics name datasets and nothing that is in them. Programs for
+// monitoring keep metrics for long, and show them to more people than those who publish.
+func (s *canarySite) checkMetrics(t *testing.T) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.metrics.Handler().ServeHTTP(w, request(http.MethodGet, "/metrics", ""))
+	content := w.Body.String()
+	if w.Code != http.StatusOK || !strings.Contains(content, "vault/free") || !strings.Contains(content, "query_records") {
+		t.Errorf("metrics: %d %.300s", w.Code, content)
+	}
+	for _, c := range s.canaries {
+		if c.word != c.ref.String() && strings.Contains(content, c.word) {
+			t.Errorf("metrics have %q", c.word)
 		}
 	}
 }
