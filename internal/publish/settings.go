@@ -112,12 +112,14 @@ func Inherit(live herb.Dataset, sha256 string) (s herb.Settings, notes []string,
 	if err != nil {
 		return s, nil, err
 	}
-	dialect, _ := d.Resource["dialect"].(map[string]any)
-	if _, listed := dialect["commentRows"]; !listed {
-		return s, notes, nil
+	dialect, err := d.Dialect()
+	if err != nil || len(dialect.CommentRows) == 0 {
+		return s, notes, err
 	}
-	delete(dialect, "commentRows")
-	delete(dialect, "headerRows")
+	dialect.CommentRows, dialect.HeaderRows = nil, nil
+	if err := d.SetDialect(dialect); err != nil {
+		return s, nil, err
+	}
 	if s.Descriptor, err = json.Marshal(d.Root); err != nil {
 		return s, nil, err
 	}
