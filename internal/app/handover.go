@@ -19,6 +19,9 @@ const (
 	handoverEvery = 2 * time.Second
 	// handoverTimeout limits the time of a query.
 	handoverTimeout = 2 * time.Second
+	// handoverDown is how long the database fails before a server does not wait for others: one
+	// query may fail on a busy machine.
+	handoverDown = 15 * time.Second
 	// servingEvery is the interval at which a server records again that it is ready, because a
 	// database that has failed over may have lost it.
 	servingEvery = 10 * time.Second
@@ -55,12 +58,18 @@ func (h *handover) run(ctx context.Context, isServing func() bool) {
 	if h.servers == nil {
 		return
 	}
-	recorded, at := false, time.Time{}
+	recorded, at, answered := false, time.Time{}, time.Now()
 	for {
 		limited, cancel := context.WithTimeout(ctx, handoverTimeout)
 		if !h.ended.Load() {
 			is, err := h.servers.IsServedElsewhere(limited)
-			h.elsewhere.Store(err == nil && is)
+			switch {
+			case err == nil:
+				h.elsewhere.Store(is)
+				answered = time.Now()
+			case time.Since(answered) >= handoverDown:
+				h.elsewhere.Store(false)
+			}
 		}
 		serving := isServing()
 		if serving != recorded || time.Since(at) >= servingEvery {

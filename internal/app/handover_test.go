@@ -44,7 +44,7 @@ func TestHandover(t *testing.T) {
 		ready  [3]bool                                 // at once, after the change, after the limit
 	}{
 		"alone":            {&fakeServers{}, nil, [3]bool{true, true, true}},
-		"without database": {&fakeServers{err: errDown, others: true}, nil, [3]bool{true, true, true}},
+		"without database": {&fakeServers{err: errDown, others: true}, nil, [3]bool{false, true, true}},
 		"another is ready": {&fakeServers{others: true}, nil, [3]bool{false, false, true}},
 		"others stop": {
 			&fakeServers{others: true}, func(f *fakeServers, _ *library.Health) { f.others = false },
@@ -95,7 +95,7 @@ func TestHandover(t *testing.T) {
 					tt.change(others, &state)
 					others.mu.Unlock()
 				}
-				time.Sleep(5 * time.Second)
+				time.Sleep(handoverDown + handoverEvery)
 				check(1)
 				time.Sleep(handoverLimit)
 				check(2)
