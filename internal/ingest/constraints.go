@@ -9,9 +9,9 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/pattern"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/value"
 	"herbarium/internal/text"
 )
 
@@ -66,8 +66,8 @@ func (v *view) checkConstraints(ctx context.Context, p *pass, fields []herb.Fiel
 				violations = append(violations, fmt.Sprintf("%s: field %q %s", p.locate(stored), rows.Clip(c.field.Name), broken))
 			}
 		}
-		if len(violations) >= profile.MaxMisfits {
-			violations = append(violations[:profile.MaxMisfits], "and perhaps more")
+		if len(violations) >= value.MaxMisfits {
+			violations = append(violations[:value.MaxMisfits], "and perhaps more")
 			break
 		}
 	}

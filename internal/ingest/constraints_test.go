@@ -8,21 +8,21 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/value"
 )
 
 // TestConstraints checks the values of a column against the constraints of its field.
 func TestConstraints(t *testing.T) {
 	t.Parallel()
 	const numbers, dates, texts, lists = "1,5\n10\n\n7,0", "01.02.2024\n15.03.2024\n\n30.04.2024", "rose\nMoss\n\nGrün", "\"a,b\"\nc\n\n\"d,e,f\""
-	number, date := profile.Schema{Type: "number", DecimalChar: ","}, profile.Schema{Type: "date", Format: "%d.%m.%Y"}
-	text, list := profile.Schema{Type: "string"}, profile.Schema{Type: "list"}
+	number, date := value.Schema{Type: "number", DecimalChar: ","}, value.Schema{Type: "date", Format: "%d.%m.%Y"}
+	text, list := value.Schema{Type: "string"}, value.Schema{Type: "list"}
 	type set = source.Constraints
 	for _, c := range []struct {
 		name        string
 		values      string
-		schema      profile.Schema
+		schema      value.Schema
 		constraints set
 		want        string // in the error; empty: there is none
 	}{

@@ -9,8 +9,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/value"
 )
 
 func TestColumnNames(t *testing.T) {
@@ -100,13 +100,13 @@ func TestFieldSettings(t *testing.T) {
 	table := inspect(t, ingest.Source{
 		Ref: herb.Ref{Namespace: "n", Name: "d"}, Path: path, Title: "T", Description: "D", Access: herb.AccessKey,
 		Fields: []ingest.FieldSetting{
-			{Name: "cost", From: "price", Schema: profile.Schema{Type: "number", GroupChar: ","}, Title: "Cost", Description: "of one"},
+			{Name: "cost", From: "price", Schema: value.Schema{Type: "number", GroupChar: ","}, Title: "Cost", Description: "of one"},
 			{Name: "id", Sortable: new(false), Searchable: new(true)},
-			{Name: "day", Schema: profile.Schema{Type: "date"}, Missing: []string{"soon"}},
-			{Name: "code", From: "id", Schema: profile.Schema{Type: "string"}},
-			{Name: "link", From: "url", Schema: profile.Schema{Type: "string"}, Filterable: new(false)},
+			{Name: "day", Schema: value.Schema{Type: "date"}, Missing: []string{"soon"}},
+			{Name: "code", From: "id", Schema: value.Schema{Type: "string"}},
+			{Name: "link", From: "url", Schema: value.Schema{Type: "string"}, Filterable: new(false)},
 			{Name: "words", From: "tags"},
-			{Name: "url", Schema: profile.Schema{Type: "list"}},
+			{Name: "url", Schema: value.Schema{Type: "list"}},
 		},
 	})
 	d := table.Dataset
@@ -148,7 +148,7 @@ func TestFieldSettings_invalid(t *testing.T) {
 			`: field "cost": no such column "prise"; did you mean "price"? columns: id, price`},
 		{"nothing like it", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "weather"}}},
 			`: field "weather": no such column "weather"; columns: id, price`},
-		{"a value that is not of its type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Schema: profile.Schema{Type: "date"}}}}, `: field "id": "1" (line 2) is not a date`},
+		{"a value that is not of its type", ingest.Source{Path: csv, Fields: []ingest.FieldSetting{{Name: "id", Schema: value.Schema{Type: "date"}}}}, `: field "id": "1" (line 2) is not a date`},
 		{"access", ingest.Source{Path: csv, Access: "secret"}, `: unknown access "secret"; choose open or key`},
 		{"format", ingest.Source{Path: csv, Format: "xml"}, `: unknown format "xml"; valid formats: csv, `},
 	}
@@ -169,7 +169,7 @@ func TestFieldSettings_Location(t *testing.T) {
 	first := writeFile(t, dir, "1.ndjson", "{\"n\":1}\n\n{\"n\":2}\n")
 	second := writeFile(t, dir, "2.ndjson", "{\"n\":3}\n\n{\"n\":\"x\"}\n")
 	for _, src := range []ingest.Source{{Path: first, MoreFiles: []string{second}}, {Path: second, MoreFiles: []string{first}}} {
-		src.Fields = []ingest.FieldSetting{{Name: "n", Schema: profile.Schema{Type: "number"}}}
+		src.Fields = []ingest.FieldSetting{{Name: "n", Schema: value.Schema{Type: "number"}}}
 		part := second + ", "
 		if src.Path == second {
 			part = ""
@@ -182,7 +182,7 @@ func TestFieldSettings_Location(t *testing.T) {
 func TestFieldSettings_NoRecords(t *testing.T) {
 	t.Parallel()
 	path := writeFile(t, t.TempDir(), "x.json", "[]")
-	d := inspect(t, ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "id", Schema: profile.Schema{Type: "number"}}}}).Dataset
+	d := inspect(t, ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "id", Schema: value.Schema{Type: "number"}}}}).Dataset
 	want := []herb.Field{{Name: "id", Type: herb.TypeNumber, Filterable: true, Sortable: true}}
 	if diff := cmp.Diff(want, d.Fields); diff != "" {
 		t.Errorf("fields of a file without records (-want +got):\n%s", diff)
@@ -199,7 +199,7 @@ func TestInspect_misfits(t *testing.T) {
 	for i := range 50 {
 		fmt.Fprintf(&many, "x%d,2024-01-31\n", i)
 	}
-	fields := []ingest.FieldSetting{{Name: "n", Schema: profile.Schema{Type: "number"}}, {Name: "day", Schema: profile.Schema{Type: "date"}}}
+	fields := []ingest.FieldSetting{{Name: "n", Schema: value.Schema{Type: "number"}}, {Name: "day", Schema: value.Schema{Type: "date"}}}
 	inspect := func(content string) string {
 		t.Helper()
 		path := writeFile(t, t.TempDir(), "x.csv", content)

@@ -19,8 +19,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/value"
 	"herbarium/internal/must"
 )
 
@@ -142,7 +142,7 @@ func TestHash(t *testing.T) {
 		"delimiter":   func(s *ingest.Source) { s.Dialect.Delimiter = ';' },
 		"fields":      func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{{Name: "a"}} },
 		"type": func(s *ingest.Source) {
-			s.Fields = []ingest.FieldSetting{{Name: "a", Schema: profile.Schema{Type: "string"}}}
+			s.Fields = []ingest.FieldSetting{{Name: "a", Schema: value.Schema{Type: "string"}}}
 		},
 		"flag":   func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{{Name: "a", Sortable: new(false)}} },
 		"column": func(s *ingest.Source) { s.Fields = []ingest.FieldSetting{{Name: "a", From: "b"}} },

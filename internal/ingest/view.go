@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/value"
 )
 
 // view applies the settings of a source to its rows: fields expose columns, conditions exclude
@@ -18,7 +18,7 @@ import (
 // Every cell that it removes is counted, so that the certificate can prove that nothing else was
 // removed.
 type view struct {
-	profiler *profile.Profiler
+	profiler *value.Profiler
 	columns  []string // unique names; nil: not resolved yet, every column is exposed
 	fields   []exposedField
 	notes    []string
@@ -36,12 +36,12 @@ type view struct {
 	excludedCells, missingCells int
 }
 
-func newView() *view { return &view{profiler: profile.New()} }
+func newView() *view { return &view{profiler: value.NewProfiler()} }
 
 type exposedField struct {
 	*FieldSetting
 	column  int // may exceed the columns of a table without records, in which nothing says what the columns are
-	profile *profile.Field
+	profile *value.Field
 }
 
 // hiddenColumn is a column that no field exposes.
@@ -346,7 +346,7 @@ func (m *misfits) err() error {
 		return m.first
 	}
 	shown, suffix := m.others, ""
-	if most := profile.MaxMisfits - 1; len(shown) >= most {
+	if most := value.MaxMisfits - 1; len(shown) >= most {
 		shown, suffix = shown[:most], ", and perhaps more"
 	}
 	all, ok := errors.AsType[*herb.Error](m.first)

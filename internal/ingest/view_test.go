@@ -10,7 +10,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/value"
 )
 
 func TestNarrowed(t *testing.T) {
@@ -164,7 +164,7 @@ func TestReport(t *testing.T) {
 	src := ingest.Source{
 		Path: writeFile(t, t.TempDir(), "x.csv", "id;Tags;secret;naïve\n1;a,b;x;été\n2;;y;a\n3;c;z;植物園の木\n"),
 		Fields: []ingest.FieldSetting{
-			{Name: "number", From: "id"}, {Name: "tags", From: "Tags"}, {Name: "word", From: "naïve", Schema: profile.Schema{Type: "string"}},
+			{Name: "number", From: "id"}, {Name: "tags", From: "Tags"}, {Name: "word", From: "naïve", Schema: value.Schema{Type: "string"}},
 		},
 	}
 	table := inspect(t, src)

@@ -8,7 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/kind"
+	"herbarium/internal/ingest/value"
 	"herbarium/internal/progress"
 	"herbarium/internal/text"
 	"herbarium/internal/versions"
@@ -156,14 +156,14 @@ func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
 		if c.position >= len(row.Cells) || len(row.Cells[c.position]) == 0 {
 			continue
 		}
-		value := row.Cells[c.position]
+		cell := row.Cells[c.position]
 		c.filled++
 		var status text.Status
-		if x.buf, status = text.AppendPublished(x.buf[:0], &c.field, value); status != text.Invalid || x.table.IsMissing(c.position, value) {
+		if x.buf, status = text.AppendPublished(x.buf[:0], &c.field, cell); status != text.Invalid || x.table.IsMissing(c.position, cell) {
 			continue
 		}
-		isOther := isOfType(c.field.Type, value) // in another notation
-		if isOther && c.isAny || kind.IsMissing(text.TrimBlanks(value)) {
+		isOther := isOfType(c.field.Type, cell) // in another notation
+		if isOther && c.isAny || value.IsMissing(text.TrimBlanks(cell)) {
 			continue
 		}
 		x.marked = append(x.marked, c.position)
@@ -173,7 +173,7 @@ func (x *exceptions) add(row ingest.SourceRow) (marked []int) {
 			c.shown++
 			isShown = true
 		}
-		name, isShort := x.name(value, c)
+		name, isShort := x.name(cell, c)
 		if known := c.values[name]; known != nil {
 			known.Count++
 		} else if len(c.values) < maxExceptionTypes && x.counted < maxAllExceptions {
@@ -220,12 +220,12 @@ func (x *exceptions) describe(columns []Column) {
 }
 
 // isOfType reports whether a value is a number, a date or a datetime in some notation.
-func isOfType(t herb.Type, value []byte) bool {
+func isOfType(t herb.Type, v []byte) bool {
 	switch t {
 	case herb.TypeNumber:
-		return kind.IsNumber(value)
+		return value.IsNumber(v)
 	case herb.TypeDate, herb.TypeDateTime:
-		return kind.IsTime(value)
+		return value.IsDate(v)
 	}
 	return false
 }

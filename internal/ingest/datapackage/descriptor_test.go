@@ -9,10 +9,10 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/discover"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/rowstest"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/value"
 )
 
 // formats returns formats that are known by their names and extensions.
@@ -116,16 +116,16 @@ resources:
 					Ref: herb.Ref{Namespace: "botanic-garden", Name: "beds"}, Path: dir + "/data/beds.txt",
 					Title: "Beds 🌱", Description: "All beds", Access: herb.AccessOpen, AccessSet: true, Format: "csv", Dialect: rows.Options{Delimiter: ';', Header: rows.HeaderPresent},
 					Fields: []source.FieldSetting{
-						{Name: "n", Schema: profile.Schema{Type: "integer"}, Title: "No", Description: "Number", Optional: true,
+						{Name: "n", Schema: value.Schema{Type: "integer"}, Title: "No", Description: "Number", Optional: true,
 							Constraints: source.Constraints{Required: true}},
 						{
-							Name: "price", From: "cost", Schema: profile.Schema{Type: "number"},
+							Name: "price", From: "cost", Schema: value.Schema{Type: "number"},
 							Sortable: new(false), Filterable: new(true), Searchable: new(true),
 						},
-						{Name: "year", Schema: profile.Schema{Type: "year"}, Optional: true}, {Name: "day", Schema: profile.Schema{Type: "date"}, Optional: true},
-						{Name: "when", Schema: profile.Schema{Type: "datetime"}, Optional: true}, {Name: "tags", Schema: profile.Schema{Type: "array"}, Optional: true},
-						{Name: "more", Schema: profile.Schema{Type: "list"}, Optional: true}, {Name: "s", Schema: profile.Schema{Type: "string"}, Optional: true},
-						{Name: "any", Schema: profile.Schema{Type: "any"}, Optional: true}, {Name: "guess", Optional: true},
+						{Name: "year", Schema: value.Schema{Type: "year"}, Optional: true}, {Name: "day", Schema: value.Schema{Type: "date"}, Optional: true},
+						{Name: "when", Schema: value.Schema{Type: "datetime"}, Optional: true}, {Name: "tags", Schema: value.Schema{Type: "array"}, Optional: true},
+						{Name: "more", Schema: value.Schema{Type: "list"}, Optional: true}, {Name: "s", Schema: value.Schema{Type: "string"}, Optional: true},
+						{Name: "any", Schema: value.Schema{Type: "any"}, Optional: true}, {Name: "guess", Optional: true},
 					},
 					Missing: []string{"NA"}, ByPosition: true,
 				},
@@ -353,18 +353,18 @@ func TestRead_Types(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, field string
-		want        profile.Schema
+		want        value.Schema
 		notes       int
 	}{
 		{"number", `"type":"number","decimalChar":",","groupChar":".","bareNumber":false,"format":"default"`,
-			profile.Schema{Type: "number", DecimalChar: ",", GroupChar: ".", NotBare: true}, 0},
-		{"currency", `"type":"number","format":"currency"`, profile.Schema{Type: "number", NotBare: true}, 0},
-		{"date", `"type":"DATE","format":"%d/%m/%Y"`, profile.Schema{Type: "date", Format: "%d/%m/%Y"}, 0},
-		{"datetime", `"type":"datetime","format":"any"`, profile.Schema{Type: "datetime", Format: "any"}, 0},
-		{"boolean", `"type":"boolean","trueValues":["ja"],"falseValues":["nein"]`, profile.Schema{Type: "boolean", TrueValues: []string{"ja"}, FalseValues: []string{"nein"}}, 0},
-		{"list", `"type":"list","delimiter":";"`, profile.Schema{Type: "list", Delimiter: ";"}, 0},
-		{"text with a standard format", `"type":"string","format":"email"`, profile.Schema{Type: "string"}, 0},
-		{"text with another format", `"type":"string","format":"%d/%m"`, profile.Schema{Type: "string"}, 1},
+			value.Schema{Type: "number", DecimalChar: ",", GroupChar: ".", NotBare: true}, 0},
+		{"currency", `"type":"number","format":"currency"`, value.Schema{Type: "number", NotBare: true}, 0},
+		{"date", `"type":"DATE","format":"%d/%m/%Y"`, value.Schema{Type: "date", Format: "%d/%m/%Y"}, 0},
+		{"datetime", `"type":"datetime","format":"any"`, value.Schema{Type: "datetime", Format: "any"}, 0},
+		{"boolean", `"type":"boolean","trueValues":["ja"],"falseValues":["nein"]`, value.Schema{Type: "boolean", TrueValues: []string{"ja"}, FalseValues: []string{"nein"}}, 0},
+		{"list", `"type":"list","delimiter":";"`, value.Schema{Type: "list", Delimiter: ";"}, 0},
+		{"text with a standard format", `"type":"string","format":"email"`, value.Schema{Type: "string"}, 0},
+		{"text with another format", `"type":"string","format":"%d/%m"`, value.Schema{Type: "string"}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/value"
 )
 
 // binding ties a member of an object to a variable, which the member is read into and written
@@ -145,7 +145,7 @@ func dialectMembers(o *rows.Options, format string) []binding {
 }
 
 // typeMembers are the members of a field that say how its values are written.
-func typeMembers(d *profile.Schema) []binding {
+func typeMembers(d *value.Schema) []binding {
 	return []binding{
 		{"type", &d.Type}, {"format", &d.Format}, {"decimalChar", &d.DecimalChar}, {"groupChar", &d.GroupChar}, {"bareNumber", negated(&d.NotBare)},
 		{"delimiter", &d.Delimiter}, {"trueValues", &d.TrueValues}, {"falseValues", &d.FalseValues},

@@ -8,9 +8,8 @@ import (
 	"unicode"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/kind"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/value"
 )
 
 // Resource is what a descriptor says about a dataset.
@@ -90,7 +89,7 @@ func (r Resource) schema() members {
 		if s.From == s.Name {
 			s.From = ""
 		}
-		if slices.ContainsFunc(f.Notation.Missing, func(m string) bool { return !kind.IsMissing([]byte(m)) }) {
+		if slices.ContainsFunc(f.Notation.Missing, func(m string) bool { return !value.IsMissing([]byte(m)) }) {
 			f.Type, f.Notation = "any", herb.Notation{} // words such as "no date" do not fit a declared type
 		}
 		if len(r.Samples[i]) > 0 {
@@ -117,7 +116,7 @@ func (r Resource) schema() members {
 
 // declareType returns the members of a field that declare its type and how its values are written.
 func declareType(t herb.Type, n herb.Notation) members {
-	d := profile.Schema{
+	d := value.Schema{
 		Type: string(t), Format: n.DateFormat, DecimalChar: n.Decimal, GroupChar: n.Group, NotBare: n.Affix != "", TrueValues: n.True, FalseValues: n.False,
 	}
 	switch {

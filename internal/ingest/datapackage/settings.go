@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/value"
 )
 
 func (p *descriptor) readSettings(s *source.Source, n node) {
@@ -316,11 +316,11 @@ func types() []string {
 
 // checkType fails if the type of a field is unknown, or if a member does not apply to it, which
 // would be ignored.
-func checkType(n node, d profile.Schema) {
+func checkType(n node, d value.Schema) {
 	if d.Type != "" && !slices.Contains(types(), d.Type) {
 		n.member("type").fail("is unknown: %s", suggestion(d.Type, "types", types()))
 	}
-	t := profile.Type(d.Type)
+	t := value.TypeOf(d.Type)
 	for _, m := range []struct {
 		name string
 		set  bool
@@ -338,8 +338,8 @@ func checkType(n node, d profile.Schema) {
 
 // readFormat reads the format of a field, which says how dates, datetimes, times and durations are
 // written, and nothing else about how values compare.
-func readFormat(s *source.Source, n node, name string, d *profile.Schema) {
-	t, format := profile.Type(d.Type), d.Format
+func readFormat(s *source.Source, n node, name string, d *value.Schema) {
+	t, format := value.TypeOf(d.Type), d.Format
 	switch t {
 	case herb.TypeDate, herb.TypeDateTime, herb.TypeTime, herb.TypeDuration:
 		return

@@ -6,9 +6,9 @@ import (
 	"regexp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/table"
+	"herbarium/internal/ingest/value"
 )
 
 // The sample in which the dialect is detected. It is extended if it has few lines.
@@ -153,7 +153,7 @@ func (s sample) isAligned(r reading) bool {
 		return s.areNumbers(others)
 	}
 	for i := range others[0].Cells {
-		if k, n := table.ColumnKind(others, i); n > 0 && k != kind.Text && (i > 0 || !r.rowNames) {
+		if k, n := table.ColumnKind(others, i); n > 0 && k != value.Text && (i > 0 || !r.rowNames) {
 			return true
 		}
 	}
@@ -166,7 +166,7 @@ func (s sample) areNumbers(records []table.Row) bool {
 	thousands := true
 	for _, r := range records {
 		for i, c := range r.Cells {
-			if kind.Of(c) != kind.Number {
+			if value.KindOf(c) != value.Number {
 				return false
 			}
 			digits, _, _ := bytes.Cut(c, []byte("."))

@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"herbarium/internal/ingest/charset"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/table"
+	"herbarium/internal/ingest/value"
 )
 
 // reading is a sample as read in one dialect.
@@ -212,10 +212,10 @@ func (r *reading) hasRowNames() bool {
 		sequence = sequence && first <= 1 && name == strconv.Itoa(first+i)
 		last = last || rec.Width() == width
 		for _, c := range rec.Cells[1:] {
-			numbers = numbers && kind.Of(c)&(kind.Number|kind.Missing) != 0
+			numbers = numbers && value.KindOf(c)&(value.Number|value.Missing) != 0
 			points = points || bytes.IndexByte(c, '.') >= 0
 		}
-		numbers = numbers && kind.Of(rec.Cells[0]) == kind.Text
+		numbers = numbers && value.KindOf(rec.Cells[0]) == value.Text
 	}
 	return last && (r.quotedNames == r.total || sequence || r.header > 1 && (r.dialect.Delimiter != ',' || numbers && points || r.hasDecimals() || r.hasWholeNumbers()))
 }
@@ -227,11 +227,11 @@ func (r *reading) hasWholeNumbers() bool {
 	for c := 1; c <= r.header; c++ {
 		isLong := false
 		for _, rec := range r.records[1:] {
-			value := bytes.TrimSpace(rec.Cells[c])
-			if _, err := strconv.Atoi(string(value)); err != nil && kind.Of(value) != kind.Missing {
+			digits := bytes.TrimSpace(rec.Cells[c])
+			if _, err := strconv.Atoi(string(digits)); err != nil && value.KindOf(digits) != value.Missing {
 				return false
 			}
-			isLong = isLong || len(value) > maxDecimals
+			isLong = isLong || len(digits) > maxDecimals
 		}
 		if c > 1 && !isLong {
 			return false
@@ -248,12 +248,12 @@ func (r *reading) hasDecimals() bool {
 		k, _ := table.ColumnKind(r.records[1:], c)
 		hasPoint := func(rec table.Row) bool { return bytes.IndexByte(rec.Cells[c], '.') >= 0 }
 		switch {
-		case c == 0 && k == kind.Number:
+		case c == 0 && k == value.Number:
 			return false
 		case c == 0:
-		case k == kind.Text:
+		case k == value.Text:
 			texts++
-		case k == kind.Number && slices.ContainsFunc(r.records[1:], hasPoint):
+		case k == value.Number && slices.ContainsFunc(r.records[1:], hasPoint):
 			decimals++
 		}
 	}

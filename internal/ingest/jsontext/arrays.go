@@ -6,9 +6,9 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/charset"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/table"
+	"herbarium/internal/ingest/value"
 )
 
 // The sample of arrays in which their header is detected. It is extended if it has few of them.
@@ -108,18 +108,18 @@ func (r *reader) sampleArrays(size int) (sampled []table.Row, texts [][]byte) {
 }
 
 // sampledValue returns a value and the kind that it declares.
-func sampledValue(raw []byte) ([]byte, kind.Kind) {
+func sampledValue(raw []byte) ([]byte, value.Kind) {
 	var text string
 	switch {
 	case len(raw) == 0 || raw[0] == 'n':
-		return nil, kind.Missing
+		return nil, value.Missing
 	case raw[0] == '"':
 		_ = json.Unmarshal(raw, &text) // fails for invalid text, which reading reports
-		return []byte(text), kind.Text
+		return []byte(text), value.Text
 	case raw[0] == 't' || raw[0] == 'f':
-		return raw, kind.Boolean
+		return raw, value.Boolean
 	case raw[0] == '[' || raw[0] == '{':
-		return raw, kind.Other
+		return raw, value.Other
 	}
-	return raw, kind.Number
+	return raw, value.Number
 }

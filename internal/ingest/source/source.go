@@ -22,8 +22,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/value"
 )
 
 // Source is one dataset to be published, with its settings.
@@ -94,9 +94,9 @@ type Condition struct {
 
 // FieldSetting configures one exposed field.
 type FieldSetting struct {
-	Name        string         // unique, not empty
-	From        string         // the column; empty means Name
-	Schema      profile.Schema // declared by a descriptor; zero if it is inferred
+	Name        string       // unique, not empty
+	From        string       // the column; empty means Name
+	Schema      value.Schema // declared by a descriptor; zero if it is inferred
 	Title       string
 	Description string
 	Searchable  *bool // nil means the default of the type, as with Filterable and Sortable

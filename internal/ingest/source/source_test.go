@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/profile"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/value"
 )
 
 func textFormats() []rows.Format {
@@ -69,7 +69,7 @@ func TestHash(t *testing.T) {
 	}
 	for name, s := range map[string]source.Source{
 		"format": {Format: "tsv"}, "dialect": {Dialect: rows.Options{Skip: 1}}, "title": {Title: "x"}, "missing": {Missing: []string{"NA"}},
-		"type": {Fields: []source.FieldSetting{{Name: "a", Schema: profile.Schema{Type: "string"}}}}, "descriptor": {Descriptor: []byte("{}")},
+		"type": {Fields: []source.FieldSetting{{Name: "a", Schema: value.Schema{Type: "string"}}}}, "descriptor": {Descriptor: []byte("{}")},
 	} {
 		if hash(s) == base {
 			t.Errorf("%s does not change the hash", name)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/value"
 )
 
 // Limits of the rows that are held until it is known whether they are footnotes.
@@ -145,10 +145,10 @@ func uniqueRows(header, below []Row) (unique []Row) {
 	for _, h := range header {
 		names, isContrast := map[string]bool{}, false
 		for c, name := range h.Cells {
-			if h.kind(c) == kind.Text {
+			if h.kind(c) == value.Text {
 				names[string(bytes.TrimSpace(name))] = true
 				k, n := ColumnKind(others, c)
-				isContrast = isContrast || n > 0 && k != kind.Text
+				isContrast = isContrast || n > 0 && k != value.Text
 			}
 		}
 		isName := func(c []byte) bool { return names[string(bytes.TrimSpace(c))] }

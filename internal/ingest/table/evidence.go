@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"herbarium/internal/ingest/kind"
+	"herbarium/internal/ingest/value"
 )
 
 // minScore is the score of a table without a header, which a header must reach. Below its negative,
@@ -64,16 +64,16 @@ const (
 // evidence examines the candidates of a sample.
 type evidence struct {
 	Sample
-	kinds  [][]kind.Kind // by row and column
-	filled []int         // number of values of each row; 1 for text that was split at its delimiters
-	last   int           // number of rows above those at the end that may be footnotes
+	kinds  [][]value.Kind // by row and column
+	filled []int          // number of values of each row; 1 for text that was split at its delimiters
+	last   int            // number of rows above those at the end that may be footnotes
 }
 
 func newEvidence(s Sample) *evidence {
-	e := &evidence{Sample: s, kinds: make([][]kind.Kind, len(s.Rows)), filled: make([]int, len(s.Rows))}
+	e := &evidence{Sample: s, kinds: make([][]value.Kind, len(s.Rows)), filled: make([]int, len(s.Rows))}
 	width := CommonWidth(s.Rows)
 	for i, r := range s.Rows {
-		e.kinds[i] = make([]kind.Kind, min(len(r.Cells), maxColumns))
+		e.kinds[i] = make([]value.Kind, min(len(r.Cells), maxColumns))
 		for c := range e.kinds[i] {
 			e.kinds[i][c] = r.kind(c)
 		}
@@ -97,9 +97,9 @@ func CommonWidth(all []Row) (best int) {
 	return best
 }
 
-func (e *evidence) kind(row, column int) kind.Kind {
+func (e *evidence) kind(row, column int) value.Kind {
 	if column >= len(e.kinds[row]) {
-		return kind.Missing
+		return value.Missing
 	}
 	return e.kinds[row][column]
 }
@@ -124,7 +124,7 @@ func (e *evidence) firstRecord() int {
 			return 0
 		case e.filled[i] > 2 && i > 0 && r.Gap && i+1 < len(e.Rows):
 			return i
-		case e.filled[i] > 1 || slices.ContainsFunc(e.kinds[i], func(k kind.Kind) bool { return k&(kind.Text|kind.Missing) == 0 }):
+		case e.filled[i] > 1 || slices.ContainsFunc(e.kinds[i], func(k value.Kind) bool { return k&(value.Text|value.Missing) == 0 }):
 			return 0
 		}
 	}
@@ -203,7 +203,7 @@ func repetition(row Row, joined []string) float64 {
 		if joined != nil {
 			name = joined[c]
 		}
-		if name != "" && !kind.IsMissing([]byte(name)) {
+		if name != "" && !value.IsMissing([]byte(name)) {
 			seen[name] = true
 			n++
 		}
@@ -239,13 +239,13 @@ func (e *evidence) leftOutCost(row, first, width int, below []int) float64 {
 	isNumeric, fits := true, 0
 	for c := range e.kinds[row] {
 		k := e.kind(row, c)
-		isNumeric = isNumeric && k != kind.Text
+		isNumeric = isNumeric && k != value.Text
 		if typed, dominant, _ := e.dominantKind(below, c); typed && dominant == k {
 			fits++
 		}
 	}
 	switch {
-	case isNumeric && row > 0 && n == 1 && e.kind(row, 0) == kind.Number && e.kind(row-1, 0) == kind.Number:
+	case isNumeric && row > 0 && n == 1 && e.kind(row, 0) == value.Number && e.kind(row-1, 0) == value.Number:
 		cost += leftOut // a column of numbers is data
 	case 2*fits > n && n > 1:
 		cost += leftOut * share // it looks like a record
@@ -273,15 +273,15 @@ func (e *evidence) isApart(from, first int) bool {
 // dominantKind returns the most frequent kind of the values of a column other than text, and the
 // number n of its values. typed is true if there are at least two values and four fifths of them
 // have that kind.
-func (e *evidence) dominantKind(below []int, column int) (typed bool, dominant kind.Kind, n int) {
+func (e *evidence) dominantKind(below []int, column int) (typed bool, dominant value.Kind, n int) {
 	var count [256]int
 	for _, i := range below {
-		if k := e.kind(i, column); k != kind.Missing {
+		if k := e.kind(i, column); k != value.Missing {
 			count[k]++
 			n++
 		}
 	}
-	for _, k := range []kind.Kind{kind.Number, kind.Date, kind.Boolean, kind.Other} {
+	for _, k := range []value.Kind{value.Number, value.Date, value.Boolean, value.Other} {
 		if count[k] > count[dominant] || dominant == 0 && count[k] > 0 {
 			dominant = k
 		}
@@ -297,9 +297,9 @@ func (e *evidence) contradiction(below []int) (cost float64) {
 	for n := range min(first, len(below)) {
 		typed, others, values := 0, 0, 0
 		row, rest := below[n], below[n+1:]
-		names := kind.Text | e.sequenceKinds(e.Rows[row], rest)
+		names := value.Text | e.sequenceKinds(e.Rows[row], rest)
 		for c := range e.kinds[row] {
-			if isTyped, _, count := e.dominantKind(rest, c); isTyped && e.kind(row, c) != kind.Missing {
+			if isTyped, _, count := e.dominantKind(rest, c); isTyped && e.kind(row, c) != value.Missing {
 				values = max(values, count)
 				if typed++; e.kind(row, c)&names != 0 {
 					others++

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"slices"
 
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
+	"herbarium/internal/ingest/value"
 )
 
 // minRecords is the minimum number of records above a footnote.
@@ -48,7 +48,7 @@ func newFootnoteDetector(sample []Row, columns int) *footnoteDetector {
 	}
 	records := slices.DeleteFunc(slices.Clone(sample), func(r Row) bool { return r.Filled() < 2 })
 	k, n := ColumnKind(records, f.first)
-	f.isTyped = n > 0 && k != kind.Text
+	f.isTyped = n > 0 && k != value.Text
 	for _, r := range records {
 		if text := r.cell(f.first); labelPattern.Match(text) || isSentence(text) {
 			f.longest[labelPattern.Match(text)] = max(f.longest[labelPattern.Match(text)], len(text))
@@ -74,7 +74,7 @@ func (f *footnoteDetector) mayBeFootnote(row Row) bool {
 	case n > 1 && (f.spaced || !row.isSplitText()):
 		return false
 	}
-	return row.isRule() || kind.Of(row.cell(f.first)) == kind.Text
+	return row.isRule() || value.KindOf(row.cell(f.first)) == value.Text
 }
 
 // index returns the index of the first footnote, or of the blank rows above it, in the last rows of
@@ -101,7 +101,7 @@ func (f *footnoteDetector) terms(r Row, gap bool) (terms []rows.Term) {
 	isLabeled := labelPattern.Match(text)
 	isProse := isSentence(text)
 	if r.Filled() > 1 { // it was split; numbers make it a record, such as a total
-		hasNumber := slices.ContainsFunc(r.Cells, func(c []byte) bool { return kind.Of(c)&(kind.Text|kind.Missing) == 0 })
+		hasNumber := slices.ContainsFunc(r.Cells, func(c []byte) bool { return value.KindOf(c)&(value.Text|value.Missing) == 0 })
 		isProse = isSentence(bytes.Join(r.Cells, nil)) && !hasNumber
 		if !isProse && !isLabeled {
 			return nil
@@ -147,7 +147,7 @@ func (r Row) isSplitText() bool {
 			return false
 		}
 	}
-	return r.isSpaced() && kind.Of(r.Cells[0]) == kind.Text
+	return r.isSpaced() && value.KindOf(r.Cells[0]) == value.Text
 }
 
 // isThousands reports whether a number was split between two values.

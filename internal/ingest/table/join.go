@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"herbarium/internal/ingest/kind"
+	"herbarium/internal/ingest/value"
 )
 
 // joinedNames joins the rows from first to end. The row that it returns has what is compared with
@@ -65,7 +65,7 @@ func (e *evidence) joinedNames(first, end int) (compared Row, names []string, sc
 func distinguishes(upper, lower Row) bool {
 	above := map[string][]string{}
 	for c, name := range lower.Cells {
-		if isFilled(name) && !kind.IsMissing(name) {
+		if isFilled(name) && !value.IsMissing(name) {
 			above[string(name)] = append(above[string(name)], string(upper.cell(c)))
 		}
 	}
@@ -93,7 +93,7 @@ func extendsGroup(header []Row) bool {
 		if !isFilled(lower.Cells[c]) || len(upper.cell(c)) > 0 {
 			continue
 		}
-		if n++; lower.kind(c) != kind.Text || lower.kind(c-1) != kind.Text || !slices.ContainsFunc(upper.Cells[:min(c, len(upper.Cells))], isFilled) {
+		if n++; lower.kind(c) != value.Text || lower.kind(c-1) != value.Text || !slices.ContainsFunc(upper.Cells[:min(c, len(upper.Cells))], isFilled) {
 			return false
 		}
 	}
@@ -121,15 +121,15 @@ func mayGroup(header []Row) bool {
 
 // areNames reports whether a row of a header that ends at an index has nothing but names.
 func (e *evidence) areNames(row, end int) bool {
-	kinds := kind.Text | kind.Missing | e.sequenceKinds(e.Rows[row], e.below(end, e.Rows[row]))
-	return !slices.ContainsFunc(e.kinds[row], func(k kind.Kind) bool { return k&kinds == 0 })
+	kinds := value.Text | value.Missing | e.sequenceKinds(e.Rows[row], e.below(end, e.Rows[row]))
+	return !slices.ContainsFunc(e.kinds[row], func(k value.Kind) bool { return k&kinds == 0 })
 }
 
 // contrasts reports whether a name in a row is above values of another kind, or the row clearly
 // differs from the texts below it.
 func (e *evidence) contrasts(row Row, below []int) bool {
 	for c := range min(len(row.Cells), maxColumns) {
-		if typed, _, _ := e.dominantKind(below, c); typed && row.kind(c) == kind.Text {
+		if typed, _, _ := e.dominantKind(below, c); typed && row.kind(c) == value.Text {
 			return true
 		}
 	}
@@ -149,7 +149,7 @@ func (e *evidence) isLabel(row int, below []int) bool {
 	for c := range e.kinds[row] {
 		isTyped, dominant, n := e.dominantKind(below, c)
 		got := e.kind(row, c)
-		if got == kind.Missing {
+		if got == value.Missing {
 			continue
 		}
 		distinct[string(e.Rows[row].cell(c))] = true
@@ -173,7 +173,7 @@ func (e *evidence) isLabel(row int, below []int) bool {
 	switch {
 	case texts == 0 && filled < e.typicalWidth(below):
 		return typed > 0
-	case recurring > 1 && known == 0 && e.kind(row, 0) == kind.Missing && n == len(below):
+	case recurring > 1 && known == 0 && e.kind(row, 0) == value.Missing && n == len(below):
 		return true
 	}
 	return typed > 1 && rows >= manyRecords && len(distinct) == filled

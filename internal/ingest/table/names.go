@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"herbarium/internal/ingest/kind"
+	"herbarium/internal/ingest/value"
 )
 
 // headerScore returns the mean evidence that the values of a row are names of the columns below.
@@ -35,21 +35,21 @@ func (e *evidence) headerScore(names Row, joined []string, below []int) float64 
 
 // nameScore returns the evidence that a value is the name of the column below, and the weight of
 // the column. kinds are those that sequenceKinds returns.
-func (e *evidence) nameScore(names Row, c int, below []int, kinds kind.Kind, isPart bool) (score, weight float64) {
+func (e *evidence) nameScore(names Row, c int, below []int, kinds value.Kind, isPart bool) (score, weight float64) {
 	const null = `\N` // of MySQL and PostgreSQL
 	var count [256]int
 	n := 0
 	for _, i := range below {
-		if k := e.kind(i, c); k != kind.Missing {
+		if k := e.kind(i, c); k != value.Missing {
 			count[k]++
 			n++
 		}
 	}
 	name, k := names.cell(c), names.kind(c)
-	switch texts := count[kind.Text]; {
+	switch texts := count[value.Text]; {
 	case string(name) == null:
 		return -contrast, 1
-	case len(name) == 0 || k == kind.Missing:
+	case len(name) == 0 || k == value.Missing:
 		if len(below) == 0 || c == 0 && n == len(below) { // row labels often have no name
 			return 0, float64(min(n, 1))
 		}
@@ -58,13 +58,13 @@ func (e *evidence) nameScore(names Row, c int, below []int, kinds kind.Kind, isP
 		return 0, 1
 	case k&kinds != 0: // a year above years is a value
 		return sequence * confidence(n) * (1 - 2*e.shareOfSequence(c, below, name)), 1
-	case k != kind.Text && n == 0:
+	case k != value.Text && n == 0:
 		return -aboveNothing, 1
-	case k != kind.Text && count[k] > 0:
+	case k != value.Text && count[k] > 0:
 		return -contrast * confidence(n) * float64(count[k]) / float64(n), 1
-	case k == kind.Date && 2*count[kind.Number] > n:
+	case k == value.Date && 2*count[value.Number] > n:
 		return dateAboveNumbers * confidence(n), 1
-	case k != kind.Text:
+	case k != value.Text:
 		return -unlikeKinds, 1
 	case n == 0:
 		return nameLikeness(name), emptyWeight
@@ -81,11 +81,13 @@ func (e *evidence) shareOfSequence(c int, below []int, name []byte) float64 {
 	n, same := 0, 0
 	for _, i := range below {
 		k := e.kind(i, c)
-		if k == kind.Missing {
+		if k == value.Missing {
 			continue
 		}
 		n++
-		if value := e.Rows[i].cell(c); isYear(name) && isYear(value) || k == kind.Date && kind.Of(name) == kind.Date || bytes.Equal(name, value) {
+		next := e.Rows[i].cell(c)
+		isDates := k == value.Date && value.KindOf(name) == value.Date
+		if isYear(name) && isYear(next) || isDates || bytes.Equal(name, next) {
 			same++
 		}
 	}
@@ -101,7 +103,7 @@ func (e *evidence) textEvidence(name []byte, c int, below []int, isPart bool) fl
 	form, code, n, equal, codes, long := formOf(name), shapeOf(name), 0, 0, 0, 0
 	forms := map[string]int{}
 	for _, i := range below {
-		if e.kind(i, c) != kind.Text {
+		if e.kind(i, c) != value.Text {
 			continue
 		}
 		n++
@@ -207,12 +209,12 @@ func signs(text []byte, runs bool) string {
 // sequenceKinds returns the kinds of values, other than text, that name the columns in a row:
 // years, at least three dates in ascending order, numbers that are consecutive, at least five
 // ascending ones, or the ends of ranges such as ages. Most rows below have no such sequence.
-func (e *evidence) sequenceKinds(row Row, below []int) (kinds kind.Kind) {
+func (e *evidence) sequenceKinds(row Row, below []int) (kinds value.Kind) {
 	if isSequence(dates(row)) && !e.mostBelow(below, func(r Row) bool { return isSequence(dates(r)) }) {
-		kinds |= kind.Date
+		kinds |= value.Date
 	}
 	if endsRanges(row) && !e.mostBelow(below, endsRanges) {
-		return kinds | kind.Number
+		return kinds | value.Number
 	}
 	names := numbers(row)
 	isAlike := func(r Row) bool { return areYears(numbers(r)) }
@@ -226,7 +228,7 @@ func (e *evidence) sequenceKinds(row Row, below []int) (kinds kind.Kind) {
 		return kinds
 	}
 	if !e.mostBelow(below, isAlike) && (len(below) > 1 || areYears(names) || len(names) > 0 && names[0] == 0) {
-		kinds |= kind.Number
+		kinds |= value.Number
 	}
 	return kinds
 }
@@ -244,9 +246,9 @@ func endsRanges(r Row) bool {
 		switch cell := r.cell(c); {
 		case rangePattern.Match(cell):
 			ranges++
-		case r.kind(c) == kind.Number && !openRange.Match(cell):
+		case r.kind(c) == value.Number && !openRange.Match(cell):
 			return false
-		case r.kind(c) == kind.Number:
+		case r.kind(c) == value.Number:
 			ends++
 		}
 	}
@@ -256,7 +258,7 @@ func endsRanges(r Row) bool {
 // hasRowLabel reports whether the first value of a row is a text, as labels of rows are.
 func hasRowLabel(r Row) bool {
 	first := slices.IndexFunc(r.Cells, isFilled)
-	return first >= 0 && r.kind(first) == kind.Text
+	return first >= 0 && r.kind(first) == value.Text
 }
 
 // mostBelow reports whether more than half of the rows below satisfy a test.
@@ -273,7 +275,7 @@ func (e *evidence) mostBelow(below []int, test func(Row) bool) bool {
 // dates returns the dates in a row.
 func dates(r Row) (found []string) {
 	for c := range r.Cells[:min(len(r.Cells), maxColumns)] {
-		if r.kind(c) == kind.Date {
+		if r.kind(c) == value.Date {
 			found = append(found, string(r.cell(c)))
 		}
 	}
@@ -287,7 +289,7 @@ func isSequence(names []string) bool {
 // numbers returns the numbers in a row, nil if one of them is not a natural number.
 func numbers(r Row) (found []int) {
 	for c := range r.Cells[:min(len(r.Cells), maxColumns)] {
-		if r.kind(c) != kind.Number {
+		if r.kind(c) != value.Number {
 			continue
 		}
 		n, err := strconv.Atoi(string(r.cell(c)))
@@ -315,7 +317,7 @@ func areConsecutive(names []int) bool {
 func isAscending(r Row) bool {
 	n, last := 0, -1.0
 	for c := range r.Cells[:min(len(r.Cells), maxColumns)] {
-		if r.kind(c) != kind.Number {
+		if r.kind(c) != value.Number {
 			continue
 		}
 		number, err := strconv.ParseFloat(strings.Replace(string(r.cell(c)), ",", ".", 1), 64)

@@ -24,7 +24,7 @@ import (
 	"slices"
 	"strings"
 
-	"herbarium/internal/ingest/kind"
+	"herbarium/internal/ingest/value"
 )
 
 // Row is a row of a sheet, a record of a delimited text, or a JSON array.
@@ -33,8 +33,8 @@ type Row struct {
 	Gap       bool // a blank line or row is above it
 	Blank     bool // it has nothing but delimiters
 	Cells     [][]byte
-	Kinds     []kind.Kind // of the cells, as the file declares them; nil: it declares none
-	Invalid   error       // why the row cannot be a record; it may be a footnote
+	Kinds     []value.Kind // of the cells, as the file declares them; nil: it declares none
+	Invalid   error        // why the row cannot be a record; it may be a footnote
 }
 
 // Clone returns a copy that remains valid when the next row is read.
@@ -57,20 +57,20 @@ func (r Row) cell(i int) []byte {
 
 // kind returns the kind of the value in a column. A declared kind takes precedence, except for
 // text, because workbooks often store numbers and dates as text.
-func (r Row) kind(i int) kind.Kind {
+func (r Row) kind(i int) value.Kind {
 	if i < len(r.Kinds) {
 		switch k := r.Kinds[i]; k {
-		case kind.Number, kind.Code:
-			return kind.Number
-		case kind.Date, kind.Datetime:
-			return kind.Date
-		case kind.Boolean:
+		case value.Number, value.Code:
+			return value.Number
+		case value.Date, value.Datetime:
+			return value.Date
+		case value.Boolean:
 			return k
-		case kind.Time, kind.Duration, kind.Other:
-			return kind.Other
+		case value.Time, value.Duration, value.Other:
+			return value.Other
 		}
 	}
-	return kind.Of(r.cell(i))
+	return value.KindOf(r.cell(i))
 }
 
 // Filled returns the number of values that are not blank.
@@ -125,12 +125,12 @@ func isFilled(cell []byte) bool { return len(bytes.TrimSpace(cell)) > 0 }
 
 // ColumnKind returns the kind that all n values of a column have. If they differ, k is Text, and n
 // is the number of values above the first one that differs. See also evidence.dominantKind.
-func ColumnKind(table []Row, column int) (k kind.Kind, n int) {
+func ColumnKind(table []Row, column int) (k value.Kind, n int) {
 	for _, r := range table {
-		switch got := kind.Of(r.cell(column)); {
-		case got == kind.Missing:
+		switch got := value.KindOf(r.cell(column)); {
+		case got == value.Missing:
 		case n > 0 && got != k:
-			return kind.Text, n
+			return value.Text, n
 		default:
 			k = got
 			n++

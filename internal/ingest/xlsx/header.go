@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/table"
+	"herbarium/internal/ingest/value"
 )
 
 // readHeader reads up to the first record and names the columns.
@@ -34,7 +34,7 @@ func (r *reader) readHeader() error {
 	}
 	r.table = table.New(in)
 	r.columns = r.table.Columns()
-	r.kinds = make([]kind.Kind, len(r.columns))
+	r.kinds = make([]value.Kind, len(r.columns))
 	return r.book.err
 }
 
@@ -93,7 +93,7 @@ func isTable(sampled []table.Row) bool {
 	for i, r := range sampled {
 		if r.Filled() > 1 {
 			wide++
-		} else if i > 0 && r.Kinds[len(r.Kinds)-1] != kind.Text {
+		} else if i > 0 && r.Kinds[len(r.Kinds)-1] != value.Text {
 			other++
 		}
 	}

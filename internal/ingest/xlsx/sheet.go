@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/table"
+	"herbarium/internal/ingest/value"
 )
 
 // sheetReader reads the rows of a sheet.
@@ -124,17 +124,17 @@ func (r *sheetReader) endCell() error {
 	if r.row.Kinds[column] != 0 {
 		return herb.Invalidf("the cell %s occurs twice; save the workbook again", cellName(column, r.line))
 	}
-	value := r.buf[start:len(r.buf):len(r.buf)]
-	if len(bytes.TrimSpace(value)) == 0 {
-		k = kind.Missing
+	content := r.buf[start:len(r.buf):len(r.buf)]
+	if len(bytes.TrimSpace(content)) == 0 {
+		k = value.Missing
 	}
-	r.row.Cells[column], r.row.Kinds[column] = value, k
+	r.row.Cells[column], r.row.Kinds[column] = content, k
 	return nil
 }
 
 // appendValue appends the value of the cell to the buffer.
-func (r *sheetReader) appendValue() (k kind.Kind, err error) {
-	c, raw, k := &r.cell, unescapeControls(r.cell.content), kind.Text
+func (r *sheetReader) appendValue() (k value.Kind, err error) {
+	c, raw, k := &r.cell, unescapeControls(r.cell.content), value.Text
 	if c.formula && len(raw) == 0 && c.stored != "str" {
 		r.formulas++
 	}
@@ -144,10 +144,10 @@ func (r *sheetReader) appendValue() (k kind.Kind, err error) {
 	case c.stored == "s":
 		r.buf, err = r.book.strings.appendString(r.buf, raw)
 	case c.stored == "b" && (string(raw) == "1" || string(raw) == "0"):
-		r.buf, k = strconv.AppendBool(r.buf, raw[0] == '1'), kind.Boolean
+		r.buf, k = strconv.AppendBool(r.buf, raw[0] == '1'), value.Boolean
 	case c.stored == "b" || c.stored == "e" || c.stored == "d":
-		if k = kind.Other; kind.IsMissing(raw) { // #N/A
-			k = kind.Missing
+		if k = value.Other; value.IsMissing(raw) { // #N/A
+			k = value.Missing
 		}
 		r.buf = append(r.buf, raw...)
 	default:
@@ -228,7 +228,7 @@ func parseStyle(code string) style {
 }
 
 // appendNumber appends the value of a numeric cell and returns its kind.
-func (s style) appendNumber(b, raw []byte, date1904 bool) ([]byte, kind.Kind) {
+func (s style) appendNumber(b, raw []byte, date1904 bool) ([]byte, value.Kind) {
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case s.date || s.time:
@@ -239,7 +239,7 @@ func (s style) appendNumber(b, raw []byte, date1904 bool) ([]byte, kind.Kind) {
 		}
 	case s.zeros > 0 && isDigits(raw):
 		b = append(b, strings.Repeat("0", max(s.zeros-len(raw), 0))...)
-		return append(b, raw...), kind.Code
+		return append(b, raw...), value.Code
 	}
 	return appendDecimal(b, raw)
 }
@@ -249,7 +249,7 @@ func isDigits(b []byte) bool { return len(b) > 0 && len(bytes.Trim(b, "012345678
 // appendTimestamp appends a number of days as a date, a timestamp or, if the format shows only
 // that, a time of day or a duration. The kind is 0 if spreadsheet programs cannot show the number
 // either.
-func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, kind.Kind) {
+func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, value.Kind) {
 	const dayMillis = 24 * 60 * 60 * 1000
 	if !(days >= 0 && days < 2_958_466) {
 		return b, 0
@@ -257,19 +257,19 @@ func (s style) appendTimestamp(b []byte, days float64, date1904 bool) ([]byte, k
 	millis := int64(math.Round(days * dayMillis))
 	switch {
 	case !s.date && s.elapsed:
-		return appendMillis(b, millis), kind.Duration
+		return appendMillis(b, millis), value.Duration
 	case !s.date && millis < dayMillis:
-		return appendMillis(b, millis), kind.Time
+		return appendMillis(b, millis), value.Time
 	}
-	day, clock, k := int(millis/dayMillis), millis%dayMillis, kind.Date
+	day, clock, k := int(millis/dayMillis), millis%dayMillis, value.Date
 	if s.time || clock != 0 {
-		k = kind.Datetime
+		k = value.Datetime
 	}
 	switch epoch := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC); {
 	case date1904:
 		b = rows.AppendDate(b, epoch.AddDate(4, 0, 2+day))
 	case day == 60: // a date that did not exist: Lotus 1-2-3 took 1900 for a leap year, and others followed
-		b, k = append(b, "1900-02-29"...), kind.Other
+		b, k = append(b, "1900-02-29"...), value.Other
 	case day < 60:
 		b = rows.AppendDate(b, epoch.AddDate(0, 0, 1+day))
 	default:
@@ -293,21 +293,21 @@ func appendMillis(b []byte, millis int64) []byte {
 // two exceptions: a number with an exponent, and a fraction of 16 or 17 digits, which is the
 // conversion of a binary number (1.1000000000000001). They are written with the fewest digits that
 // mean the same number (1.1). Other text is appended unchanged.
-func appendDecimal(b, raw []byte) ([]byte, kind.Kind) {
+func appendDecimal(b, raw []byte) ([]byte, value.Kind) {
 	mantissa, _, hasExponent := strings.Cut(strings.ToLower(string(raw)), "e")
 	integer, fraction, hasPoint := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
 	digits := strings.Trim(integer+fraction, "0")
 	f, err := strconv.ParseFloat(string(raw), 64)
 	switch {
 	case err != nil || len(bytes.Trim(raw, "0123456789+-.eE")) > 0 || f == 0 && digits != "": // not a number, or out of range
-		return append(b, raw...), kind.Other
+		return append(b, raw...), value.Other
 	case hasExponent || hasPoint && (len(digits) == 16 || len(digits) == 17):
-		return rows.AppendFloat(b, f, 64), kind.Number
+		return rows.AppendFloat(b, f, 64), value.Number
 	case raw[0] == '-':
 		b = append(b, '-')
 	}
 	if b = append(b, cmp.Or(integer, "0")...); fraction != "" {
 		b = append(append(b, '.'), fraction...)
 	}
-	return b, kind.Number
+	return b, value.Number
 }

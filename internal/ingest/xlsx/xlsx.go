@@ -20,9 +20,9 @@ import (
 	"golang.org/x/text/transform"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/table"
+	"herbarium/internal/ingest/value"
 )
 
 // Format returns the XLSX format.
@@ -107,8 +107,8 @@ type reader struct {
 	merges  []table.Merge // nil: not read
 	line    int           // number of the row returned last
 	columns []rows.Column
-	kinds   []kind.Kind // of the values of each column
-	beyond  string      // the first cell right of the header
+	kinds   []value.Kind // of the values of each column
+	beyond  string       // the first cell right of the header
 	notes   []string
 }
 
@@ -164,7 +164,7 @@ func (r *reader) Next() ([][]byte, error) {
 	next, err := r.table.Next()
 	if err == io.EOF {
 		for i, k := range r.kinds {
-			r.columns[i].Type, r.columns[i].Numbers = columnType(k), k&kind.Number != 0
+			r.columns[i].Type, r.columns[i].Numbers = columnType(k), k&value.Number != 0
 		}
 	}
 	if err != nil {
@@ -185,12 +185,12 @@ func (r *reader) Next() ([][]byte, error) {
 
 // columnType returns the type that the cells of a column declare. Text declares none, because
 // spreadsheets often store numbers and dates as text, and neither do mixed cells.
-func columnType(kinds kind.Kind) herb.Type {
-	return map[kind.Kind]herb.Type{
-		kind.Number: herb.TypeNumber, kind.Code: herb.TypeText, kind.Boolean: herb.TypeBoolean,
-		kind.Date: herb.TypeDate, kind.Datetime: herb.TypeDateTime,
-		kind.Time: herb.TypeTime, kind.Duration: herb.TypeDuration, kind.Time | kind.Duration: herb.TypeDuration,
-	}[kinds&^kind.Missing]
+func columnType(kinds value.Kind) herb.Type {
+	return map[value.Kind]herb.Type{
+		value.Number: herb.TypeNumber, value.Code: herb.TypeText, value.Boolean: herb.TypeBoolean,
+		value.Date: herb.TypeDate, value.Datetime: herb.TypeDateTime,
+		value.Time: herb.TypeTime, value.Duration: herb.TypeDuration, value.Time | value.Duration: herb.TypeDuration,
+	}[kinds&^value.Missing]
 }
 
 func (r *reader) Columns() []rows.Column { return r.columns }

@@ -1,14 +1,13 @@
-package profile
+package value
 
 import (
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/text"
 )
 
 // digitDates recognizes columns of dates without separators, such as 20240229.
 type digitDates struct {
 	count    int     // dates in any notation
-	rejected [3]bool // by the position in kind.DigitFormats: some value is not in the notation
+	rejected [3]bool // by the position in digitFormats: some value is not in the notation
 }
 
 // observe adds a value.
@@ -17,7 +16,7 @@ func (d *digitDates) observe(v []byte) {
 		return
 	}
 	isDate := false
-	for i, format := range kind.DigitFormats() {
+	for i, format := range digitFormats() {
 		matches := text.MatchesDateFormat(format, v)
 		isDate, d.rejected[i] = isDate || matches, d.rejected[i] || !matches
 	}
@@ -30,7 +29,7 @@ func (d *digitDates) observe(v []byte) {
 // is none or more than one.
 func (d *digitDates) format(count int) string {
 	format := ""
-	for i, f := range kind.DigitFormats() {
+	for i, f := range digitFormats() {
 		switch {
 		case d.rejected[i]:
 		case format != "" || d.count < count:

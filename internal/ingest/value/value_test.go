@@ -1,4 +1,4 @@
-package profile_test
+package value_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/value"
 	"herbarium/internal/text"
 )
 
@@ -19,9 +19,9 @@ type result struct {
 }
 
 // profileOf profiles a column of values separated by "|".
-func profileOf(t *testing.T, values, name string, fileType herb.Type, schema profile.Schema) (r result, err error) {
+func profileOf(t *testing.T, values, name string, fileType herb.Type, schema value.Schema) (r result, err error) {
 	t.Helper()
-	s := profile.New()
+	s := value.NewProfiler()
 	f, err := s.Field(0, schema)
 	if err != nil {
 		return r, err
@@ -249,7 +249,7 @@ func TestInfer(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := profileOf(t, tt.values, "c", "", profile.Schema{})
+			r, err := profileOf(t, tt.values, "c", "", value.Schema{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -289,7 +289,7 @@ func TestInfer_thousands(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := profileOf(t, strings.TrimSuffix(tt.values, "|"), "c", "", profile.Schema{})
+			r, err := profileOf(t, strings.TrimSuffix(tt.values, "|"), "c", "", value.Schema{})
 			if diff := cmp.Diff(tt.notation, r.Notation, cmpopts.EquateEmpty()); err != nil || r.Type != tt.want || diff != "" {
 				t.Errorf("%v, %s: %s\n%s", err, r.Type, r.Report.Evidence, diff)
 			}
@@ -326,7 +326,7 @@ func TestInfer_names(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := profileOf(t, tt.values, tt.name, "", profile.Schema{})
+			r, err := profileOf(t, tt.values, tt.name, "", value.Schema{})
 			if diff := cmp.Diff(tt.notation, r.Notation, cmpopts.EquateEmpty()); err != nil || r.Type != tt.want || diff != "" {
 				t.Errorf("%v, %s: %s\n%s", err, r.Type, r.Report.Evidence, diff)
 			}
@@ -339,11 +339,11 @@ func TestInfer_names(t *testing.T) {
 func TestInfer_coordinates(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]herb.Notation{"lat": {}, "Longitude": {}, "altitude": {Group: ".", Decimal: ","}} {
-		p := profile.New()
+		p := value.NewProfiler()
 		for _, v := range []string{"48.137", "9.512", "50"} {
 			p.Observe([][]byte{[]byte("12,5"), []byte(v)}, func() string { return "a row" })
 		}
-		f, err := p.Field(1, profile.Schema{})
+		f, err := p.Field(1, value.Schema{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +394,7 @@ func TestInfer_conventions(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := profile.New()
+			p := value.NewProfiler()
 			for row := range 3 {
 				var cells [][]byte
 				for _, column := range tt.columns {
@@ -405,7 +405,7 @@ func TestInfer_conventions(t *testing.T) {
 			if tt.isTyped {
 				p.SetTyped(0)
 			}
-			f, err := p.Field(len(tt.columns)-1, profile.Schema{})
+			f, err := p.Field(len(tt.columns)-1, value.Schema{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -425,7 +425,7 @@ func TestInfer_searchable(t *testing.T) {
 		"://a": true, "1a://b": true, "a_b://c": true, "https://": true, "a:b://c|/d": true,
 		"https://a.example/x y": true, "https://a.example/é\u00a0y": true, "https://a.example/\ty": true, "https://a.example|b": true,
 	} {
-		r, err := profileOf(t, values, "c", "", profile.Schema{})
+		r, err := profileOf(t, values, "c", "", value.Schema{})
 		if err != nil || r.Searchable != want {
 			t.Errorf("%q: searchable %t; want %t (%v)", values, r.Searchable, want, err)
 		}
@@ -471,7 +471,7 @@ func TestInfer_codes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := profileOf(t, tt.values, tt.column, tt.file, profile.Schema{})
+			r, err := profileOf(t, tt.values, tt.column, tt.file, value.Schema{})
 			if err != nil || r.Type != tt.want || r.Searchable != tt.searchable {
 				t.Errorf("%s, searchable %t (%s), %v", r.Type, r.Searchable, r.Report.Evidence, err)
 			}
@@ -512,7 +512,7 @@ func TestInfer_fileTypes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := profileOf(t, tt.values, tt.column, tt.file, profile.Schema{})
+			r, err := profileOf(t, tt.values, tt.column, tt.file, value.Schema{})
 			if diff := cmp.Diff(tt.notation, r.Notation, cmpopts.EquateEmpty()); err != nil || r.Type != tt.want || diff != "" {
 				t.Errorf("%s (%s), %v; want %s, notation (-want +got):\n%s", r.Type, r.Report.Evidence, err, tt.want, diff)
 			}
@@ -524,68 +524,68 @@ func TestDeclared(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, values string
-		schema       profile.Schema
+		schema       value.Schema
 		want         herb.Type
 		notation     herb.Notation
 		culprit      string // of the error
 	}{
-		{"text", "1|2", profile.Schema{Type: "string"}, herb.TypeText, herb.Notation{}, ""},
-		{"separators in text", "1,234|5", profile.Schema{Type: "string"}, herb.TypeText, herb.Notation{}, ""},
-		{"separators in lists", "1,234|5", profile.Schema{Type: "list"}, herb.TypeList, herb.Notation{}, ""},
-		{"any", "1|2", profile.Schema{Type: "any"}, herb.TypeNumber, herb.Notation{}, ""},
-		{"too many digits", "1|" + digits(1001), profile.Schema{Type: "number"}, "", herb.Notation{}, `(row 2) is not a number, as declared`},
-		{"padded integers", "01001|01003", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{Padded: true}, ""},
-		{"fractions among integers", "1|2.50|3.5", profile.Schema{Type: "integer"}, "", herb.Notation{}, `"2.50" (row 2) is not an integer`},
-		{"fractions of zero", "1.0|2.00|-3|NA", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{Missing: []string{"NA"}}, ""},
-		{"plain integers", "1|2", profile.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{}, ""},
-		{"codes with an e", "1e5", profile.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{}, ""},
-		{"markers", "1|NA|INF", profile.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{Missing: []string{"INF", "NA"}}, ""},
-		{"separators", "1.234|1,5", profile.Schema{Type: "number", DecimalChar: ",", GroupChar: "."}, herb.TypeNumber, herb.Notation{Decimal: ",", Group: "."}, ""},
-		{"undeclared separators", "1,234.5", profile.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{Group: ","}, ""},
-		{"declared separators that no value has", "1|2", profile.Schema{Type: "number", DecimalChar: ","}, herb.TypeNumber, herb.Notation{Decimal: ","}, ""},
-		{"other decimals than declared", "1.5|2", profile.Schema{Type: "number", DecimalChar: ","}, "", herb.Notation{}, `"1.5" (row 1) is not a number in the declared notation`},
-		{"other groups than declared", "1,234|1,234,567", profile.Schema{Type: "number", GroupChar: "'"}, "", herb.Notation{}, `"1,234" (row 1)`},
-		{"not bare", "$5|$7", profile.Schema{Type: "number", NotBare: true}, herb.TypeNumber, herb.Notation{Affix: "$"}, ""},
-		{"not bare, not a number", "2,50 €|on demand|3,10 €", profile.Schema{Type: "number", NotBare: true, DecimalChar: ","}, "", herb.Notation{}, `"on demand" (row 2) is not a number`},
-		{"not bare, no values", "||", profile.Schema{Type: "number", NotBare: true}, herb.TypeNumber, herb.Notation{}, ""},
-		{"not bare, only markers", "NA| |", profile.Schema{Type: "integer", NotBare: true, GroupChar: ","}, herb.TypeNumber, herb.Notation{Group: ",", Missing: []string{"NA"}}, ""},
-		{"any date, no values", "", profile.Schema{Type: "date", Format: "any"}, herb.TypeDate, herb.Notation{}, ""},
-		{"any datetime, only markers", "N/A", profile.Schema{Type: "datetime", Format: "any"}, herb.TypeDateTime, herb.Notation{Missing: []string{"N/A"}}, ""},
-		{"signs as words", "*|-|*|NA", profile.Schema{Type: "boolean", TrueValues: []string{"*"}, FalseValues: []string{"-"}}, herb.TypeBoolean,
+		{"text", "1|2", value.Schema{Type: "string"}, herb.TypeText, herb.Notation{}, ""},
+		{"separators in text", "1,234|5", value.Schema{Type: "string"}, herb.TypeText, herb.Notation{}, ""},
+		{"separators in lists", "1,234|5", value.Schema{Type: "list"}, herb.TypeList, herb.Notation{}, ""},
+		{"any", "1|2", value.Schema{Type: "any"}, herb.TypeNumber, herb.Notation{}, ""},
+		{"too many digits", "1|" + digits(1001), value.Schema{Type: "number"}, "", herb.Notation{}, `(row 2) is not a number, as declared`},
+		{"padded integers", "01001|01003", value.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{Padded: true}, ""},
+		{"fractions among integers", "1|2.50|3.5", value.Schema{Type: "integer"}, "", herb.Notation{}, `"2.50" (row 2) is not an integer`},
+		{"fractions of zero", "1.0|2.00|-3|NA", value.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{Missing: []string{"NA"}}, ""},
+		{"plain integers", "1|2", value.Schema{Type: "integer"}, herb.TypeNumber, herb.Notation{}, ""},
+		{"codes with an e", "1e5", value.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{}, ""},
+		{"markers", "1|NA|INF", value.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{Missing: []string{"INF", "NA"}}, ""},
+		{"separators", "1.234|1,5", value.Schema{Type: "number", DecimalChar: ",", GroupChar: "."}, herb.TypeNumber, herb.Notation{Decimal: ",", Group: "."}, ""},
+		{"undeclared separators", "1,234.5", value.Schema{Type: "number"}, herb.TypeNumber, herb.Notation{Group: ","}, ""},
+		{"declared separators that no value has", "1|2", value.Schema{Type: "number", DecimalChar: ","}, herb.TypeNumber, herb.Notation{Decimal: ","}, ""},
+		{"other decimals than declared", "1.5|2", value.Schema{Type: "number", DecimalChar: ","}, "", herb.Notation{}, `"1.5" (row 1) is not a number in the declared notation`},
+		{"other groups than declared", "1,234|1,234,567", value.Schema{Type: "number", GroupChar: "'"}, "", herb.Notation{}, `"1,234" (row 1)`},
+		{"not bare", "$5|$7", value.Schema{Type: "number", NotBare: true}, herb.TypeNumber, herb.Notation{Affix: "$"}, ""},
+		{"not bare, not a number", "2,50 €|on demand|3,10 €", value.Schema{Type: "number", NotBare: true, DecimalChar: ","}, "", herb.Notation{}, `"on demand" (row 2) is not a number`},
+		{"not bare, no values", "||", value.Schema{Type: "number", NotBare: true}, herb.TypeNumber, herb.Notation{}, ""},
+		{"not bare, only markers", "NA| |", value.Schema{Type: "integer", NotBare: true, GroupChar: ","}, herb.TypeNumber, herb.Notation{Group: ",", Missing: []string{"NA"}}, ""},
+		{"any date, no values", "", value.Schema{Type: "date", Format: "any"}, herb.TypeDate, herb.Notation{}, ""},
+		{"any datetime, only markers", "N/A", value.Schema{Type: "datetime", Format: "any"}, herb.TypeDateTime, herb.Notation{Missing: []string{"N/A"}}, ""},
+		{"signs as words", "*|-|*|NA", value.Schema{Type: "boolean", TrueValues: []string{"*"}, FalseValues: []string{"-"}}, herb.TypeBoolean,
 			herb.Notation{True: []string{"*"}, False: []string{"-"}, Missing: []string{"NA"}}, ""},
-		{"rare words", numbersTo(200) + "unknown", profile.Schema{Type: "number"}, "", herb.Notation{}, `"unknown" (row 201) is not a number`},
-		{"rare words in any date", strings.Repeat("31/12/2024|", 100) + "unknown", profile.Schema{Type: "date", Format: "any"}, herb.TypeDate,
+		{"rare words", numbersTo(200) + "unknown", value.Schema{Type: "number"}, "", herb.Notation{}, `"unknown" (row 201) is not a number`},
+		{"rare words in any date", strings.Repeat("31/12/2024|", 100) + "unknown", value.Schema{Type: "date", Format: "any"}, herb.TypeDate,
 			herb.Notation{DateFormat: "%d/%m/%Y", Missing: []string{"unknown"}}, ""},
-		{"JSON arrays", `["a, b"]|["c"]`, profile.Schema{Type: "array"}, herb.TypeList, herb.Notation{JSON: true}, ""},
-		{"alternatives", "1/15/18|5/16/2014", profile.Schema{Type: "date", Format: "%m/%d/%Y|%m/%d/%y"}, herb.TypeDate, herb.Notation{DateFormat: "%m/%d/%Y|%m/%d/%y"}, ""},
-		{"alternatives that are no dates", "1|15", profile.Schema{Type: "date", Format: "%m/%d/%Y|%m"}, "", herb.Notation{}, "format"},
-		{"not a number", "1|x", profile.Schema{Type: "number"}, "", herb.Notation{}, `"x" (row 2)`},
-		{"unsupported decimals", "1", profile.Schema{Type: "number", DecimalChar: "·"}, "", herb.Notation{}, "decimalChar"},
-		{"unsupported groups", "1", profile.Schema{Type: "number", GroupChar: "xx"}, "", herb.Notation{}, "groupChar"},
-		{"equal separators", "1", profile.Schema{Type: "number", GroupChar: "."}, "", herb.Notation{}, "groupChar"},
-		{"date format", "1/2/2024|3/4/2024", profile.Schema{Type: "date", Format: "%d/%m/%Y"}, herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y"}, ""},
-		{"letters of a date format", "01/02/2024", profile.Schema{Type: "date", Format: "DD/MM/YYYY"}, herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y"}, ""},
-		{"unsupported date format", "2024-060", profile.Schema{Type: "date", Format: "%Y-%j"}, "", herb.Notation{}, "%Y-%j"},
-		{"another date format than declared", "31.12.2024", profile.Schema{Type: "date", Format: "%d/%m/%Y"}, "", herb.Notation{}, `"31.12.2024" (row 1)`},
-		{"default date format", "2024-12-31", profile.Schema{Type: "date", Format: "default"}, herb.TypeDate, herb.Notation{}, ""},
-		{"another date format than the default", "31/12/2024", profile.Schema{Type: "date", Format: "default"}, "", herb.Notation{}, `"31/12/2024" (row 1)`},
-		{"any date", "31/12/2024", profile.Schema{Type: "date", Format: "any"}, herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y"}, ""},
-		{"not a date", "2024-02-30", profile.Schema{Type: "date"}, "", herb.Notation{}, `"2024-02-30" (row 1)`},
-		{"datetime", "2024-02-29T10:00:00Z", profile.Schema{Type: "datetime"}, herb.TypeDateTime, herb.Notation{}, ""},
-		{"datetime format", "29.2.2024 10:00", profile.Schema{Type: "datetime", Format: "%d.%m.%Y %H:%M"}, herb.TypeDateTime, herb.Notation{DateFormat: "%d.%m.%Y %H:%M"}, ""},
-		{"markers beside a declared date format", "29.2.2024 10:00|NA", profile.Schema{Type: "datetime", Format: "%d.%m.%Y %H:%M"}, herb.TypeDateTime,
+		{"JSON arrays", `["a, b"]|["c"]`, value.Schema{Type: "array"}, herb.TypeList, herb.Notation{JSON: true}, ""},
+		{"alternatives", "1/15/18|5/16/2014", value.Schema{Type: "date", Format: "%m/%d/%Y|%m/%d/%y"}, herb.TypeDate, herb.Notation{DateFormat: "%m/%d/%Y|%m/%d/%y"}, ""},
+		{"alternatives that are no dates", "1|15", value.Schema{Type: "date", Format: "%m/%d/%Y|%m"}, "", herb.Notation{}, "format"},
+		{"not a number", "1|x", value.Schema{Type: "number"}, "", herb.Notation{}, `"x" (row 2)`},
+		{"unsupported decimals", "1", value.Schema{Type: "number", DecimalChar: "·"}, "", herb.Notation{}, "decimalChar"},
+		{"unsupported groups", "1", value.Schema{Type: "number", GroupChar: "xx"}, "", herb.Notation{}, "groupChar"},
+		{"equal separators", "1", value.Schema{Type: "number", GroupChar: "."}, "", herb.Notation{}, "groupChar"},
+		{"date format", "1/2/2024|3/4/2024", value.Schema{Type: "date", Format: "%d/%m/%Y"}, herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y"}, ""},
+		{"letters of a date format", "01/02/2024", value.Schema{Type: "date", Format: "DD/MM/YYYY"}, herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y"}, ""},
+		{"unsupported date format", "2024-060", value.Schema{Type: "date", Format: "%Y-%j"}, "", herb.Notation{}, "%Y-%j"},
+		{"another date format than declared", "31.12.2024", value.Schema{Type: "date", Format: "%d/%m/%Y"}, "", herb.Notation{}, `"31.12.2024" (row 1)`},
+		{"default date format", "2024-12-31", value.Schema{Type: "date", Format: "default"}, herb.TypeDate, herb.Notation{}, ""},
+		{"another date format than the default", "31/12/2024", value.Schema{Type: "date", Format: "default"}, "", herb.Notation{}, `"31/12/2024" (row 1)`},
+		{"any date", "31/12/2024", value.Schema{Type: "date", Format: "any"}, herb.TypeDate, herb.Notation{DateFormat: "%d/%m/%Y"}, ""},
+		{"not a date", "2024-02-30", value.Schema{Type: "date"}, "", herb.Notation{}, `"2024-02-30" (row 1)`},
+		{"datetime", "2024-02-29T10:00:00Z", value.Schema{Type: "datetime"}, herb.TypeDateTime, herb.Notation{}, ""},
+		{"datetime format", "29.2.2024 10:00", value.Schema{Type: "datetime", Format: "%d.%m.%Y %H:%M"}, herb.TypeDateTime, herb.Notation{DateFormat: "%d.%m.%Y %H:%M"}, ""},
+		{"markers beside a declared date format", "29.2.2024 10:00|NA", value.Schema{Type: "datetime", Format: "%d.%m.%Y %H:%M"}, herb.TypeDateTime,
 			herb.Notation{DateFormat: "%d.%m.%Y %H:%M", Missing: []string{"NA"}}, ""},
-		{"booleans", "true|false", profile.Schema{Type: "boolean"}, herb.TypeBoolean, herb.Notation{}, ""},
-		{"words", "oui|non", profile.Schema{Type: "boolean", TrueValues: []string{"oui"}, FalseValues: []string{"non"}}, herb.TypeBoolean,
+		{"booleans", "true|false", value.Schema{Type: "boolean"}, herb.TypeBoolean, herb.Notation{}, ""},
+		{"words", "oui|non", value.Schema{Type: "boolean", TrueValues: []string{"oui"}, FalseValues: []string{"non"}}, herb.TypeBoolean,
 			herb.Notation{True: []string{"oui"}, False: []string{"non"}}, ""},
-		{"other words than declared", "yes|no", profile.Schema{Type: "boolean", TrueValues: []string{"ja"}}, "", herb.Notation{}, `"yes" (row 1)`},
-		{"words with the opposite meaning", "yes|no", profile.Schema{Type: "boolean", TrueValues: []string{"no"}, FalseValues: []string{"yes"}}, herb.TypeBoolean,
+		{"other words than declared", "yes|no", value.Schema{Type: "boolean", TrueValues: []string{"ja"}}, "", herb.Notation{}, `"yes" (row 1)`},
+		{"words with the opposite meaning", "yes|no", value.Schema{Type: "boolean", TrueValues: []string{"no"}, FalseValues: []string{"yes"}}, herb.TypeBoolean,
 			herb.Notation{True: []string{"no"}, False: []string{"yes"}}, ""},
-		{"a default word of the other value", "1|True", profile.Schema{Type: "boolean", FalseValues: []string{"1"}}, herb.TypeBoolean,
+		{"a default word of the other value", "1|True", value.Schema{Type: "boolean", FalseValues: []string{"1"}}, herb.TypeBoolean,
 			herb.Notation{True: []string{"true", "True", "TRUE"}, False: []string{"1"}}, ""},
-		{"a word of both values", "x", profile.Schema{Type: "boolean", TrueValues: []string{"x"}, FalseValues: []string{"y", "x"}}, "", herb.Notation{}, "falseValues"},
-		{"not a boolean", "oui", profile.Schema{Type: "boolean"}, "", herb.Notation{}, `"oui" (row 1)`},
-		{"list", "a;b", profile.Schema{Type: "list", Delimiter: ";"}, "", herb.Notation{}, "delimiter"},
+		{"a word of both values", "x", value.Schema{Type: "boolean", TrueValues: []string{"x"}, FalseValues: []string{"y", "x"}}, "", herb.Notation{}, "falseValues"},
+		{"not a boolean", "oui", value.Schema{Type: "boolean"}, "", herb.Notation{}, `"oui" (row 1)`},
+		{"list", "a;b", value.Schema{Type: "list", Delimiter: ";"}, "", herb.Notation{}, "delimiter"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -614,12 +614,12 @@ func TestResult_notes(t *testing.T) {
 		"a| b|c\u00a0":      `2 values begin or end with white space, the first " b" (row 2)`,
 		" 1|2":              "",
 	} {
-		r, err := profileOf(t, values, "c", "", profile.Schema{})
+		r, err := profileOf(t, values, "c", "", value.Schema{})
 		if got := strings.Join(r.Report.Notes, "; "); err != nil || got != want {
 			t.Errorf("%q: notes %q, %v; want %q", values, got, err, want)
 		}
 	}
-	r, err := profileOf(t, "00042|17", "c", "", profile.Schema{Type: "integer"})
+	r, err := profileOf(t, "00042|17", "c", "", value.Schema{Type: "integer"})
 	if err != nil || len(r.Report.Notes) > 0 {
 		t.Errorf("declared integers with leading zeros: notes %q, %v", r.Report.Notes, err)
 	}
@@ -633,7 +633,7 @@ func TestResult_lengths(t *testing.T) {
 		"植物園植物園|ab|abcdefghijklmnop":               {2, 16},
 		"1234567\u00a0|12345678":                   {8, 8},
 	} {
-		r, err := profileOf(t, values, "c", "", profile.Schema{})
+		r, err := profileOf(t, values, "c", "", value.Schema{})
 		if got := [2]int{r.Report.Shortest, r.Report.Longest}; err != nil || got != want {
 			t.Errorf("%s: %v characters and error %v, want %v", values, got, err, want)
 		}
@@ -645,7 +645,7 @@ func TestResult_decimals(t *testing.T) {
 	for values, want := range map[string]int{
 		"1|23|456": 0, "1.86300|19.246|7": 5, "1,5|2,25|1.234,5": 2, "1,234.5|1,234": 1, "1.5e3|2.25": 2, "$4.50|$5": 2, "1.5|two|three": 0,
 	} {
-		r, err := profileOf(t, values, "c", "", profile.Schema{})
+		r, err := profileOf(t, values, "c", "", value.Schema{})
 		if err != nil || r.Report.Decimals != want {
 			t.Errorf("%s: %d decimals and error %v, want %d", values, r.Report.Decimals, err, want)
 		}
@@ -695,7 +695,7 @@ func TestResult_exceptions(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := profileOf(t, tt.values, "c", tt.fileType, profile.Schema{})
+			r, err := profileOf(t, tt.values, "c", tt.fileType, value.Schema{})
 			if diff := cmp.Diff(tt.want, r.Notation); err != nil || r.Type != tt.wantType || diff != "" || !strings.Contains(r.Report.Evidence, tt.evidence) {
 				t.Errorf("%s, %q, %v (-want +got)\n%s", r.Type, r.Report.Evidence, err, diff)
 			}
@@ -710,7 +710,7 @@ func TestResult_exceptions(t *testing.T) {
 			}
 		})
 	}
-	_, err := profileOf(t, numbersTo(40)+"x", "c", "", profile.Schema{Type: "number"})
+	_, err := profileOf(t, numbersTo(40)+"x", "c", "", value.Schema{Type: "number"})
 	if want := `"x" (row 41) is not a number`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a column that is declared a number: %v, want %s", err, want)
 	}
@@ -727,12 +727,12 @@ func TestResult_distribution(t *testing.T) {
 		}
 		return strings.Join(all, "|")
 	}
-	r, err := profileOf(t, values(3, 3, 5, 4, 3), "c", "", profile.Schema{})
+	r, err := profileOf(t, values(3, 3, 5, 4, 3), "c", "", value.Schema{})
 	if diff := cmp.Diff([]herb.LengthCount{{From: 3, To: 3, Count: 3}, {From: 4, To: 4, Count: 1}, {From: 5, To: 5, Count: 1}}, r.Report.Lengths); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 	for _, values := range []string{values(3, 3), "", "1|22"} {
-		if r, err := profileOf(t, values, "c", "", profile.Schema{}); err != nil || r.Report.Lengths != nil {
+		if r, err := profileOf(t, values, "c", "", value.Schema{}); err != nil || r.Report.Lengths != nil {
 			t.Errorf("%q: %v, %v", values, r.Report.Lengths, err)
 		}
 	}
@@ -740,7 +740,7 @@ func TestResult_distribution(t *testing.T) {
 	for i := range 2000 {
 		lengths = append(lengths, 7+i*i/500)
 	}
-	r, err = profileOf(t, values(lengths...), "c", "", profile.Schema{})
+	r, err = profileOf(t, values(lengths...), "c", "", value.Schema{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -762,7 +762,7 @@ func TestResult_distribution(t *testing.T) {
 }
 
 func TestProfiler_allocations(t *testing.T) {
-	s := profile.New()
+	s := value.NewProfiler()
 	row := [][]byte{
 		[]byte("1234.5"), []byte("£1,234.50"), []byte("2024-02-29"), []byte("31/12/2024"), []byte("2024-02-29T10:00:00Z"), []byte("yes"),
 		[]byte("Rosa canina, a shrub"), []byte("NA"), []byte("1.5e3"), []byte("https://a.example/x"), []byte("red,green"),
@@ -780,7 +780,7 @@ func BenchmarkObserve(b *testing.B) {
 		{"datetime", "2024-02-29T10:00:00Z"}, {"boolean", "true"}, {"text", "Rosa canina, a shrub of the hedges"}, {"marker", "NA"},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			s, where := profile.New(), func() string { return "" }
+			s, where := value.NewProfiler(), func() string { return "" }
 			cells := [][]byte{[]byte(bench.value)}
 			for b.Loop() {
 				s.Observe(cells, where)

@@ -1,4 +1,4 @@
-package profile
+package value
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/text"
 )
 
@@ -15,9 +14,9 @@ import (
 // without seconds and fractions.
 const maxClocks = 4
 
-// times recognizes columns of dates and datetimes. It collects the notations that the dates have,
+// dates recognizes columns of dates and datetimes. It collects the notations that the dates have,
 // also after they have none in common.
-type times struct {
+type dates struct {
 	count            int       // values
 	notISO           bool      // some value is not in standard notation
 	firstISO         string    // the first date in standard notation
@@ -25,10 +24,10 @@ type times struct {
 	zoned, unzoned   int       // datetimes in standard notation, until notISO
 	sets             []datesOf // of all dates, if notISO
 	common           dateSet   // notations that all dates have, if notISO
-	single           string    // kind.CompactFormat or kind.PeriodFormat of all values; empty: no value has one
+	single           string    // compactFormat or periodFormat of all values; empty: no value has one
 	notYears         bool      // some period is not like two consecutive years, as 2011-12 is
 	clocks           []string  // different formats of the time of day, each with the separator after the date
-	buf              []byte    // buffer of kind.CutClock
+	buf              []byte    // buffer of cutClock
 	centuryAmbiguous bool      // some year of two digits is in a range that programs assign to different centuries
 	isUnclear        bool      // the dates have too many sets of notations
 }
@@ -36,8 +35,8 @@ type times struct {
 // observe adds a value. isTime reports whether it is a date, a period or a datetime, and fits
 // whether it has the notation of the others. isDate reports whether it is a date in standard
 // notation.
-func (t *times) observe(v []byte, isDate bool) (isTime, fits bool) {
-	if len(v) < kind.MinTime || len(v) > kind.MaxTime {
+func (t *dates) observe(v []byte, isDate bool) (isTime, fits bool) {
+	if len(v) < minTime || len(v) > maxTime {
 		return false, false
 	}
 	t.count++
@@ -46,7 +45,7 @@ func (t *times) observe(v []byte, isDate bool) (isTime, fits bool) {
 		t.dates++
 		return true, true
 	}
-	date, clock := kind.CutClock(v, t.buf)
+	date, clock := cutClock(v, t.buf)
 	if clock != nil {
 		t.buf = clock
 	}
@@ -64,7 +63,7 @@ func (t *times) observe(v []byte, isDate bool) (isTime, fits bool) {
 		}
 		return true, true
 	}
-	if single := cmp.Or(kind.CompactFormat(v), kind.PeriodFormat(v)); clock == nil && single != "" {
+	if single := cmp.Or(compactFormat(v), periodFormat(v)); clock == nil && single != "" {
 		return true, t.addSingle(v, single)
 	}
 	set, isLong := notationsOf(date)
@@ -88,14 +87,14 @@ func (t *times) observe(v []byte, isDate bool) (isTime, fits bool) {
 }
 
 // addISO keeps the first date in standard notation.
-func (t *times) addISO(date []byte) {
+func (t *dates) addISO(date []byte) {
 	if t.firstISO == "" {
 		t.firstISO = string(date)
 	}
 }
 
 // leaveISO notes that some value is not in standard notation.
-func (t *times) leaveISO() {
+func (t *dates) leaveISO() {
 	if !t.notISO && t.firstISO != "" {
 		set, _ := notationsOf([]byte(t.firstISO))
 		t.addDate([]byte(t.firstISO), set, true)
@@ -105,7 +104,7 @@ func (t *times) leaveISO() {
 
 // addSingle adds a datetime without separators or a period. It returns false if not all values have
 // its notation.
-func (t *times) addSingle(v []byte, single string) bool {
+func (t *dates) addSingle(v []byte, single string) bool {
 	t.leaveISO()
 	if t.count == 1 {
 		t.single = single
@@ -125,14 +124,14 @@ func areYears(month []byte) bool {
 }
 
 // observeShortYear adds the year of a date that ends with two digits of it.
-func (t *times) observeShortYear(date []byte) {
+func (t *dates) observeShortYear(date []byte) {
 	year := string(date[len(date)-2:])
 	t.centuryAmbiguous = t.centuryAmbiguous || year >= "30" && year < "69"
 }
 
 // addClock adds the format of a time of day. ok is false if the column has more than maxClocks
 // formats, or clocks of both 12 and 24 hours.
-func (t *times) addClock(clock []byte) (ok bool) {
+func (t *dates) addClock(clock []byte) (ok bool) {
 	isEqual := func(c string) bool { return c == string(clock) }
 	if !slices.ContainsFunc(t.clocks, isEqual) && len(t.clocks) <= maxClocks {
 		t.clocks = append(t.clocks, string(clock))
@@ -141,16 +140,16 @@ func (t *times) addClock(clock []byte) (ok bool) {
 }
 
 // hasClock reports whether some values are datetimes.
-func (t *times) hasClock() bool {
+func (t *dates) hasClock() bool {
 	return t.zoned+t.unzoned+len(t.clocks) > 0 || strings.Contains(t.single, "%H")
 }
 
 // arePeriods reports whether all values are months, quarters or weeks.
-func (t *times) arePeriods() bool { return t.single != "" && !t.hasClock() }
+func (t *dates) arePeriods() bool { return t.single != "" && !t.hasClock() }
 
 // format returns the date format of all values, empty for the standard notation. If there is more
 // than one and other columns do not decide, why says so.
-func (t *times) format(shown *conventions) (format, why string) {
+func (t *dates) format(shown *conventions) (format, why string) {
 	switch {
 	case !t.notISO && t.zoned > 0 && t.unzoned+t.dates > 0, t.notISO && t.mixesZones():
 		return "", "some times have a zone and some have none"
@@ -178,7 +177,7 @@ func (t *times) format(shown *conventions) (format, why string) {
 
 // written returns the formats of dates in a notation of which some have four digits of the year, or
 // two.
-func written(f kind.DateFormat, isLong, isShort bool) (formats []string) {
+func written(f dateFormat, isLong, isShort bool) (formats []string) {
 	if isLong {
 		formats = append(formats, f.Long)
 	}
@@ -189,7 +188,7 @@ func written(f kind.DateFormat, isLong, isShort bool) (formats []string) {
 }
 
 // withClocks returns the date format of datetimes, or of dates if no value has a time of day.
-func (t *times) withClocks(dates []string) string {
+func (t *dates) withClocks(dates []string) string {
 	if len(t.clocks) == 0 {
 		return strings.Join(dates, text.DateFormatSeparator)
 	}
@@ -203,7 +202,7 @@ func (t *times) withClocks(dates []string) string {
 }
 
 // mixesZones reports whether some times of day have a zone and some have none.
-func (t *times) mixesZones() bool {
+func (t *dates) mixesZones() bool {
 	zoned := 0
 	for _, clock := range t.clocks {
 		if strings.HasSuffix(clock, "%z") {
@@ -214,8 +213,8 @@ func (t *times) mixesZones() bool {
 }
 
 // dateFormats returns the formats that all dates have, if some date is not in standard notation.
-func (t *times) dateFormats() (formats []kind.DateFormat) {
-	for i, f := range kind.DateFormats() {
+func (t *dates) dateFormats() (formats []dateFormat) {
+	for i, f := range dateFormats() {
 		if t.common.has(i) {
 			formats = append(formats, f)
 		}
@@ -226,7 +225,7 @@ func (t *times) dateFormats() (formats []kind.DateFormat) {
 // dateFormat returns the format of the dates, without times of day. Of several, it is the one that
 // other columns show. Dates with points begin with the day unless a value rules it out. ok is false
 // if neither decides.
-func (t *times) dateFormat(shown *conventions) (format kind.DateFormat, ok bool) {
+func (t *dates) dateFormat(shown *conventions) (format dateFormat, ok bool) {
 	formats := t.dateFormats()
 	if len(formats) == 1 || strings.HasPrefix(formats[0].Long, "%d.") {
 		return formats[0], true

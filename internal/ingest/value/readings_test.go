@@ -1,11 +1,11 @@
-package profile_test
+package value_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/value"
 )
 
 // TestResult_readings checks the ways in which the dates of a text column can be read.
@@ -33,7 +33,7 @@ func TestResult_readings(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := profileOf(t, tt.values, "c", "", profile.Schema{})
+			r, err := profileOf(t, tt.values, "c", "", value.Schema{})
 			var got []string
 			for _, reading := range r.Report.Readings {
 				words := reading.Format + ":"

@@ -1,10 +1,4 @@
-// Package kind says what kind a single value is: a number, a date, text, or a sign for a missing
-// value. The layout of a table and the types of its columns depend on it.
-//
-// Of answers in a wide sense, because names must differ from the values below them in whatever
-// notation these are written. Types of columns need exact notations: package profile compares
-// values with the separators and date formats of this package.
-package kind
+package value
 
 import "herbarium/internal/text"
 
@@ -22,18 +16,18 @@ const (
 	Other   // anything else that is not text, such as errors and arrays
 	Missing // no value, or a marker of one
 
-	// Of does not return these kinds, and the layout of a table does not distinguish them from
+	// KindOf does not return these kinds, and the layout of a table does not distinguish them from
 	// Other. Cells of workbooks declare them.
 	Time // time of day
 	Duration
 )
 
-// maxTyped is the length of the longest value that Of does not take for text.
+// maxTyped is the length of the longest value that KindOf does not take for text.
 const maxTyped = 100
 
-// Of returns what a value appears to be. A datetime, and anything else of at least three numbers,
+// KindOf returns what a value appears to be. A datetime, and anything else of at least three numbers,
 // is a date. Only the words true and false are booleans: others, such as no, also name columns.
-func Of(v []byte) Kind {
+func KindOf(v []byte) Kind {
 	v = text.TrimBlanks(v)
 	_, pair := text.BooleanWord(v)
 	switch {

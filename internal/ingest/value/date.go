@@ -1,4 +1,4 @@
-package kind
+package value
 
 import (
 	"bytes"
@@ -7,16 +7,16 @@ import (
 	"herbarium/internal/text"
 )
 
-// DateFormat is a notation of dates that is inferred beside ISO 8601.
-type DateFormat struct {
+// dateFormat is a notation of dates that is inferred beside ISO 8601.
+type dateFormat struct {
 	Long  string // with four digits of the year
 	Short string // with two digits of the year; empty: not inferred
 }
 
-// DateFormats returns the notations of dates that are inferred, alone or before a time of day. An
+// dateFormats returns the notations of dates that are inferred, alone or before a time of day. An
 // array needs no allocation for each value.
-func DateFormats() [15]DateFormat {
-	return [...]DateFormat{
+func dateFormats() [15]dateFormat {
+	return [...]dateFormat{
 		{"%d/%m/%Y", "%d/%m/%y"}, {"%m/%d/%Y", "%m/%d/%y"}, {"%d.%m.%Y", "%d.%m.%y"}, {"%m.%d.%Y", "%m.%d.%y"},
 		{"%d-%b-%Y", "%d-%b-%y"}, {"%d-%m-%Y", ""}, {"%m-%d-%Y", ""}, {"%Y/%m/%d", ""}, {"%Y.%m.%d", ""}, {"%Y.%m.%d.", ""}, {"%Y. %m. %d.", ""}, {"%Y-%m-%d", ""},
 		{"%d %b %Y", "%d %b %y"}, {"%b %d, %Y", ""}, {"%b %d %Y", ""},
@@ -25,13 +25,13 @@ func DateFormats() [15]DateFormat {
 
 // IsShort reports whether a date has two digits of the year. Without leading zeros, 1.2.24 is a
 // version rather than a date.
-func (f DateFormat) IsShort(date []byte) bool {
+func (f dateFormat) IsShort(date []byte) bool {
 	return f.Short != "" && text.MatchesDateFormat(f.Short, date) && (len(date) == len("31.12.24") || !strings.HasSuffix(f.Short, ".%y"))
 }
 
-// CompactFormat returns the notation of a datetime without separators in its date and its time of
+// compactFormat returns the notation of a datetime without separators in its date and its time of
 // day, or "" if v is not such a datetime.
-func CompactFormat(v []byte) string {
+func compactFormat(v []byte) string {
 	if len(v) != len("20060102T150405") {
 		return ""
 	}
@@ -45,13 +45,13 @@ func CompactFormat(v []byte) string {
 
 // Lengths of the shortest and the longest value that is a date or a datetime.
 const (
-	MinTime = len("1/1/24")
-	MaxTime = len("Wednesday, September 30, 2020, 10:00:00.000000000 PM +00:00")
+	minTime = len("1/1/24")
+	maxTime = len("Wednesday, September 30, 2020, 10:00:00.000000000 PM +00:00")
 )
 
-// PeriodFormat returns the notation of a month, a quarter or a week of a year, or "" if v is none.
+// periodFormat returns the notation of a month, a quarter or a week of a year, or "" if v is none.
 // Its numbers have all their digits: 2024-1 may be anything.
-func PeriodFormat(v []byte) string {
+func periodFormat(v []byte) string {
 	if len(v) < len("Jan-24") || len(v) > len("September 2024") {
 		return ""
 	}
@@ -69,12 +69,12 @@ func PeriodFormat(v []byte) string {
 	return ""
 }
 
-// DigitFormats returns the notations of dates that are digits only. A date of the 20th and 21st
+// digitFormats returns the notations of dates that are digits only. A date of the 20th and 21st
 // century with the year first is none with the year last.
-func DigitFormats() [3]string { return [...]string{"%Y%m%d", "%m%d%Y", "%d%m%Y"} }
+func digitFormats() [3]string { return [...]string{"%Y%m%d", "%m%d%Y", "%d%m%Y"} }
 
-// IsTime reports whether a value is a date, a period or a datetime in some notation.
-func IsTime(v []byte) bool { return isDayOrTime(v) || PeriodFormat(v) != "" }
+// IsDate reports whether a value is a date, a period or a datetime in some notation.
+func IsDate(v []byte) bool { return isDayOrTime(v) || periodFormat(v) != "" }
 
 // isDayOrTime reports whether a value is a date or a datetime in some notation: one or two digits,
 // or the name of a month, a separator, and so on, with a year.
@@ -82,26 +82,21 @@ func isDayOrTime(v []byte) bool {
 	if text.IsDate(v) {
 		return true
 	}
-	if len(v) < MinTime || len(v) > MaxTime {
+	if len(v) < minTime || len(v) > maxTime {
 		return false
 	}
-	if _, ok := text.ScanDateTime(v); ok || CompactFormat(v) != "" {
+	if _, ok := text.ScanDateTime(v); ok || compactFormat(v) != "" {
 		return true
 	}
-	date, _ := CutClock(text.CutWeekday(v), nil)
-	for _, l := range DateFormats() {
-		isName, separator := l.Long[1] == 'b', l.Long[2]
-		if isName != isDigit(date[0]) && bytes.IndexByte(date, separator) > 0 && (text.MatchesDateFormat(l.Long, date) || l.IsShort(date)) {
-			return true
-		}
-	}
-	return false
+	date, _ := cutClock(text.CutWeekday(v), nil)
+	set, _ := notationsOf(date)
+	return set != 0
 }
 
-// CutClock splits a value into a date and the notation of the time of day after it, which begins
+// cutClock splits a value into a date and the notation of the time of day after it, which begins
 // with what separates them. The notation is empty if there is no time of day, or none that is
 // valid. It is in buf, if that is large enough.
-func CutClock(v, buf []byte) (date, notation []byte) {
+func cutClock(v, buf []byte) (date, notation []byte) {
 	colon := bytes.IndexByte(v, ':')
 	if colon < len("1/1/24 1") {
 		return v, nil

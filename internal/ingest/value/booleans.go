@@ -1,4 +1,4 @@
-package profile
+package value
 
 import "herbarium/internal/text"
 

@@ -1,4 +1,4 @@
-package kind
+package value
 
 import (
 	"bytes"
@@ -10,42 +10,42 @@ import (
 	"herbarium/internal/text"
 )
 
-// Separators are how the digits of a number are separated.
-type Separators struct{ Group, Decimal string }
+// separators are how the digits of a number are separated.
+type separators struct{ Group, Decimal string }
 
 // The separators between which a comma or a point before three digits does not decide.
 var (
-	Plain        = Separators{}             // 1234.5
-	GroupPoint   = Separators{".", ","}     // 1.234,5
-	DecimalComma = Separators{Decimal: ","} // 1234,5
-	GroupComma   = Separators{Group: ","}   // 1,234.5
+	decimalPoint = separators{}             // 1234.5
+	groupPoint   = separators{".", ","}     // 1.234,5
+	decimalComma = separators{Decimal: ","} // 1234,5
+	groupComma   = separators{Group: ","}   // 1,234.5
 )
 
-// AllSeparators returns the separators that are inferred, those that are preferred first.
-func AllSeparators() []Separators {
-	return []Separators{Plain, DecimalComma, {Group: " "}, GroupComma, GroupPoint, {" ", ","}, {Group: "'"}}
+// allSeparators returns the separators that are inferred, those that are preferred first.
+func allSeparators() []separators {
+	return []separators{decimalPoint, decimalComma, {Group: " "}, groupComma, groupPoint, {" ", ","}, {Group: "'"}}
 }
 
 // Fit reports whether a value is a number with these separators.
-func (s Separators) Fit(v []byte) bool {
+func (s separators) Fit(v []byte) bool {
 	var buf [64]byte
 	n := herb.Notation{Group: s.Group, Decimal: s.Decimal}
 	_, status := text.AppendPublished(buf[:0], &herb.Field{Type: herb.TypeNumber, Notation: n}, v)
 	return status == text.Valid
 }
 
-// IsPlainNumber reports whether a value is a number in plain decimal notation.
-func IsPlainNumber(v []byte) bool { return text.IsNumber(v) && text.DigitCount(v) <= text.MaxDigits }
+// isPlainNumber reports whether a value is a number in plain decimal notation.
+func isPlainNumber(v []byte) bool { return text.IsNumber(v) && text.DigitCount(v) <= text.MaxDigits }
 
-// IsLongNumber reports whether a value has too many digits for a number.
-func IsLongNumber(v []byte) bool {
-	return len(v) > text.MaxDigits && text.IsNumber(v) && !IsPlainNumber(v)
+// isLongNumber reports whether a value has too many digits for a number.
+func isLongNumber(v []byte) bool {
+	return len(v) > text.MaxDigits && text.IsNumber(v) && !isPlainNumber(v)
 }
 
-// CutPadding returns a number with a sign, leading zeros and decimals, such as +034.5, without its
+// cutPadding returns a number with a sign, leading zeros and decimals, such as +034.5, without its
 // sign and the zeros. Programs pad angles like this; codes have neither a sign nor decimals. ok is
 // false for any other value.
-func CutPadding(v []byte) (number []byte, ok bool) {
+func cutPadding(v []byte) (number []byte, ok bool) {
 	if len(v) < len("+00.0") || v[0] != '+' && v[0] != '-' || v[1] != '0' || !isDigit(v[2]) {
 		return nil, false
 	}
@@ -53,20 +53,20 @@ func CutPadding(v []byte) (number []byte, ok bool) {
 	if bytes.HasPrefix(number, []byte{'.'}) {
 		number = v[len(v)-len(number)-1:] // one zero
 	}
-	return number, IsPlainNumber(number) && bytes.IndexByte(number, '.') > 0
+	return number, isPlainNumber(number) && bytes.IndexByte(number, '.') > 0
 }
 
-// IsPaddedNumber reports whether a value is a number with leading zeros, which may have an
-// exponent. It is false for the numbers of CutPadding.
-func IsPaddedNumber(v []byte) bool {
-	if _, ok := CutPadding(v); ok {
+// isPaddedNumber reports whether a value is a number with leading zeros, which may have an
+// exponent. It is false for the numbers of cutPadding.
+func isPaddedNumber(v []byte) bool {
+	if _, ok := cutPadding(v); ok {
 		return false
 	}
 	number, isPadded := bytes.TrimPrefix(v, []byte{'-'}), false
 	for len(number) > 1 && number[0] == '0' && isDigit(number[1]) {
 		number, isPadded = number[1:], true
 	}
-	return isPadded && (IsPlainNumber(number) || Separators{}.Fit(number))
+	return isPadded && (isPlainNumber(number) || separators{}.Fit(number))
 }
 
 // maxNumber is the length of the longest value that IsNumber compares with every notation.
@@ -75,24 +75,24 @@ const maxNumber = 60
 // IsNumber reports whether a value is a number in some notation: digits with separators, an
 // exponent, a sign, parentheses around a negative one, and a currency or percent sign.
 func IsNumber(v []byte) bool {
-	if IsPlainNumber(v) {
+	if isPlainNumber(v) {
 		return true
 	}
 	if len(v) == 0 || len(v) > maxNumber {
 		return false
 	}
-	if _, ok := CutPadding(v); ok {
+	if _, ok := cutPadding(v); ok {
 		return true
 	}
 	v, isNegative := text.CutAccounting(v)
 	if len(v) == 0 || isNegative && (v[0] == '-' || v[0] == '+') {
 		return false
 	}
-	_, number := CutAffix(v)
+	_, number := cutAffix(v)
 	if len(number) == 0 || hasOtherLetters(number) || !isDigit(number[len(number)-1]) && number[len(number)-1] != '.' {
 		return false
 	}
-	for _, s := range AllSeparators() {
+	for _, s := range allSeparators() {
 		if s.Fit(number) {
 			return true
 		}
@@ -104,9 +104,9 @@ func IsNumber(v []byte) bool {
 // p for provisional and so on.
 const flags = "bcdefinprsuz"
 
-// IsFlagged reports whether a value is a number with a blank and one or two flags after it, as
+// isFlagged reports whether a value is a number with a blank and one or two flags after it, as
 // Eurostat writes "12.3 p".
-func IsFlagged(v []byte) bool {
+func isFlagged(v []byte) bool {
 	number, ok := cutFlags(v)
 	return ok && IsNumber(number)
 }
@@ -144,10 +144,10 @@ func hasOtherLetters(v []byte) bool {
 	return hasLetter
 }
 
-// CutAffix splits a value into a number and a currency sign before it, with up to two letters
+// cutAffix splits a value into a number and a currency sign before it, with up to two letters
 // before the sign as in US$, or a currency or percent sign after it. The code of a currency is a
 // sign, too. Without a sign, affix is empty and number is the value.
-func CutAffix(v []byte) (affix, number []byte) {
+func cutAffix(v []byte) (affix, number []byte) {
 	unsigned := v
 	if v[0] == '-' || v[0] == '+' {
 		unsigned = v[1:]
@@ -171,8 +171,8 @@ func CutAffix(v []byte) (affix, number []byte) {
 	return affix, text.TrimBlanks(number)
 }
 
-// IsInfinity reports whether a value is an infinite number, as floating-point columns have it.
-func IsInfinity(v []byte) bool {
+// isInfinity reports whether a value is an infinite number, as floating-point columns have it.
+func isInfinity(v []byte) bool {
 	if len(v) < len("inf") || len(v) > len("-infinity") {
 		return false
 	}
@@ -182,5 +182,3 @@ func IsInfinity(v []byte) bool {
 	}
 	return false
 }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -1,4 +1,4 @@
-package profile
+package value
 
 import (
 	"bytes"
@@ -7,14 +7,13 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/text"
 )
 
 // numbers recognizes columns of numbers.
 type numbers struct {
-	isTyped      bool              // see Profiler.SetTyped
-	styles       []kind.Separators // separators with which all values so far are numbers
+	isTyped      bool         // see Profiler.SetTyped
+	styles       []separators // separators with which all values so far are numbers
 	count        int
 	exponent     bool // some number has an exponent; not updated after marked is set
 	marked       bool // some number has more than digits and an exponent, so that 1e5 is not a code
@@ -65,19 +64,19 @@ func (n *numbers) add(v []byte, plain bool) bool {
 		if len(number) == 0 || number[0] == '-' || number[0] == '+' {
 			return false
 		}
-		v, plain, n.marked = number, kind.IsPlainNumber(number), true
+		v, plain, n.marked = number, isPlainNumber(number), true
 		n.accounting++
 	}
-	if unpadded, ok := kind.CutPadding(v); ok {
+	if unpadded, ok := cutPadding(v); ok {
 		v, plain, n.padded, n.marked = unpadded, true, true, true
-		n.styles = without(n.styles, func(s kind.Separators) bool { return s.Decimal != "" })
+		n.styles = without(n.styles, func(s separators) bool { return s.Decimal != "" })
 	}
 	if !plain && (!isDigit(v[0]) || !isDigit(v[len(v)-1])) {
 		var ok bool
 		if v, ok = n.cutAffix(v); !ok {
 			return false
 		}
-		if kind.IsPlainNumber(v) && bytes.IndexByte(v, '.') < 0 {
+		if isPlainNumber(v) && bytes.IndexByte(v, '.') < 0 {
 			n.addInteger(v)
 		}
 	}
@@ -91,7 +90,7 @@ func (n *numbers) add(v []byte, plain bool) bool {
 	if !n.addCommas(v) {
 		return false
 	}
-	n.styles = without(n.styles, func(s kind.Separators) bool {
+	n.styles = without(n.styles, func(s separators) bool {
 		return !(plain && s.Decimal == "") && !s.Fit(v)
 	})
 	return len(n.styles) > 0
@@ -149,7 +148,7 @@ func without[T any](items []T, del func(T) bool) []T {
 // cutAffix removes a currency or percent sign from a number. ok is false if it is another one than
 // in the values before.
 func (n *numbers) cutAffix(v []byte) (number []byte, ok bool) {
-	affix, number := kind.CutAffix(v)
+	affix, number := cutAffix(v)
 	if len(affix) == 0 {
 		return number, true
 	}
@@ -164,7 +163,7 @@ func (n *numbers) cutAffix(v []byte) (number []byte, ok bool) {
 // the values do not decide.
 func (n *numbers) decimal() string {
 	decimal := cmp.Or(n.styles[0].Decimal, ".")
-	isOther := func(s kind.Separators) bool { return cmp.Or(s.Decimal, ".") != decimal }
+	isOther := func(s separators) bool { return cmp.Or(s.Decimal, ".") != decimal }
 	switch {
 	case !slices.ContainsFunc(n.styles, isOther):
 		return decimal
@@ -181,7 +180,7 @@ const minHundreds = 10
 // isPointAmbiguous reports whether all points may separate thousands or decimals, and some integer
 // has no point.
 func (n *numbers) isPointAmbiguous() bool {
-	return n.short && !n.ungrouped && slices.Contains(n.styles, kind.GroupPoint) && !slices.Contains(n.styles, kind.DecimalComma)
+	return n.short && !n.ungrouped && slices.Contains(n.styles, groupPoint) && !slices.Contains(n.styles, decimalComma)
 }
 
 // notation returns the only notation in which all values are numbers. Of two, it is the one that
@@ -199,20 +198,20 @@ func (n *numbers) notation(shown *conventions) (notation herb.Notation, why stri
 	}
 	s := n.styles[0]
 	switch {
-	case s == kind.DecimalComma && slices.Contains(n.styles, kind.GroupComma):
+	case s == decimalComma && slices.Contains(n.styles, groupComma):
 		// The currency may show that a comma before three digits separates thousands.
 		isLeading := text.IsLeadingCurrency(n.affix)
 		switch {
 		case shown.decimal == "," && !isLeading:
 		case shown.decimal == "." || n.short || isLeading:
-			s = kind.GroupComma
+			s = groupComma
 		default:
 			return notation, ambiguous("comma", ",", ".")
 		}
-	case s == kind.Plain && !n.isTyped && slices.Contains(n.styles, kind.GroupPoint) && !slices.Contains(n.styles, kind.DecimalComma): // some value has a point
+	case s == decimalPoint && !n.isTyped && slices.Contains(n.styles, groupPoint) && !slices.Contains(n.styles, decimalComma): // some value has a point
 		switch {
 		case cmp.Or(n.decimal(), shown.decimal) == ",":
-			s = kind.GroupPoint
+			s = groupPoint
 		case shown.decimal == "" && n.isPointAmbiguous():
 			return notation, ambiguous("point", ".", ",")
 		}
@@ -222,7 +221,7 @@ func (n *numbers) notation(shown *conventions) (notation herb.Notation, why stri
 
 // isPlain reports whether all values are in plain decimal notation.
 func (n *numbers) isPlain() bool {
-	return n.affixed == 0 && slices.Contains(n.styles, kind.Plain)
+	return n.affixed == 0 && slices.Contains(n.styles, decimalPoint)
 }
 
 // ambiguous says that a separator may have two meanings, and how to declare each. other is the

@@ -1,16 +1,14 @@
-package profile
+package value
 
 import (
 	"slices"
-
-	"herbarium/internal/ingest/kind"
 )
 
 // conventions are the notations of a table that some column shows beyond doubt. They decide between
 // the possible notations of ambiguous columns.
 type conventions struct {
-	decimal string            // decimal separator, a point or a comma; empty: unknown or contradictory
-	dates   []kind.DateFormat // of the columns of dates with only one possible format
+	decimal string       // decimal separator, a point or a comma; empty: unknown or contradictory
+	dates   []dateFormat // of the columns of dates with only one possible format
 }
 
 // conventions returns the conventions of the table, after the last row.
@@ -25,7 +23,7 @@ func (p *Profiler) conventions() *conventions {
 		if decimal := c.numbers.decimal(); isEvidence && decimal != "" && !slices.Contains(decimals, decimal) {
 			decimals = append(decimals, decimal)
 		}
-		if f := c.times.dateFormats(); c.time.holds() && len(f) == 1 && !slices.Contains(p.found.dates, f[0]) {
+		if f := c.dates.dateFormats(); c.date.holds() && len(f) == 1 && !slices.Contains(p.found.dates, f[0]) {
 			p.found.dates = append(p.found.dates, f[0])
 		}
 	}
@@ -37,8 +35,8 @@ func (p *Profiler) conventions() *conventions {
 
 // dateFormat returns the only one of several formats that some column shows. ok is false if no
 // column or several decide.
-func (c *conventions) dateFormat(formats []kind.DateFormat) (format kind.DateFormat, ok bool) {
-	shown := without(formats, func(f kind.DateFormat) bool { return !slices.Contains(c.dates, f) })
+func (c *conventions) dateFormat(formats []dateFormat) (format dateFormat, ok bool) {
+	shown := without(formats, func(f dateFormat) bool { return !slices.Contains(c.dates, f) })
 	if len(shown) != 1 {
 		return format, false
 	}

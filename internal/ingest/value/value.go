@@ -1,7 +1,13 @@
-// Package profile infers the types of columns and describes their values for the import report, in
-// one pass over the cells of a table.
+// Package value says what values mean: the kind of one value, and the type and the notation of all
+// values of a column. There is one recognizer for each type, which knows all notations that are
+// inferred. What fits the header of a table, a column without a declared type and the dates of
+// which a review asks the publisher how to read them is decided here.
 //
-//	p := profile.New()
+// KindOf returns the kind of a value in a wide sense, because names must differ from the values
+// below them in whatever notation these are written. A Profiler infers the types of columns and
+// describes their values for the import report, in one pass over the cells of a table:
+//
+//	p := value.NewProfiler()
 //	f, err := p.Field(column, schema)  // for each exposed field with a declared type, before the first cell of its column
 //	p.Observe(cells, rows.Position)    // for each row; cells that a descriptor declares missing are empty
 //	field, report, err := f.Result(name, fileType) // after the last row
@@ -13,7 +19,7 @@
 // The type that a file declares for a column restricts the inference: text excludes numbers and
 // booleans, which such a file would have declared. It is not an error if values do not fit it,
 // because some formats do not enforce their types.
-package profile
+package value
 
 import (
 	"bytes"
@@ -21,7 +27,6 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/text"
 )
 
@@ -32,8 +37,8 @@ type Profiler struct {
 	found   *conventions // nil until the first result
 }
 
-// New returns a Profiler of an empty table.
-func New() *Profiler { return &Profiler{} }
+// NewProfiler returns a Profiler of an empty table.
+func NewProfiler() *Profiler { return &Profiler{} }
 
 // Observe adds a row. position locates the row; it is only called for values that a report
 // mentions.
@@ -67,7 +72,7 @@ func (p *Profiler) SetList(column int, isJSON bool) {
 
 func (p *Profiler) grow(columns int) {
 	for len(p.columns) < columns {
-		p.columns = append(p.columns, &column{numbers: numbers{styles: kind.AllSeparators()}})
+		p.columns = append(p.columns, &column{numbers: numbers{styles: allSeparators()}})
 	}
 }
 
@@ -120,7 +125,7 @@ func (f *Field) check(value []byte, where func() string) {
 	}
 	var status text.Status
 	f.buf, status = text.AppendPublished(f.buf[:0], &f.declared, value)
-	if status == text.Invalid && !(f.declared.Type == herb.TypeNumber && kind.IsInfinity(text.TrimBlanks(value))) {
+	if status == text.Invalid && !(f.declared.Type == herb.TypeNumber && isInfinity(text.TrimBlanks(value))) {
 		f.misfits = append(f.misfits, quote(value, where()))
 	}
 	if _, fraction, _ := bytes.Cut(f.buf, []byte(".")); f.isWhole && len(bytes.Trim(fraction, "0")) > 0 {
@@ -131,32 +136,32 @@ func (f *Field) check(value []byte, where func() string) {
 // column gathers what the type of a column depends on. Each type is tested until a value rules it
 // out.
 type column struct {
-	filled             int // values that are not empty
-	blank              int // filled values of white space only
-	missing            int // filled values that are signs for missing values
-	shortest, longest  int // characters of a non-empty value
-	lengths            lengths
-	number, time, word candidate
-	clock              candidate // of times of day and durations
-	numbers            numbers
-	times              times
-	digitDates         digitDates
-	clocks             clocks
-	booleans           booleans
-	lists              lists
-	words              words
-	signs              []namedValue // different signs for missing values
-	infinities         []namedValue
-	notURL             bool // some value is not a URL
-	padded             int  // numbers with leading zeros
-	firstPadded        string
-	long               int // numbers with too many digits
-	firstLong          string
-	flagged            int // numbers with flags, such as "12.3 p"
-	firstFlagged       string
-	spaced             int // values with white space at the beginning or end
-	firstSpaced        string
-	checks             []*Field
+	filled                int // values that are not empty
+	blank                 int // filled values of white space only
+	missing               int // filled values that are signs for missing values
+	shortest, longest     int // characters of a non-empty value
+	lengths               lengths
+	number, date, boolean candidate
+	clock                 candidate // of times of day and durations
+	numbers               numbers
+	dates dates
+	digitDates            digitDates
+	clocks                clocks
+	booleans              booleans
+	lists                 lists
+	words                 words
+	signs                 []namedValue // different signs for missing values
+	infinities            []namedValue
+	notURL                bool // some value is not a URL
+	padded                int  // numbers with leading zeros
+	firstPadded           string
+	long                  int // numbers with too many digits
+	firstLong             string
+	flagged               int // numbers with flags, such as "12.3 p"
+	firstFlagged          string
+	spaced                int // values with white space at the beginning or end
+	firstSpaced           string
+	checks                []*Field
 }
 
 // isURL reports whether a value is a URL with a scheme or without one, or an absolute path. A
@@ -193,7 +198,7 @@ func (c *column) observe(value []byte, where func() string) {
 		c.blank++
 		return
 	}
-	if kind.IsMissing(v) && addNamed(&c.signs, v, maxSigns, where) {
+	if IsMissing(v) && addNamed(&c.signs, v, maxSigns, where) {
 		c.missing++
 		return
 	}
@@ -206,29 +211,29 @@ func (c *column) observe(value []byte, where func() string) {
 
 // observeScalar adds a value to the candidates for the type of the column.
 func (c *column) observeScalar(v []byte, where func() string) {
-	isNumber, isDate := kind.IsPlainNumber(v), text.IsDate(v)
+	isNumber, isDate := isPlainNumber(v), text.IsDate(v)
 	isNew, isWord := c.words.observe(v, where)
-	isPadded := !isNumber && !isDate && kind.IsPaddedNumber(v)
+	isPadded := !isNumber && !isDate && isPaddedNumber(v)
 	if isPadded {
 		if c.padded++; c.padded == 1 {
 			c.firstPadded = quote(v, where())
 		}
 	}
-	if kind.IsLongNumber(v) {
+	if isLongNumber(v) {
 		if c.long++; c.long == 1 {
 			c.firstLong = quote(v, where())
 		}
 	}
-	if !isNumber && kind.IsFlagged(v) {
+	if !isNumber && isFlagged(v) {
 		if c.flagged++; c.flagged == 1 {
 			c.firstFlagged = quote(v, where())
 		}
 	}
 	c.digitDates.observe(v)
 	isTime, fits := false, false
-	t := &c.time
+	t := &c.date
 	if !isWord && !(isNumber && t.closed) {
-		isTime, fits = c.times.observe(v, isDate)
+		isTime, fits = c.dates.observe(v, isDate)
 	}
 	switch {
 	case isWord:
@@ -242,18 +247,18 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	}
 	isPhone := isPhoneNumber(v)
 	switch n := &c.number; {
-	case kind.IsInfinity(v):
+	case isInfinity(v):
 		addNamed(&c.infinities, v, maxSigns, where)
 	case isWord:
 		n.addWord(v, isNew, where)
 	case n.closed:
-		n.addClosed(v, isNumber || !isTime && !isPadded && !isPhone && kind.IsNumber(v), where)
+		n.addClosed(v, isNumber || !isTime && !isPadded && !isPhone && IsNumber(v), where)
 	case isPhone:
 		n.close(v, false, where)
 	case c.numbers.observe(v, isNumber):
 		n.typed++
 	default:
-		n.close(v, !isTime && !isPadded && kind.IsNumber(v), where)
+		n.close(v, !isTime && !isPadded && IsNumber(v), where)
 	}
 	switch k := &c.clock; {
 	case isWord:
@@ -269,7 +274,7 @@ func (c *column) observeScalar(v []byte, where func() string) {
 	if len(v) <= len("false") {
 		_, pair = text.BooleanWord(v)
 	}
-	switch b := &c.word; {
+	switch b := &c.boolean; {
 	case isWord && pair == 0:
 		b.addWord(v, isNew, where)
 	case b.closed && pair == 0:

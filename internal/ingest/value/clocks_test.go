@@ -1,11 +1,11 @@
-package profile_test
+package value_test
 
 import (
 	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/profile"
+	"herbarium/internal/ingest/value"
 	"herbarium/internal/text"
 )
 
@@ -46,7 +46,7 @@ func TestInfer_clocks(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := profileOf(t, tt.values, tt.column, "", profile.Schema{})
+			r, err := profileOf(t, tt.values, tt.column, "", value.Schema{})
 			if err != nil || r.Type != tt.want || r.Notation.DateFormat != tt.format || !strings.Contains(r.Report.Evidence, tt.evidence) {
 				t.Errorf("%s written %q (%s), %v; want %s written %q (%s)", r.Type, r.Notation.DateFormat, r.Report.Evidence, err, tt.want, tt.format, tt.evidence)
 			}
@@ -73,7 +73,7 @@ func TestInfer_fileClocks(t *testing.T) {
 		{"6:00:00|25:00:00", herb.TypeTime, herb.TypeDuration},
 		{"6:00|7:00", herb.TypeText, herb.TypeTime},
 	} {
-		if r, err := profileOf(t, tt.values, "c", tt.file, profile.Schema{}); err != nil || r.Type != tt.want {
+		if r, err := profileOf(t, tt.values, "c", tt.file, value.Schema{}); err != nil || r.Type != tt.want {
 			t.Errorf("%q in a column of the type %s: %s (%s), %v; want %s", tt.values, tt.file, r.Type, r.Report.Evidence, err, tt.want)
 		}
 	}
@@ -83,23 +83,23 @@ func TestDeclared_clocks(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, values string
-		schema       profile.Schema
+		schema       value.Schema
 		want         herb.Type
 		format       string
 		culprit      string // of the error
 	}{
-		{"times", "6:00|06:00:30|9:05 pm", profile.Schema{Type: "time"}, herb.TypeTime, "", ""},
-		{"any notation", "6:00|06:00:30", profile.Schema{Type: "time", Format: "any"}, herb.TypeTime, "", ""},
-		{"directives", "0600|2359", profile.Schema{Type: "time", Format: "%H%M"}, herb.TypeTime, "%H%M", ""},
-		{"letters", "06:00|23:59", profile.Schema{Type: "time", Format: "HH:mm"}, herb.TypeTime, "%H:%M", ""},
-		{"not a time", "6:00|25:00", profile.Schema{Type: "time"}, "", "", `"25:00" (row 2) is not a time, as declared`},
-		{"a zone", "10:00Z", profile.Schema{Type: "time"}, "", "", `"10:00Z" (row 1) is not a time, as declared`},
-		{"another format", "6:00", profile.Schema{Type: "time", Format: "%H%M"}, "", "", `is not a time in the declared notation`},
-		{"a format without minutes", "6:00", profile.Schema{Type: "time", Format: "%H"}, "", "", `format "%H" is not supported for a time`},
-		{"durations", "PT1H|1:20|72:10", profile.Schema{Type: "duration"}, herb.TypeDuration, "", ""},
-		{"minutes and seconds", "4:05|72:10", profile.Schema{Type: "duration", Format: "%M:%S"}, herb.TypeDuration, text.MinutesSeconds, ""},
-		{"months", "PT1H|P1M", profile.Schema{Type: "duration"}, "", "", `"P1M" (row 2) is not a duration, as declared`},
-		{"another format of durations", "1:20", profile.Schema{Type: "duration", Format: "%H-%M"}, "", "", `format "%H-%M" is not supported for a duration`},
+		{"times", "6:00|06:00:30|9:05 pm", value.Schema{Type: "time"}, herb.TypeTime, "", ""},
+		{"any notation", "6:00|06:00:30", value.Schema{Type: "time", Format: "any"}, herb.TypeTime, "", ""},
+		{"directives", "0600|2359", value.Schema{Type: "time", Format: "%H%M"}, herb.TypeTime, "%H%M", ""},
+		{"letters", "06:00|23:59", value.Schema{Type: "time", Format: "HH:mm"}, herb.TypeTime, "%H:%M", ""},
+		{"not a time", "6:00|25:00", value.Schema{Type: "time"}, "", "", `"25:00" (row 2) is not a time, as declared`},
+		{"a zone", "10:00Z", value.Schema{Type: "time"}, "", "", `"10:00Z" (row 1) is not a time, as declared`},
+		{"another format", "6:00", value.Schema{Type: "time", Format: "%H%M"}, "", "", `is not a time in the declared notation`},
+		{"a format without minutes", "6:00", value.Schema{Type: "time", Format: "%H"}, "", "", `format "%H" is not supported for a time`},
+		{"durations", "PT1H|1:20|72:10", value.Schema{Type: "duration"}, herb.TypeDuration, "", ""},
+		{"minutes and seconds", "4:05|72:10", value.Schema{Type: "duration", Format: "%M:%S"}, herb.TypeDuration, text.MinutesSeconds, ""},
+		{"months", "PT1H|P1M", value.Schema{Type: "duration"}, "", "", `"P1M" (row 2) is not a duration, as declared`},
+		{"another format of durations", "1:20", value.Schema{Type: "duration", Format: "%H-%M"}, "", "", `format "%H-%M" is not supported for a duration`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,4 +1,4 @@
-package profile
+package value
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/kind"
 	"herbarium/internal/text"
 )
 
@@ -18,7 +17,7 @@ const maxReadings = 3
 // maxDateSets is the number of different sets of notations that the dates of a column may have.
 const maxDateSets = 64
 
-// dateSet is a set of notations of dates, by their positions in kind.DateFormats.
+// dateSet is a set of notations of dates, by their positions in dateFormats.
 type dateSet uint32
 
 func (s dateSet) has(format int) bool { return s&(1<<format) != 0 }
@@ -35,7 +34,7 @@ type datesOf struct {
 // digits.
 func notationsOf(date []byte) (set dateSet, isLong bool) {
 	date = text.CutWeekday(date)
-	for i, f := range kind.DateFormats() {
+	for i, f := range dateFormats() {
 		isName, separator := f.Long[1] == 'b', f.Long[2]
 		switch {
 		case isName == isDigit(date[0]) || bytes.IndexByte(date, separator) < 1:
@@ -49,7 +48,7 @@ func notationsOf(date []byte) (set dateSet, isLong bool) {
 }
 
 // addDate adds a date to those with its set of notations.
-func (t *times) addDate(date []byte, set dateSet, isLong bool) {
+func (t *dates) addDate(date []byte, set dateSet, isLong bool) {
 	i := slices.IndexFunc(t.sets, func(d datesOf) bool { return d.set == set })
 	if i < 0 {
 		if len(t.sets) == maxDateSets {
@@ -72,7 +71,7 @@ func (t *times) addDate(date []byte, set dateSet, isLong bool) {
 // isDistinct reports whether notations give a date different meanings.
 func isDistinct(date []byte, set dateSet) bool {
 	first := ""
-	for i, f := range kind.DateFormats() {
+	for i, f := range dateFormats() {
 		if set.has(i) {
 			meaning := meaningOf(string(date), f)
 			if first = cmp.Or(first, meaning); first != meaning {
@@ -84,7 +83,7 @@ func isDistinct(date []byte, set dateSet) bool {
 }
 
 // meaningOf returns a date in ISO 8601 that is written in a notation.
-func meaningOf(date string, f kind.DateFormat) string {
+func meaningOf(date string, f dateFormat) string {
 	format := f.Long
 	if f.Short != "" {
 		format += text.DateFormatSeparator + f.Short
@@ -96,14 +95,14 @@ func meaningOf(date string, f kind.DateFormat) string {
 // readings returns the ways to read a column of values as dates: in each of several notations that
 // all dates have, or in two notations of which each date has one. At most one value in maxShare is
 // not a date.
-func (t *times) readings(values int) (all []herb.DateReading) {
+func (t *dates) readings(values int) (all []herb.DateReading) {
 	dates := t.dates + t.withClock
 	isMixed := t.withClock > 0 && t.dates > 0
 	if t.isUnclear || t.centuryAmbiguous || isMixed || len(t.clocks) > maxClocks || dates == 0 || maxShare*(values-dates) > values || t.mixesZones() {
 		return nil
 	}
 	var notations [][]int
-	formats := kind.DateFormats()
+	formats := dateFormats()
 	if t.common != 0 {
 		for i := range formats {
 			if t.common.has(i) {
@@ -130,8 +129,8 @@ func (t *times) readings(values int) (all []herb.DateReading) {
 
 // isUnambiguous reports whether every date has exactly one of two notations, and dates of later
 // files will too. Dates with points begin with the day.
-func (t *times) isUnambiguous(i, j int) bool {
-	all := kind.DateFormats()
+func (t *dates) isUnambiguous(i, j int) bool {
+	all := dateFormats()
 	isMonthFirst := func(n int) bool { return strings.HasPrefix(all[n].Long, "%m.") }
 	withoutOrder := strings.NewReplacer("%d", "%m")
 	if withoutOrder.Replace(all[i].Long) == withoutOrder.Replace(all[j].Long) {
@@ -152,14 +151,14 @@ func (t *times) isUnambiguous(i, j int) bool {
 }
 
 // reading returns the reading of the column in one or two notations.
-func (t *times) reading(notations []int) herb.DateReading {
+func (t *dates) reading(notations []int) herb.DateReading {
 	r := herb.DateReading{Type: herb.TypeDate}
 	if t.withClock > 0 {
 		r.Type = herb.TypeDateTime
 	}
 	var formats []string
 	for _, n := range notations {
-		f := kind.DateFormats()[n]
+		f := dateFormats()[n]
 		var of datesOf // all dates in this notation
 		for _, d := range t.sets {
 			if d.set.has(n) {

@@ -1,4 +1,4 @@
-package profile
+package value
 
 import (
 	"cmp"
@@ -58,7 +58,7 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	}
 	if t == herb.TypeText {
 		report.Lengths = c.lengths.report(c.shortest, c.longest)
-		report.Readings = c.times.readings(c.time.typed + c.time.other)
+		report.Readings = c.dates.readings(c.date.typed + c.date.other)
 	}
 	for _, e := range exceptions {
 		report.Exceptions = append(report.Exceptions, herb.ValueCount{Value: e.value, Count: e.count})
@@ -109,7 +109,7 @@ func canonicalStatus(t herb.Type, n herb.Notation, value string) text.Status {
 func (f *Field) notation() herb.Notation {
 	n := f.declared.Notation
 	n.Padded = n.Padded && f.column.padded > 0
-	if w := f.column.word; !w.closed && w.other == 0 && !f.isFixed {
+	if w := f.column.boolean; !w.closed && w.other == 0 && !f.isFixed {
 		n.True, n.False = nil, nil // all are standard words
 	}
 	return n
@@ -151,11 +151,11 @@ func (c *column) candidate(t herb.Type) *candidate {
 	case herb.TypeNumber:
 		return &c.number
 	case herb.TypeBoolean:
-		return &c.word
+		return &c.boolean
 	case herb.TypeTime, herb.TypeDuration:
 		return &c.clock
 	}
-	return &c.time
+	return &c.date
 }
 
 // infer returns the type of the column and its notation. why says why it is text although its
@@ -172,15 +172,15 @@ func (c *column) infer(name string, fileType herb.Type, shown *conventions) (t h
 	case isOpen && c.isNumber():
 		t = herb.TypeNumber
 		n, why = c.numberNotation(name, fileType, shown)
-	case c.time.holds() && !(c.times.arePeriods() && roles.Of(name).IsCode()):
+	case c.date.holds() && !(c.dates.arePeriods() && roles.Of(name).IsCode()):
 		t = herb.TypeDate
-		if c.times.hasClock() {
+		if c.dates.hasClock() {
 			t = herb.TypeDateTime
 		}
-		n.DateFormat, why = c.times.format(shown)
+		n.DateFormat, why = c.dates.format(shown)
 	case c.clock.holds():
 		t, n.DateFormat, why = c.clocks.result(name)
-	case c.word.holds() && isOpen && c.booleans.hold():
+	case c.boolean.holds() && isOpen && c.booleans.hold():
 		t = herb.TypeBoolean
 	}
 	switch {
@@ -223,13 +223,13 @@ func (c *column) fits(fileType herb.Type) (n herb.Notation, ok bool) {
 	case herb.TypeNumber:
 		ok = holds(&c.number) && c.numbers.isPlain()
 	case herb.TypeDate:
-		ok = holds(&c.time) && !c.times.notISO && !c.times.hasClock()
+		ok = holds(&c.date) && !c.dates.notISO && !c.dates.hasClock()
 	case herb.TypeDateTime:
-		ok = holds(&c.time) && !c.times.notISO
+		ok = holds(&c.date) && !c.dates.notISO
 	case herb.TypeTime, herb.TypeDuration:
 		ok = holds(&c.clock) && c.clocks.fits(fileType)
 	case herb.TypeBoolean:
-		ok = holds(&c.word)
+		ok = holds(&c.boolean)
 		if !ok && c.number.holds() && !c.numbers.notBit {
 			n, ok = herb.Notation{True: []string{"1"}, False: []string{"0"}}, true
 		}
@@ -289,16 +289,16 @@ func (c *column) reason(t herb.Type, n herb.Notation, why string) string {
 		return c.infinities[0].String() + " is not a finite number"
 	case c.number.isNear(c.padded):
 		return c.number.reason("number")
-	case c.time.isNear(0):
-		return c.time.reason("date")
+	case c.date.isNear(0):
+		return c.date.reason("date")
 	case c.clocks.reason(values) != "":
 		return c.clocks.reason(values)
 	case c.clock.isNear(0):
 		return c.clock.reason("time or duration")
-	case c.word.isNear(0) && c.word.other == 0 && c.word.another == "":
+	case c.boolean.isNear(0) && c.boolean.other == 0 && c.boolean.another == "":
 		return "only one of two words for true and false occurs"
-	case c.word.isNear(0) && c.booleans.hold(): // F and M are no booleans
-		return c.word.reason("boolean")
+	case c.boolean.isNear(0) && c.booleans.hold(): // F and M are no booleans
+		return c.boolean.reason("boolean")
 	}
 	return ""
 }
@@ -351,7 +351,7 @@ type Schema struct {
 
 // parse returns the declared type and notation. isAny means that the notation is inferred.
 func (s Schema) parse() (t herb.Type, n herb.Notation, isAny bool, err error) {
-	switch t = Type(s.Type); t {
+	switch t = TypeOf(s.Type); t {
 	case herb.TypeNumber:
 		isAny = s.NotBare
 		n, err = s.number()
@@ -400,9 +400,9 @@ func (s Schema) words() (trueWords, falseWords []string, err error) {
 	return trueWords, falseWords, nil
 }
 
-// Type maps a type of Table Schema, of any edition, to a type of fields. It is empty if the type is
+// TypeOf maps a type of Table Schema, of any edition, to a type of fields. It is empty if the type is
 // to be inferred.
-func Type(written string) herb.Type {
+func TypeOf(written string) herb.Type {
 	switch strings.ToLower(written) {
 	case "", "any":
 		return ""
