@@ -51,6 +51,9 @@ func TestClaim_rebuild(t *testing.T) {
 		if n := a.Health().Rebuilt + b.Health().Rebuilt; n != 1 {
 			t.Errorf("%d rebuilds", n)
 		}
+		if h := a.Health(); h.Pending != 1 {
+			t.Errorf("the node that stores the file has the health %+v", h)
+		}
 		if h := b.Health(); h.Pending != 1 || len(b.Files(t)) != 0 {
 			t.Errorf("the waiting node has %v; health: %+v", b.Files(t), h)
 		}

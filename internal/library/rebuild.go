@@ -133,7 +133,6 @@ func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*o
 	if err := l.rebuild(ctx, d, f.Task, info.Size()); err != nil {
 		return nil, fmt.Errorf("rebuilding the index: %w", err)
 	}
-	l.rebuilds.setOutdated(d.Version, false)
 	l.rebuilds.rebuilt.Add(1)
 	log.Info("rebuilt index", "records", d.Records, "duration", time.Since(started))
 	l.storeRebuilt(ctx, d)
@@ -141,6 +140,7 @@ func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*o
 	if err != nil {
 		return nil, err
 	}
+	l.rebuilds.setOutdated(d.Version, false)
 	return newOpenVersion(r, d), nil
 }
 
