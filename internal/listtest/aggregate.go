@@ -228,6 +228,7 @@ type measured struct {
 	values herb.Record
 }
 
+// Rule: docs/api.md, "Labels and limits of groups".
 func compareLabels(a, b *group) int {
 	for i := range a.labels {
 		if c := a.labels[i].compare(b.labels[i], false); c != 0 {
@@ -329,6 +330,8 @@ func (o *Oracle) trimZones(labels []label, b query.By) {
 }
 
 // hasZone reports whether one of the values of a field has a zone, as first written.
+//
+// Rule: docs/api.md, "Labels and limits of groups".
 func (o *Oracle) hasZone(b query.By) bool {
 	for _, value := range o.written[b.Field]() {
 		if o.fields[b.Field].Type == herb.TypeDateTime && isZoned(value) {
@@ -340,6 +343,8 @@ func (o *Oracle) hasZone(b query.By) bool {
 
 // isZoned reports whether a datetime ends with a zone: after its time of day, there is a letter or
 // a sign.
+//
+// Rule: docs/api.md, "Field types".
 func isZoned(value string) bool {
 	i := strings.Index(value, ":")
 	return i >= 0 && strings.ContainsAny(value[i:], "Zz+-")

@@ -15,6 +15,8 @@ var timeOfDay = regexp.MustCompile(`^(?i)([0-9]{1,2})(?::([0-9]{2}))?(?::([0-9]{
 
 // parseTimeOfDay parses a time of day as the number HHMMSS with its fraction, which orders times
 // and distinguishes 23:59:60 from 24:00:00.
+//
+// Rule: docs/api.md, "Field types".
 func parseTimeOfDay(s string) (*big.Rat, bool) {
 	m := timeOfDay.FindStringSubmatch(s)
 	if m == nil || m[2] == "" && m[4] == "" {
@@ -49,6 +51,8 @@ var (
 )
 
 // parseDuration parses a duration as its seconds.
+//
+// Rule: docs/api.md, "Field types".
 func parseDuration(n herb.Notation, s string) (*big.Rat, bool) {
 	sum := new(big.Rat)
 	rest := strings.TrimLeft(s, "+-")

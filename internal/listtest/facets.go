@@ -195,6 +195,8 @@ func weights(s string) (all []string) {
 }
 
 // parts returns the values that are counted: the elements of a list, or the value itself.
+//
+// Rule: docs/api.md, "Count values".
 func parts(f herb.Field, value string) []string {
 	if f.Type == herb.TypeList {
 		return text.Elements(&f, value)

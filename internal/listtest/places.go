@@ -24,6 +24,8 @@ type place struct {
 }
 
 // placesOf returns the positions that a request refers to, by record; nil if it refers to none.
+//
+// Rule: docs/api.md, "Where records are".
 func (o *Oracle) placesOf(a *query.Area) ([]place, error) {
 	at, err := a.Select(o.coordinates())
 	if err != nil || at < 0 {
@@ -33,6 +35,8 @@ func (o *Oracle) placesOf(a *query.Area) ([]place, error) {
 }
 
 // places returns the positions of all records.
+//
+// Rule: docs/api.md, "Where records are".
 func (o *Oracle) places(at int) []place {
 	reader, _ := geo.NewReader(o.coordinates()[at], o.fields)
 	places := make([]place, len(o.records))

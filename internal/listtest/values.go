@@ -65,6 +65,7 @@ func parseValue(f herb.Field, value string) (p parsedValue) {
 	return p
 }
 
+// Rule: docs/api.md, "Field types".
 func parseNumber(n herb.Notation, s string) (*big.Rat, bool) {
 	if n.Affix != "" {
 		s = strings.ReplaceAll(s, n.Affix, "")
@@ -87,6 +88,7 @@ func parseNumber(n herb.Notation, s string) (*big.Rat, bool) {
 var goDateFormat = strings.NewReplacer("%d", "2", "%m", "1", "%Y", "2006", "%b", "Jan", "%H", "15", "%M", "04",
 	"%y", "06", "%I", "3", "%S", "05", "%p", "PM")
 
+// Rule: docs/api.md, "Field types".
 func parseTime(n herb.Notation, s string) (time.Time, bool) {
 	if t, ok := parsePeriod(n.DateFormat, s); ok {
 		return t, true
@@ -137,6 +139,7 @@ func parsePeriod(format, s string) (first time.Time, ok bool) {
 	return first, false
 }
 
+// Rule: docs/api.md, "Field types".
 func parseBoolean(n herb.Notation, s string) (*big.Rat, bool) {
 	lower := strings.ToLower(s)
 	switch {
