@@ -161,7 +161,9 @@ func (i *installation) segments(t *testing.T) map[string][]byte {
 	t.Helper()
 	found := map[string][]byte{}
 	for name, content := range i.files(t) {
-		if strings.HasSuffix(name, store.SegmentSuffix) && !strings.HasPrefix(name, store.PlantsDir+"/") {
+		f, ok := store.ParseVersionFile(filepath.Base(name))
+		isSegment := ok && (f.Kind == store.SegmentKind || f.Kind == store.RebuiltKind)
+		if isSegment && !strings.HasPrefix(name, store.PlantsDir+"/") {
 			found[filepath.Base(name)] = content
 		}
 	}

@@ -152,7 +152,7 @@ func testForwardAndBack(t *testing.T, i *installation, later string, r recording
 	stopNode(t, n)
 	expectKept(t, both, i.segments(t))
 	for _, c := range r.Commands {
-		if out := i.run(t, append(c.Args, "--json")...); slices.Contains(c.Args, "history") && out != c.Out {
+		if out := i.list(t, append(c.Args, "--json")...); slices.Contains(c.Args, "history") && out != c.Out {
 			t.Errorf("the history is %s instead of %s", out, c.Out)
 		}
 	}
