@@ -81,7 +81,7 @@ func TestEncoded(t *testing.T) {
 		set, among := randomSet(g, records), randomSet(g, records)
 		e, st := EncodedSet(serialized(t, set)), guard.NewSteps(t.Context())
 		pool := Pool{Records: records}
-		dense, copied := pool.Get(), pool.Get()
+		dense, copied := pool.Get(st), pool.Get(st)
 		among.WriteDenseTo(dense)
 		if got, want := e.CountIn(st, dense), int(set.AndCardinality(among)); got != want {
 			t.Fatalf("%d members; want %d", got, want)
@@ -200,9 +200,9 @@ func randomUnion(t *testing.T, g *rand.Rand, pool *Pool) (*Set, *roaring.Bitmap)
 		case 1:
 			b.AddList(st, members)
 		case 2:
-			dense := pool.Get()
+			dense := pool.Get(st)
 			set.WriteDenseTo(dense)
-			b.AddBits(dense)
+			b.AddBits(st, dense)
 		default:
 			g.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 			var encoded file.U32s
@@ -250,7 +250,7 @@ func TestBuilder_corrupt(t *testing.T) {
 	for name, add := range map[string]func(st *guard.Steps, b *Builder){
 		"list": func(st *guard.Steps, b *Builder) { b.AddList(st, []uint32{3, 1000}) },
 		"bits": func(st *guard.Steps, b *Builder) {
-			b.AddBits(b.pool.Get())
+			b.AddBits(st, b.pool.Get(st))
 			b.AddList(st, []uint32{3, 1000})
 		},
 		"too many": func(_ *guard.Steps, b *Builder) {
@@ -303,4 +303,38 @@ func TestBits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPool checks that queries reserve memory for bitsets, not for lists, and for what they hold at
+// once only.
+func TestPool(t *testing.T) {
+	t.Parallel()
+	pool, st := &Pool{Records: 10 * ContainerMembers}, guard.NewSteps(t.Context())
+	size := 8 * len(pool.Get(guard.NewSteps(t.Context())))
+	want := func(bitsets int) {
+		t.Helper()
+		if n := st.Needed(); n != bitsets*size {
+			t.Errorf("%d bytes are needed, want %d", n, bitsets*size)
+		}
+	}
+	few := NewBuilder(pool)
+	few.AddList(st, []uint32{3, 1, 2})
+	list := few.Set(st)
+	want(0)
+	all := All(st, pool)
+	want(1)
+	others := list.Complement(st) // the list has a bitset as well
+	want(3)
+	union := NewBuilder(pool)
+	union.Union(st, all)
+	union.Union(st, others)
+	set := union.Set(st)
+	want(4)
+	for _, s := range []*Set{list, all, others} {
+		s.Release()
+	}
+	want(1)
+	set.Release()
+	set.Release()
+	want(0)
 }

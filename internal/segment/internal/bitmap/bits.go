@@ -128,8 +128,9 @@ type Pool struct {
 	pool    sync.Pool
 }
 
-// Get returns an empty bitset with room for complete containers.
-func (p *Pool) Get() Bits {
+// Get returns an empty bitset with room for complete containers, for which it reserves memory.
+func (p *Pool) Get(st *guard.Steps) Bits {
+	st.Reserve(p.bytes())
 	if b, ok := p.pool.Get().(*Bits); ok {
 		clear(*b)
 		return *b
@@ -138,8 +139,12 @@ func (p *Pool) Get() Bits {
 }
 
 // Put returns a bitset, which must not be used afterwards; nil is ignored.
-func (p *Pool) Put(b Bits) {
+func (p *Pool) Put(st *guard.Steps, b Bits) {
 	if b != nil {
 		p.pool.Put(&b)
+		st.Return(p.bytes())
 	}
 }
+
+// bytes returns the size of a bitset.
+func (p *Pool) bytes() int { return (p.Records>>16 + 1) * ContainerMembers / 8 }

@@ -15,12 +15,13 @@ type Set struct {
 	n      int
 	stored EncodedSet // nil if the set is computed
 	list   []uint32
-	bits   Bits // nil unless the set has many records or Dense was called
+	bits   Bits         // nil unless the set has many records or Dense was called
+	steps  *guard.Steps // of the query that has reserved the memory of bits
 }
 
 // All returns the set of all records.
-func All(pool *Pool) *Set {
-	s := &Set{pool: pool, n: pool.Records, bits: pool.Get()}
+func All(st *guard.Steps, pool *Pool) *Set {
+	s := &Set{pool: pool, n: pool.Records, bits: pool.Get(st), steps: st}
 	if s.n > 0 {
 		s.bits.AddRange(0, s.n)
 	}
@@ -29,7 +30,7 @@ func All(pool *Pool) *Set {
 
 // Complement returns the set of all other records.
 func (s *Set) Complement(st *guard.Steps) *Set {
-	others := All(s.pool)
+	others := All(st, s.pool)
 	others.Subtract(st, s)
 	return others
 }
@@ -60,7 +61,7 @@ func (s *Set) Len() int { return s.n }
 // Release recycles the memory of the set, which must not be used afterwards. nil is ignored.
 func (s *Set) Release() {
 	if s != nil {
-		s.pool.Put(s.bits)
+		s.pool.Put(s.steps, s.bits)
 		s.bits = nil
 	}
 }
@@ -83,7 +84,7 @@ func (s *Set) Dense(st *guard.Steps) Bits {
 	if s.bits != nil {
 		return s.bits
 	}
-	s.bits = s.pool.Get()
+	s.bits, s.steps = s.pool.Get(st), st
 	if s.stored != nil {
 		s.stored.AddTo(st, s.bits)
 		return s.bits
@@ -221,7 +222,7 @@ func NewBuilder(pool *Pool) *Builder { return &Builder{pool: pool} }
 
 // AddSet adds a stored set.
 func (b *Builder) AddSet(st *guard.Steps, e EncodedSet) {
-	if b.bits == nil && b.reserveList(e.Len()) {
+	if b.bits == nil && b.reserveList(st, e.Len()) {
 		e.Each(st, func(members []uint32) { b.list = append(b.list, members...) })
 		return
 	}
@@ -233,7 +234,7 @@ func (b *Builder) Union(st *guard.Steps, s *Set) {
 	switch {
 	case s.bits != nil:
 		if b.bits == nil {
-			b.AddBits(b.pool.Get())
+			b.AddBits(st, b.pool.Get(st))
 		}
 		st.Add(len(s.bits) / 16)
 		b.bits.Or(s.bits)
@@ -246,7 +247,7 @@ func (b *Builder) Union(st *guard.Steps, s *Set) {
 
 // AddRecords adds records in any order.
 func (b *Builder) AddRecords(st *guard.Steps, records file.U32s) {
-	if b.bits == nil && b.reserveList(records.Len()) {
+	if b.bits == nil && b.reserveList(st, records.Len()) {
 		b.list = records.AppendTo(b.list)
 		return
 	}
@@ -259,7 +260,7 @@ func (b *Builder) AddRecords(st *guard.Steps, records file.U32s) {
 
 // AddList adds records in any order.
 func (b *Builder) AddList(st *guard.Steps, records []uint32) {
-	if b.bits == nil && b.reserveList(len(records)) {
+	if b.bits == nil && b.reserveList(st, len(records)) {
 		b.list = append(b.list, records...)
 		return
 	}
@@ -270,10 +271,10 @@ func (b *Builder) AddList(st *guard.Steps, records []uint32) {
 }
 
 // AddBits adds the members of a bitset from the pool. The bitset then belongs to the builder.
-func (b *Builder) AddBits(set Bits) {
+func (b *Builder) AddBits(st *guard.Steps, set Bits) {
 	if b.bits != nil {
 		b.bits.Or(set)
-		b.pool.Put(set)
+		b.pool.Put(st, set)
 		return
 	}
 	for _, rec := range b.list {
@@ -284,18 +285,18 @@ func (b *Builder) AddBits(set Bits) {
 
 // reserveList reports whether n more records fit the list. If not, it converts the list to bits: a
 // list must be sorted at the end, which takes too long for many records.
-func (b *Builder) reserveList(n int) bool {
+func (b *Builder) reserveList(st *guard.Steps, n int) bool {
 	if len(b.list)+n <= b.pool.Records/cost.CollectShare {
 		return true
 	}
-	b.AddBits(b.pool.Get())
+	b.AddBits(st, b.pool.Get(st))
 	return false
 }
 
 // Set returns the collected set. The builder must not be used afterwards.
 func (b *Builder) Set(st *guard.Steps) *Set {
 	if b.bits != nil {
-		s := &Set{pool: b.pool, bits: b.bits, n: b.bits.Count(0, b.pool.Records)}
+		s := &Set{pool: b.pool, bits: b.bits, steps: st, n: b.bits.Count(0, b.pool.Records)}
 		if b.bits.Count(b.pool.Records, 64*len(b.bits)) > 0 {
 			guard.Corrupt("a set has a record after the last")
 		}

@@ -142,8 +142,8 @@ func (c *Column) markRanks(st *guard.Steps, set *bitmap.Set, marks bitmap.Bits) 
 		}
 	})
 	if invert {
-		others := c.pool.Get()
-		defer c.pool.Put(others)
+		others := c.pool.Get(st)
+		defer c.pool.Put(st, others)
 		others.Or(marks)
 		marks.AddRange(0, n)
 		marks.AndNot(others)

@@ -242,12 +242,12 @@ func (r RankRange) Fill(st *guard.Steps, b *bitmap.Builder) {
 		b.AddRecords(st, c.sorted.Slice(r.from, r.to))
 		return
 	}
-	upper, lower := c.pool.Get(), c.pool.Get()
+	upper, lower := c.pool.Get(st), c.pool.Get(st)
 	c.addLeadingSet(st, high, upper)
 	c.addLeadingSet(st, low, lower)
 	upper.AndNot(lower)
-	c.pool.Put(lower)
-	b.AddBits(upper)
+	c.pool.Put(st, lower)
+	b.AddBits(st, upper)
 	b.AddRecords(st, c.sorted.Slice(r.from, c.bound(low)))
 	b.AddRecords(st, c.sorted.Slice(c.bound(high), r.to))
 }

@@ -35,6 +35,7 @@ func (c *Column) contains(st *guard.Steps, o query.Operand, name string) plan.Co
 // elementsWith returns the condition that a list has an element that contains a substring.
 func (c *Column) elementsWith(st *guard.Steps, find *text.Substring, name string) *elementRanges {
 	n := c.elements.Len()
+	st.Reserve(n / 8)
 	from, to, found, several := uint32(n), uint32(0), 0, bitmap.NewBits(n)
 	for i := range n {
 		st.Add(1)
@@ -74,8 +75,8 @@ func (s substring) Contains(record uint32) bool {
 // Fill searches the value of each run: values with the same sort key contain the same texts.
 func (s substring) Fill(st *guard.Steps, b *bitmap.Builder) {
 	c, n := s.c, s.c.Distinct()
-	found := c.pool.Get()
-	defer c.pool.Put(found)
+	found := c.pool.Get(st)
+	defer c.pool.Put(st, found)
 	values := c.newRunValues(st, n)
 	values.search(0, n, s.find, found)
 	for run := found.Next(st, 0, n); run < n; run = found.Next(st, run+1, n) {

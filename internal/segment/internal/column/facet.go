@@ -160,8 +160,8 @@ func (v *valueCollector) collectRuns(o *sortedResult, search valueSearch) {
 // searchRuns offers the values of the runs that contain the substring to find. Most runs need not
 // be counted.
 func (v *valueCollector) searchRuns(o *sortedResult, values *runValues, offer func(run, n int, value string)) {
-	found, end := o.pool.Get(), o.Distinct()
-	defer o.pool.Put(found)
+	found, end := o.pool.Get(o.steps), o.Distinct()
+	defer o.pool.Put(o.steps, found)
 	values.search(0, end, v.find, found)
 	runs := runCounter{sortedResult: o}
 	for run := found.Next(o.steps, 0, end); run < end; run = found.Next(o.steps, run+1, end) {

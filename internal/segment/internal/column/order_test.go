@@ -203,7 +203,7 @@ func TestOrder_adjacentLongGroups(t *testing.T) {
 			t.Parallel()
 			var set *bitmap.Set
 			if tt.set {
-				set = bitmap.All(pool)
+				set = bitmap.All(guard.NewSteps(t.Context()), pool)
 				defer set.Release()
 			}
 			want := make([]uint32, n)

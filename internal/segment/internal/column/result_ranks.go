@@ -15,7 +15,7 @@ type markedRanks struct {
 }
 
 func newMarkedRanks(st *guard.Steps, c *Column, set *bitmap.Set) markedRanks {
-	m := markedRanks{c, st, c.pool.Get(), uncounted(set.Len())}
+	m := markedRanks{c, st, c.pool.Get(st), uncounted(set.Len())}
 	c.markRanks(st, set, m.marks)
 	return m
 }

@@ -73,7 +73,7 @@ func newFilteredResult(st *guard.Steps, c *Column, set *bitmap.Set, only plan.Co
 
 func (o *sortedResult) release() {
 	if marked, ok := o.matches.(markedRanks); ok {
-		o.pool.Put(marked.marks)
+		o.pool.Put(o.steps, marked.marks)
 	}
 }
 

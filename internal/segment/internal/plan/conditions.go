@@ -89,7 +89,7 @@ func (c AllOf) Cost() Cost {
 func (c AllOf) Fill(st *guard.Steps, b *bitmap.Builder) {
 	set := Evaluate(st, c.Pool, c.Terms, nil)
 	if set == nil {
-		set = bitmap.All(c.Pool)
+		set = bitmap.All(st, c.Pool)
 	}
 	defer set.Release()
 	b.Union(st, set)

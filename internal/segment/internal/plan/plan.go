@@ -106,7 +106,7 @@ func Evaluate(st *guard.Steps, pool *bitmap.Pool, terms []Term, trace Trace) (se
 			continue
 		}
 		if set == nil && t.Exclude {
-			set = bitmap.All(pool)
+			set = bitmap.All(st, pool)
 		}
 		switch {
 		case set == nil:
