@@ -28,6 +28,10 @@ type Layout struct {
 // these rows.
 const Footnote = "footnote"
 
+// OtherTable is the reason to leave out a row of another table below the first one. A header that
+// is given keeps these rows.
+const OtherTable = "another table"
+
 // LeftOutRow is a row of a source that is not a record.
 type LeftOutRow struct {
 	File   string `json:"file,omitempty"` // empty: the source is one file
@@ -137,7 +141,7 @@ func (l Layout) Notes() (notes []string) {
 	}
 	keep := ""
 	if slices.ContainsFunc(l.Rows, LeftOutRow.mayBeRecord) {
-		isKept := func(r LeftOutRow) bool { return r.Reason == Footnote }
+		isKept := func(r LeftOutRow) bool { return r.Reason == Footnote || r.Reason == OtherTable }
 		if keep = "; set header=none to keep all"; last > 0 && slices.ContainsFunc(l.Rows, isKept) {
 			keep += fmt.Sprintf(", or header=%d to keep those below it", last)
 		}

@@ -187,7 +187,7 @@ func TestOpen_Layout(t *testing.T) {
 		{"only hashes", "a.csv", "#ff0000,red\n#00ff00,green\n", cells{{"#ff0000", "red"}, {"#00ff00", "green"}}, "little distinguishes"},
 		{"title above the header", "a.csv", "Plants of 2024\n\nid,name,price\n1,fern,2\n2,moss,3\n", cells{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "(above the table: "},
 		{"numbers above another table", "a.csv", "Data,\n7,\n3.5,\n,\nFormula,Result\n3,first\n5,second\n",
-			cells{{"Data", ""}, {"7", ""}, {"3.5", ""}, {"Formula", "Result"}, {"3", "first"}, {"5", "second"}}, "left out: line 4 (no value)"},
+			cells{{"Data", ""}, {"7", ""}, {"3.5", ""}}, "only the first of 2 tables is published; others begin at line 5 (Formula | Result)"},
 		{"title with commas", "a.csv", "Plants, trees, and shrubs of all, kinds\nid,name,price\n1,fern,2\n2,moss,3\n", cells{{"id", "name", "price"}, {"1", "fern", "2"}, {"2", "moss", "3"}}, "(above the table: "},
 		{"padded titles", "a.csv", "Report,,,\nDate:,2024-01-01,,\n,,,\nRegion,Q1,Q2,Q3\nNorth,1,2,3\nSouth,4,5,6\n",
 			cells{{"Region", "Q1", "Q2", "Q3"}, {"North", "1", "2", "3"}, {"South", "4", "5", "6"}}, "(above the table: "},
@@ -267,6 +267,8 @@ func TestOpen_Layout(t *testing.T) {
 			cells{{"Tag", "n"}, {"31.12.1950", "1"}, {"31.12.1951", "2"}, {"31.12.1952", "3"}}, "5 (footnote: "},
 		{"short records below a blank line", "a.csv", "id,n,m\na,1,2\nb,3,4\nc,5,6\n\n10,11\n12,13\n",
 			cells{{"id", "n", "m"}, {"a", "1", "2"}, {"b", "3", "4"}, {"c", "5", "6"}, {"10", "11"}, {"12", "13"}}, ""},
+		{"another table with more columns", "a.csv", "Meetings,,\nid,n,m\na,1,2\nb,3,4\n,,\nTravel,,\nid,day,place,cost\na,Monday,Rome,5\nb,Friday,Oslo,6\n",
+			cells{{"id", "n", "m"}, {"a", "1", "2"}, {"b", "3", "4"}}, "only the first of 2 tables is published; others begin at line 6 (Travel); set skip=5"},
 		{"two numbers from 0 as names", "a.csv", "name,0,1\nx,5,6\ny,7,8\nz,9,3\n", cells{{"name", "0", "1"}, {"x", "5", "6"}, {"y", "7", "8"}, {"z", "9", "3"}}, ""},
 		{"no header: two numbers from 1", "a.csv", "1,2\n5,6\n7,8\n9,3\n", cells{{"column_1", "column_2"}, {"1", "2"}, {"5", "6"}, {"7", "8"}, {"9", "3"}}, "no header"},
 		{"quotes that only one delimiter allows", "a.csv", "a,b;c;d\n1,\"x\"y;2;3\n4,5;6;7\n", cells{{"a,b", "c", "d"}, {`1,"x"y`, "2", "3"}, {"4,5", "6", "7"}}, ""},
@@ -580,7 +582,7 @@ func TestOptions_Reproduce(t *testing.T) {
 	for _, in := range []string{
 		"a;b\n1;2\n", "5.1,3.5\n4.9,3.0\n4.7,3.2\n", "T\n\nid,name\n1,fern\n2,moss\n", "# x\nid,name\n1,fern\n# y\n2,moss\n",
 		"a\tb\ng1\t1\t2\ng2\t3\t4\n", " x  y\n 1  2\n 3  4\n", "a,b\n\"x\\\"y\",\\d\n", "a\n\xE9\n", "a\nx\n", "sep=;\na;b\n1;2\n",
-		",x,,y,\nid,n,m,n,m\n,kg,m,kg,m\na,1,2,3,4\nb,5,6,7,8\n\nNote: x\n", "T\n\nid,n,m\n,kg,%\na,1,2\nid,n,m\nb,3,4\n,,\n\"Note: x\n\n\"\n",
+		",x,,y,\nid,n,m,n,m\n,kg,m,kg,m\na,1,2,3,4\nb,5,6,7,8\n\nNote: x\n", "id,n,m\na,1,2\nb,3,4\n\nTravel\nid,day,place,cost\na,Monday,\"Rome\n\",5\n", "T\n\nid,n,m\n,kg,%\na,1,2\nid,n,m\nb,3,4\n,,\n\"Note: x\n\n\"\n",
 	} {
 		m := memory{Content: in}
 		open := func(o rows.Options) (got cells, detected rows.Options) {

@@ -101,7 +101,7 @@ func (r *reader) Options() rows.Options {
 }
 
 func (r *reader) Notes() []string {
-	notes := append(r.text.Notes(), r.notes...)
+	notes := slices.Concat(r.text.Notes(), r.notes, r.table.Notes())
 	if r.surplus.n > 0 {
 		notes = append(notes, fmt.Sprintf("in %s, the first in line %d, there are more values than columns; the additional values are blank and left out",
 			herb.Plural(r.surplus.n, "record", "records"), r.surplus.first))

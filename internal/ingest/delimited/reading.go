@@ -136,12 +136,12 @@ func (r *reading) add(c *scanner) {
 
 // measure compares the records with the header at an index.
 func (r *reading) measure(start int) {
-	table := r.records[start:]
-	others, width := table[1:], len(table[0].Cells)
+	header := r.records[start]
+	others, width := table.FirstTable(header, r.records[start+1:]), len(header.Cells)
 	r.header = width
 	if start > 0 {
-		width = table[0].Width() // the header may end with a delimiter
-		others = withoutNotes(others, width)
+		width = header.Width() // the header may end with a delimiter
+		others = table.WithoutNotes(others)
 	}
 	r.total = len(others)
 	r.fitting, r.delimiters, r.exceeds, r.even = 0, 0, false, true
@@ -171,20 +171,6 @@ func (r *reading) isSpaced() bool {
 
 // fits reports whether most records have as many values as the header, and none has more.
 func (r *reading) fits() bool { return !r.exceeds && 10*r.fitting >= 8*r.total }
-
-// withoutNotes returns the records below titles and a header without what follows the table: from
-// a blank line on, less than half of the records, all of them narrower than the header.
-func withoutNotes(others []table.Row, width int) []table.Row {
-	others = table.WithoutNotes(others)
-	end := len(others)
-	for end > 0 && len(others[end-1].Cells) < width {
-		end--
-	}
-	if end < len(others) && others[end].Gap && 2*end > len(others) {
-		return others[:end]
-	}
-	return others
-}
 
 // hasRowNames reports whether the header has exactly one value fewer than the records because, as R
 // writes tables, the first column has no name. Values that were split at a comma must not be taken

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"slices"
 
@@ -22,6 +23,7 @@ type Body struct {
 	report    *herb.Layout      // collects the rows that are left out
 	header    []Row             // rows of the header that no record is equal to
 	footnotes *footnoteDetector // nil: none are recognized
+	stack     *stack            // nil: other tables are not recognized
 	records   int               // number of rows so far that cannot be footnotes
 	held      []Row             // rows that may be footnotes, until a record or the end follows
 	ready     []Row             // records to return before the next row is read
@@ -38,12 +40,14 @@ func NewBody(s Sample, l Header, columns int, isGiven bool, report *herb.Layout)
 	if !l.Exists() || len(s.Rows) < l.End {
 		return b
 	}
-	header, sample := s.Rows[l.First:l.End], WithoutNotes(s.Rows[l.End:])
+	header := s.Rows[l.First:l.End]
+	sample := WithoutNotes(FirstTable(s.Rows[l.End-1], s.Rows[l.End:]))
 	if len(header) == 1 || l.Names != nil {
 		b.header = uniqueRows(header, sample)
 	}
 	if !isGiven {
 		b.footnotes = newFootnoteDetector(sample, columns)
+		b.stack = newStack(header, s.Rows[l.End:])
 	}
 	return b
 }
@@ -54,8 +58,16 @@ func (b *Body) Next(read func() (Row, error)) (Row, error) {
 		if b.end != nil {
 			return Row{}, b.end
 		}
-		row, err := read()
+		row, isNew, err := Row{}, false, error(nil)
+		if b.stack == nil {
+			row, err = read()
+		} else {
+			row, isNew, err = b.stack.next(read)
+		}
 		switch {
+		case isNew && b.records > 0:
+			b.finish()
+			b.end = cmp.Or(b.stack.leaveOut(row, read, b.report), b.end)
 		case err == io.EOF:
 			b.finish()
 		case err != nil:
@@ -126,12 +138,15 @@ func (b *Body) finish() {
 	b.notes, b.terms = notes, terms
 }
 
-// NoteLines returns the lines of the footnotes.
-func (b *Body) NoteLines() (lines []int) {
+// leftOutLines returns the lines of the footnotes and of other tables.
+func (b *Body) leftOutLines() (lines []int) {
 	for _, r := range b.notes {
 		for line := r.Line; line <= max(r.Line, r.End); line++ {
 			lines = append(lines, line)
 		}
+	}
+	if b.stack != nil {
+		lines = append(lines, b.stack.lines...)
 	}
 	return lines
 }

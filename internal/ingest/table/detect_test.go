@@ -273,6 +273,17 @@ func TestBody(t *testing.T) {
 		{"recurring words", "p|x|s\ne|x|t\np|x|s\ne|b|s", []int{2, 3, 4}},
 		{"words in other columns", "foo|bar|baz\nbar|baz|foo\nfoo|bar|baz\nbaz|foo|bar", []int{2, 3, 4}},
 		{"nothing but the header", "a|b|c\na|b|c", []int{2}},
+		{"a wider table below", records + "\nTravel\nid|day|place|cost\na|Monday|Rome|5\nb|Friday|Oslo|6", []int{2, 3, 4}},
+		{"a wider table of texts with a title", records + "\nTravel\n\nid|day|place|reason\na|Monday|Rome|work\nb|Friday|Oslo|fun", []int{2, 3, 4, 6, 8, 9, 10}},
+		{"a narrower table below", records + "\ntown|total\nRome|5\nOslo|6", []int{2, 3, 4}},
+		{"a table of years below", records + "|||\ntown|2019|2020\nRome|5|\nOslo|6|7", []int{2, 3, 4, 6, 7, 8}},
+		{"a table of the same names in another order", records + "\nx|id|n\n1|a|2\n3|b|4", []int{2, 3, 4}},
+		{"a table of the same width", records + "\ntown|area|people\nRome|5|6\nOslo|7|8\n\nname|city|size|age\nAnn|Rome|5|6", []int{2, 3, 4}},
+		{"the same header below a gap", records + "\nid|n|x\nd|7|8", []int{2, 3, 4, 7}},
+		{"a remark below a gap", "name|city|n\nAnn|Rome|5\nCid|Bern|7\n\nBob|Oslo|unknown\nDan|Rome|4", []int{2, 3, 5, 6}},
+		{"incomplete records below a gap", records + "\nd|none\ne|7|8", []int{2, 3, 4, 6, 7}},
+		{"texts below a gap", "name|city|job\nAnn|Rome|cook\n\nBob|Oslo|poet\nCid|Bern|smith", []int{2, 4, 5}},
+		{"sections", "town|2019|2020\nNorth\nLeeds|5|6\n\nSouth\nBath|7|8\nWells|9|1", []int{2, 3, 5, 6, 7}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

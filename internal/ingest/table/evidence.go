@@ -167,6 +167,7 @@ func (e *evidence) candidate(first, end int) (l Header, ok bool) {
 // repetitions of the header.
 func (e *evidence) below(end int, header Row) (below []int) {
 	last := max(e.last, min(end+minRecords, len(e.Rows)))
+	last = end + len(FirstTable(header, e.Rows[end:last]))
 	for i := end; i < last && len(below) < maxBelow; i++ {
 		if e.filled[i] > 0 && !e.Rows[i].equals(header) {
 			below = append(below, i)

@@ -122,6 +122,14 @@ func (t *Table) Columns() (columns []rows.Column) {
 // HasTitles reports whether rows above the header were left out.
 func (t *Table) HasTitles() bool { return t.in.Found.First > 0 }
 
+// Notes names the tables below this one, which are not read. It is complete after the last record.
+func (t *Table) Notes() []string {
+	if s := t.body.stack; s != nil && len(s.others) > 0 {
+		return []string{s.note(t.in.Report.Unit)}
+	}
+	return nil
+}
+
 // HasRowNames reports whether the header has no name for the first column.
 func (t *Table) HasRowNames() bool { return t.in.RowNames }
 
@@ -149,6 +157,6 @@ func (t *Table) Complete(o rows.Options) rows.Options {
 	case len(o.HeaderRows) == 0 && slices.Max(t.Header) > 1:
 		o.HeaderRows = t.Header
 	}
-	o.CommentRows = slices.Concat(o.CommentRows, t.body.NoteLines())
+	o.CommentRows = slices.Concat(o.CommentRows, t.body.leftOutLines())
 	return o
 }

@@ -36,6 +36,10 @@ func TestTable(t *testing.T) {
 		{"row names beside a column row", "row|m" + body, table.Input{RowNames: true, Found: table.Header{End: 1}}, "row_2,row,m", []int{2, 3, 4}, "", rows.Options{}},
 		{"a footnote", "id|n|m" + body + "\nSource: x", table.Input{}, "id,n,m", []int{2, 3, 4},
 			"left out: line 5 (footnote: Source: x); set header=none to keep all, or header=1 to keep those below it", rows.Options{CommentRows: []int{5}}},
+		{"another table", "id|n|m" + body + "\n\nTravel\nid|day|place|cost\na|Monday|Rome|5", table.Input{}, "id,n,m", []int{2, 3, 4},
+			"left out: 3 lines: 6 (another table: Travel), 7 (another table: id | day | place | cost), 8 (another table: a | Monday | Rome | 5); " +
+				"set header=none to keep all, or header=1 to keep those below it\n" +
+				"only the first of 2 tables is published; others begin at line 6 (Travel); set skip=5 to publish the next one", rows.Options{CommentRows: []int{6, 7, 8}}},
 		{"units", "id|n|m\n|kg|cm" + body, table.Input{}, "id,n kg,m cm", []int{3, 4, 5},
 			"header: lines 1 and 2 name the columns together; set header=2 if only the last one does", rows.Options{HeaderRows: []int{1, 2}}},
 		{"no header", body[1:], table.Input{Width: 3}, "column_1,column_2,column_3", []int{1, 2, 3},
@@ -51,8 +55,14 @@ func TestTable(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var all []table.Row
+			gap := false
 			for i, line := range strings.Split(c.text, "\n") {
-				row := table.Row{Line: i + 1, End: i + 1}
+				if line == "" {
+					gap = true
+					continue
+				}
+				row := table.Row{Line: i + 1, End: i + 1, Gap: gap}
+				gap = false
 				for _, v := range strings.Split(line, "|") {
 					row.Cells = append(row.Cells, []byte(v))
 				}
@@ -85,7 +95,7 @@ func TestTable(t *testing.T) {
 			if err != io.EOF || !slices.Equal(records, c.records) {
 				t.Errorf("got records %v, error %v; want %v", records, err, c.records)
 			}
-			if got := strings.Join(report.Notes(), "\n"); got != c.notes {
+			if got := strings.Join(append(report.Notes(), table.Notes()...), "\n"); got != c.notes {
 				t.Errorf("got notes\n%s\nwant\n%s", got, c.notes)
 			}
 			want := c.complete

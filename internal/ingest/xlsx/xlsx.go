@@ -205,6 +205,9 @@ func (r *reader) Notes() []string {
 		all.note("values right of the header, the first in %s; columns without a name are named by their position, such as column_%d",
 			r.beyond, len(r.table.Names)+1)
 	}
+	for _, n := range r.table.Notes() {
+		all.note("%s", n)
+	}
 	if r.in.formulas > 0 {
 		all.note("%d formulas have no stored result and are published as empty; open the workbook in a spreadsheet program and save it",
 			r.in.formulas)
