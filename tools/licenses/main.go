@@ -152,6 +152,7 @@ var licenses = []struct{ name, text string }{
 	{"ISC or 0BSD", "Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted"},
 	{"ISC", "Permission to use, copy, modify, and distribute this software for any purpose with or without fee is hereby granted"},
 	{"OFL-1.1", "SIL OPEN FONT LICENSE Version 1.1"},
+	{"CC0-1.0", "Creative Commons CC0 1.0 Universal"},
 	{"public domain", "disclaims copyright to this source code"},
 	{"public domain", "in the public domain"},
 }
