@@ -14,14 +14,14 @@ import (
 	"herbarium/internal/httpapi/connection"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
 )
 
 // ServeOptions configures a server in addition to Config.
 type ServeOptions struct {
-	Found   source.Set       // published before serving
+	Found   descriptor.Set   // published before serving
 	Finder  *discover.Finder // finds the sources in Watch
 	Watch   []string         // files and folders to publish whenever they change
 	Log     *slog.Logger

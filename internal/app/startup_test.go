@@ -12,7 +12,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/must"
 )
 
@@ -47,7 +47,7 @@ func TestServe_starting(t *testing.T) {
 			began, release := make(chan struct{}), make(chan struct{})
 			const content = "code,price\n1,2\n"
 			file := blockedFile{strings.NewReader(content), sync.OnceFunc(func() { close(began) }), release}
-			found := source.Set{Sources: []source.Source{{
+			found := descriptor.Set{Sources: []descriptor.Source{{
 				Ref: herb.Ref{Namespace: "shop", Name: "prices"}, Path: "prices.csv", Format: "csv",
 				Input: io.NewSectionReader(file, 0, int64(len(content))),
 			}}}

@@ -14,7 +14,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/describe"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 )
 
 func newDescribe(r *runner) *cobra.Command {
@@ -47,7 +47,7 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 			app.LimitMemory(app.PublishMemory)
 			display := r.newProgress(args[0])
 			defer display.end()
-			path, set := args[0], source.Set{}
+			path, set := args[0], descriptor.Set{}
 			if path == stdinPath {
 				path, set, err = r.findInput(cmd.Context(), as, given)
 			} else {
@@ -79,12 +79,12 @@ PATH and the flags that override detection are the same as for 'herbarium publis
 }
 
 // findInput returns standard input as the only source.
-func (r *runner) findInput(ctx context.Context, as string, given readFlags) (path string, set source.Set, err error) {
+func (r *runner) findInput(ctx context.Context, as string, given readFlags) (path string, set descriptor.Set, err error) {
 	ref, err := herb.ParseRef(cmp.Or(as, "data/records"))
 	if err != nil {
 		return "", set, usage(err)
 	}
 	src, err := r.copyInput(ctx, ref, given)
-	set.Sources = []source.Source{src}
+	set.Sources = []descriptor.Source{src}
 	return src.Path, set, err
 }

@@ -13,9 +13,9 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
 	"herbarium/internal/remote"
 	"herbarium/internal/versions"
@@ -142,7 +142,7 @@ type publishFlags struct {
 }
 
 // apply sets the access of the sources and checks that the flags apply to them.
-func (f publishFlags) apply(sources []source.Source) error {
+func (f publishFlags) apply(sources []descriptor.Source) error {
 	if f.access != "" {
 		access, err := herb.ParseAccess(f.access)
 		if err != nil {
@@ -156,7 +156,7 @@ func (f publishFlags) apply(sources []source.Source) error {
 }
 
 // discover returns the sources at the paths.
-func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []string, given publishFlags) (set source.Set, err error) {
+func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []string, given publishFlags) (set descriptor.Set, err error) {
 	if given.as == "" {
 		if slices.Contains(paths, stdinPath) {
 			return set, usagef("standard input has no name; set one with --as namespace/dataset")
@@ -170,7 +170,7 @@ func (r *runner) discover(ctx context.Context, finder *discover.Finder, paths []
 	if len(paths) != 1 {
 		return set, usagef("--as names one dataset; expected one file")
 	}
-	set.Sources = make([]source.Source, 1)
+	set.Sources = make([]descriptor.Source, 1)
 	if err := given.apply(set.Sources); err != nil { // validates the flags before reading a long input
 		return set, err
 	}
@@ -192,11 +192,11 @@ type publishOptions struct {
 
 // publisher publishes sources: on this machine, or on a server.
 type publisher interface {
-	Publish(ctx context.Context, s source.Source, opts publish.Options) (versions.Result, error)
+	Publish(ctx context.Context, s descriptor.Source, opts publish.Options) (versions.Result, error)
 }
 
 // publish publishes the sources of a set and prints a summary if there is more than one file.
-func (r *runner) publish(ctx context.Context, to publisher, set source.Set, opts publishOptions) error {
+func (r *runner) publish(ctx context.Context, to publisher, set descriptor.Set, opts publishOptions) error {
 	unchanged, failed, rejected := 0, 0, false
 	for _, s := range set.Sources {
 		display := r.newProgress(s.Ref.String())

@@ -9,8 +9,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
-	"herbarium/internal/ingest/source"
 )
 
 // readFlags are the flags that override how files are read.
@@ -20,7 +20,7 @@ type readFlags struct {
 }
 
 func (f *readFlags) add(cmd *cobra.Command) {
-	names := source.FormatNames(ingest.Formats())
+	names := descriptor.FormatNames(ingest.Formats())
 	flags := cmd.Flags()
 	stringFlag(cmd, &f.format, "format", "`format` of the files: "+strings.Join(names, ", ")+" (default: detected by extension and content)", offer(names...))
 	stringFlag(cmd, &f.delimiter, "delimiter", "`character` between values, or tab (default: detected)", offer(",", ";", "tab", "|"))
@@ -33,12 +33,12 @@ func (f *readFlags) add(cmd *cobra.Command) {
 }
 
 // reading returns the flags, checked.
-func (f readFlags) reading() (source.Reading, error) {
+func (f readFlags) reading() (descriptor.Reading, error) {
 	r := herb.Reading{Format: f.format, Delimiter: f.delimiter, Widths: f.widths, Encoding: f.encoding, Header: f.header, Comment: f.comment}
 	if f.skip != 0 {
 		r.Skip = strconv.Itoa(f.skip)
 	}
-	reading, err := source.ParseReading(ingest.Formats(), r, "--")
+	reading, err := descriptor.ParseReading(ingest.Formats(), r, "--")
 	return reading, usage(err)
 }
 
@@ -52,7 +52,7 @@ func (f readFlags) finder(data string) (*discover.Finder, error) {
 }
 
 // check rejects the flags for sources that have a descriptor, which says how files are read.
-func (f readFlags) check(sources []source.Source) error {
+func (f readFlags) check(sources []descriptor.Source) error {
 	for _, s := range sources {
 		if s.Descriptor != nil && f != (readFlags{}) {
 			return usagef("--format, --delimiter, --widths, --encoding, --header, --comment and --skip cannot be combined with a descriptor; set format, encoding or dialect in the descriptor of %s", s.Ref)
@@ -61,7 +61,7 @@ func (f readFlags) check(sources []source.Source) error {
 	return nil
 }
 
-func (r *runner) printSkipped(skipped []source.Skipped) {
+func (r *runner) printSkipped(skipped []descriptor.Skipped) {
 	var notes []string
 	for _, s := range skipped {
 		notes = append(notes, "skipped "+s.String())

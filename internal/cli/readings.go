@@ -8,13 +8,13 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // explainReading returns how a source was read for --explain. It prints a failure, and so does the
 // publish.
-func (r *runner) explainReading(ctx context.Context, s source.Source) rows.Explanation {
+func (r *runner) explainReading(ctx context.Context, s descriptor.Source) rows.Explanation {
 	e, err := ingest.Explain(ctx, s, ingest.Options{})
 	if err != nil {
 		writeNotes(r.Err, []string{"not explained: " + messageOf(err)})

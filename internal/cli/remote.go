@@ -15,8 +15,8 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/file"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
 	"herbarium/internal/remote"
 	"herbarium/internal/versions"
@@ -126,7 +126,7 @@ func (r *runner) remoteKey(flags remoteFlags) (string, error) {
 type remotePublisher struct{ client *remote.Client }
 
 // Publish implements publisher.
-func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publish.Options) (_ versions.Result, err error) {
+func (p remotePublisher) Publish(ctx context.Context, s descriptor.Source, opts publish.Options) (_ versions.Result, err error) {
 	defer s.Release()
 	f, closeFile, err := remoteFile(s)
 	if err != nil {
@@ -150,7 +150,7 @@ func (p remotePublisher) Publish(ctx context.Context, s source.Source, opts publ
 
 // remoteFile returns what is sent to publish a source: its file, and the settings as parameters or
 // as a descriptor.
-func remoteFile(s source.Source) (f remote.File, closeFile func() error, err error) {
+func remoteFile(s descriptor.Source) (f remote.File, closeFile func() error, err error) {
 	if len(s.MoreFiles) > 0 {
 		return f, nil, herb.Invalidf("%s has %d files, and one can be sent; combine them, or publish them on the machine of the server", s.Ref, len(s.MoreFiles)+1)
 	}
@@ -180,7 +180,7 @@ func remoteFile(s source.Source) (f remote.File, closeFile func() error, err err
 }
 
 // openSource opens the file of a source.
-func openSource(s source.Source) (content *io.SectionReader, closeFile func() error, err error) {
+func openSource(s descriptor.Source) (content *io.SectionReader, closeFile func() error, err error) {
 	dir, err := s.OpenDir()
 	if err != nil {
 		return nil, nil, err

@@ -12,7 +12,7 @@ import (
 
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/telemetry"
 )
 
@@ -100,7 +100,7 @@ func isCancellation(ctx context.Context, err error) bool {
 
 // banner prints the addresses of the server, sample requests, the files that are not served and, in
 // the last line, the address to open.
-func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, total int, found source.Set) {
+func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, total int, found descriptor.Set) {
 	base := "http://" + app.Reachable(addr.String())
 	var b strings.Builder
 	fmt.Fprintf(&b, "Herbarium listens on %s\n\n", base)
@@ -133,7 +133,7 @@ func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, to
 }
 
 // writeSkipped lists the first files that were skipped or could not be read.
-func writeSkipped(b *strings.Builder, found source.Set) {
+func writeSkipped(b *strings.Builder, found descriptor.Set) {
 	var reasons []string
 	for _, err := range found.Errors {
 		reasons = append(reasons, err.Error())

@@ -9,7 +9,7 @@ import (
 // the names of columns, and in a review. Exceeding one is an error that names it. Versions of
 // earlier releases may exceed them: their texts are clipped where they are shown.
 const (
-	MaxDescriptor   = 4 << 20  // bytes of a descriptor; datapackage accepts less YAML
+	MaxDescriptor   = 4 << 20  // bytes of a descriptor; less in YAML
 	MaxTitle        = 1_000    // characters of a title, of a dataset or a field
 	MaxDescription  = 100_000  // characters of a description
 	MaxFieldName    = 1_000    // bytes of the name of a field or column

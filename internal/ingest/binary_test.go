@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 )
 
 // TestSQLite_Log reads rows that are only in the write-ahead log, and includes the log in the hash.
@@ -82,7 +82,7 @@ func TestBinary_Formats(t *testing.T) {
 		"parquet": "parquet", "pq": "parquet", "XLSX": "xlsx", "xlsm": "xlsx",
 		"db": "sqlite", "sqlite": "sqlite", "sqlite3": "sqlite",
 	} {
-		if got, err := source.ParseFormat(ingest.Formats(), name); got != want || err != nil {
+		if got, err := descriptor.ParseFormat(ingest.Formats(), name); got != want || err != nil {
 			t.Errorf("%s: got %s, error %v", name, got, err)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/pattern"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/ingest/value"
 	"herbarium/internal/text"
 )
@@ -183,7 +183,7 @@ func boundKey(f *herb.Field, name, value string) (string, error) {
 
 // lengthProblem returns what is wrong with the length of a value: characters, or elements of a
 // list.
-func lengthProblem(f *herb.Field, set source.Constraints, value string) string {
+func lengthProblem(f *herb.Field, set descriptor.Constraints, value string) string {
 	n, unit := utf8.RuneCountInString(value), "characters"
 	if f.Type == herb.TypeList {
 		n, unit = len(text.Elements(f, value)), "elements"

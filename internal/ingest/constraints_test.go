@@ -8,7 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/value"
 )
 
@@ -18,7 +18,7 @@ func TestConstraints(t *testing.T) {
 	const numbers, dates, texts, lists = "1,5\n10\n\n7,0", "01.02.2024\n15.03.2024\n\n30.04.2024", "rose\nMoss\n\nGrün", "\"a,b\"\nc\n\n\"d,e,f\""
 	number, date := value.Schema{Type: "number", DecimalChar: ","}, value.Schema{Type: "date", Format: "%d.%m.%Y"}
 	text, list := value.Schema{Type: "string"}, value.Schema{Type: "list"}
-	type set = source.Constraints
+	type set = descriptor.Constraints
 	for _, c := range []struct {
 		name        string
 		values      string
@@ -69,15 +69,15 @@ func TestConstraints(t *testing.T) {
 // the steps of checking them.
 func TestConstraints_patternLimits(t *testing.T) {
 	t.Parallel()
-	many := source.Source{}
+	many := descriptor.Source{}
 	header, line := "a", "x"
 	for i := range 60 {
 		header, line = fmt.Sprintf("%s,f%d", header, i), line+",x"
-		many.Fields = append(many.Fields, ingest.FieldSetting{Name: fmt.Sprint("f", i), Constraints: source.Constraints{Pattern: "[a-z]{0,999}"}})
+		many.Fields = append(many.Fields, ingest.FieldSetting{Name: fmt.Sprint("f", i), Constraints: descriptor.Constraints{Pattern: "[a-z]{0,999}"}})
 	}
 	many.Path = writeFile(t, t.TempDir(), "x.csv", header+"\n"+line+"\n")
 	slow := ingest.Source{Path: writeFile(t, t.TempDir(), "x.csv", "a,b\n"+strings.Repeat(strings.Repeat("a", 400)+"!,x\n", 1000))}
-	slow.Fields = []ingest.FieldSetting{{Name: "a", Constraints: source.Constraints{Pattern: `(.*a){320}.*`}}, {Name: "b"}}
+	slow.Fields = []ingest.FieldSetting{{Name: "a", Constraints: descriptor.Constraints{Pattern: `(.*a){320}.*`}}, {Name: "b"}}
 	for want, src := range map[string]ingest.Source{
 		`the patterns of the schema compile to more than 100,000 instructions`:                                                many,
 		`field "a": checking the pattern "(.*a){320}.*" takes too long: more than 200,000,000 steps beyond 100 for each byte`: slow,
@@ -94,7 +94,7 @@ func TestConstraints_patternLimits(t *testing.T) {
 func TestConstraints_notChecked(t *testing.T) {
 	t.Parallel()
 	path := writeFile(t, t.TempDir(), "x.csv", "a,b\nx,y\nz,w\n")
-	found := inspect(t, ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "a", Constraints: source.Constraints{Minimum: "1"}}, {Name: "b"}},
+	found := inspect(t, ingest.Source{Path: path, Fields: []ingest.FieldSetting{{Name: "a", Constraints: descriptor.Constraints{Minimum: "1"}}, {Name: "b"}},
 		UniqueKeys: [][]string{{"a"}, {"c"}}})
 	if got := strings.Join(found.Dataset.Report.Notes, "\n"); !strings.Contains(got, "the constraint minimum is not checked") || !strings.Contains(got, `a unique key is not used, because there is no field "c"`) {
 		t.Errorf("notes: %s", got)

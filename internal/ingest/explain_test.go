@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/must"
 )
 
@@ -136,7 +136,7 @@ func TestExplain_settings(t *testing.T) {
 	for _, content := range []string{titledFile, ambiguousFile, "a,b\n1,2\n3,4\n", "x\ty,z\n1\t2,3\n"} {
 		path := writeFile(t, t.TempDir(), "x.csv", content)
 		for _, c := range explain(t, ingest.Source{Path: path}) {
-			given, err := source.ParseReading(ingest.Formats(), c.Settings, "")
+			given, err := descriptor.ParseReading(ingest.Formats(), c.Settings, "")
 			must.NoError(t, err)
 			if c.Decision == rows.DecisionFootnotes || c.Note != "" {
 				continue

@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // pass reads the files of a source once, one after the other, as one table. One goroutine reads
@@ -56,7 +56,7 @@ type pass struct {
 func newPass(src Source, opts Options, formats []rows.Format) (*pass, error) {
 	src, err := src.Normalize(Formats())
 	if err != nil {
-		return nil, source.Located(src.Name(0), err)
+		return nil, descriptor.Located(src.Name(0), err)
 	}
 	if opts.Rows == nil {
 		opts.Rows = func(int) {}
@@ -138,7 +138,7 @@ func (p *pass) readFiles(ctx context.Context) (err error) {
 func (p *pass) eachFile(ctx context.Context, read func(f *file.File, i int) error) error {
 	for i, path := range p.src.Files() {
 		if err := p.readFile(ctx, i, path, read); err != nil {
-			return source.Located(p.src.Name(i), err)
+			return descriptor.Located(p.src.Name(i), err)
 		}
 	}
 	return nil
@@ -322,7 +322,7 @@ func (p *pass) openView(r rows.Rows) {
 	} else if isList := func(c rows.Column) bool { return c.Type == herb.TypeList }; !p.format.Keyed && !slices.ContainsFunc(r.Columns(), isList) {
 		src := p.src
 		src.Dialect.Header = cmp.Or(r.Options().Header, src.Dialect.Header)
-		if v.resolve(src, source.UniqueNames(columnNames(r.Columns())), false) == nil { // else it may be about a column that a later row adds
+		if v.resolve(src, descriptor.UniqueNames(columnNames(r.Columns())), false) == nil { // else it may be about a column that a later row adds
 			p.view = v
 		}
 	}
@@ -338,7 +338,7 @@ func (p *pass) finishView(ctx context.Context) (*view, error) {
 	}
 	v := cmp.Or(p.view, newView())
 	if v.columns == nil {
-		if err := v.resolve(p.src, source.UniqueNames(columnNames(p.columns)), p.format.Keyed); err != nil {
+		if err := v.resolve(p.src, descriptor.UniqueNames(columnNames(p.columns)), p.format.Keyed); err != nil {
 			return nil, err
 		}
 	}

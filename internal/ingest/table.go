@@ -34,16 +34,16 @@ import (
 
 	"herbarium/internal/geo"
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
-// Names of package source, for callers that read files.
+// Names of package descriptor, for callers that read files.
 type (
-	Source       = source.Source
-	FieldSetting = source.FieldSetting
-	Condition    = source.Condition
+	Source       = descriptor.Source
+	FieldSetting = descriptor.FieldSetting
+	Condition    = descriptor.Condition
 )
 
 // Options configures how files are read. The zero value is valid.
@@ -108,7 +108,7 @@ func Inspect(ctx context.Context, src Source, opts Options) (*Table, error) {
 	}
 	t, err := newTable(ctx, p)
 	if err != nil {
-		return nil, errors.Join(source.Located(p.src.Name(0), err), p.spill.Close())
+		return nil, errors.Join(descriptor.Located(p.src.Name(0), err), p.spill.Close())
 	}
 	return t, nil
 }
@@ -334,7 +334,7 @@ const standardInput = "standard input"
 // the file; after an error there is none. When ctx is done, CopyInput returns without waiting for
 // the reader. opts.Progress is called without a size.
 func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (src Source, remove func() error, err error) {
-	if err := source.CheckReserved(standardInput, ref); err != nil {
+	if err := descriptor.CheckReserved(standardInput, ref); err != nil {
 		return Source{}, nil, err
 	}
 	if ctx.Err() != nil {
@@ -356,7 +356,7 @@ func CopyInput(ctx context.Context, r io.Reader, ref herb.Ref, opts Options) (sr
 		return n, err
 	}))
 	if err != nil {
-		return Source{}, nil, source.Located(standardInput, err)
+		return Source{}, nil, descriptor.Located(standardInput, err)
 	}
 	return Source{Ref: ref, Path: standardInput, DisplayName: standardInput, Input: io.NewSectionReader(f, 0, size)}, f.Close, nil
 }

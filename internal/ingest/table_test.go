@@ -19,7 +19,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/value"
 	"herbarium/internal/must"
 )
@@ -35,7 +35,7 @@ func TestGolden(t *testing.T) {
 		t.Fatalf("got files %q, error %v", files, err)
 	}
 	for _, f := range files {
-		ref, err := source.NewRef(f, "odd", source.Stem(f))
+		ref, err := descriptor.NewRef(f, "odd", descriptor.Stem(f))
 		if err != nil {
 			t.Fatal(err)
 		}

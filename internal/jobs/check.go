@@ -6,9 +6,9 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/progress"
 	"herbarium/internal/publish"
 	"herbarium/internal/upload"
@@ -46,4 +46,4 @@ func (s *Service) Encodings(ctx context.Context, f *upload.File, used string, li
 }
 
 // CheckRef fails if files cannot be published as a dataset.
-func CheckRef(ref herb.Ref) error { return source.CheckReserved("the file", ref) }
+func CheckRef(ref herb.Ref) error { return descriptor.CheckReserved("the file", ref) }

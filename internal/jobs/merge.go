@@ -17,7 +17,7 @@ import (
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/library"
 	"herbarium/internal/text"
 	"herbarium/internal/upload"
@@ -88,10 +88,10 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 	src = withFieldsOf(src, live)
 	// These are about the whole dataset.
 	src.PrimaryKey, src.UniqueKeys, src.Order, src.Charts, src.Expectations = nil, nil, herb.Order{}, nil, nil
-	src.Coordinates = source.Coordinates{}
+	src.Coordinates = descriptor.Coordinates{}
 	src.Fields = slices.Clone(src.Fields)
 	for i := range src.Fields {
-		src.Fields[i].Constraints = source.Constraints{}
+		src.Fields[i].Constraints = descriptor.Constraints{}
 	}
 	src.ByPosition = false // matchFields compares the columns
 	if r.Mode == Upsert {
@@ -107,10 +107,10 @@ func (s *Service) readChanges(ctx context.Context, r *Request, live herb.Dataset
 	defer t.Close()
 	c := &changes{deleted: -1}
 	if err := c.matchFields(t.Dataset.Fields, live.Fields, r.Mode); err != nil {
-		return nil, source.Located(src.Name(0), err)
+		return nil, descriptor.Located(src.Name(0), err)
 	}
 	if err := c.findKey(live.PrimaryKey); err != nil && r.Mode == Upsert {
-		return nil, source.Located(src.Name(0), err)
+		return nil, descriptor.Located(src.Name(0), err)
 	}
 	if err := versions.RejectChanges(ctx, s.opts.Library.AcquireVersion, live, t.Dataset, t.Records(ctx), r.Consents...); err != nil {
 		return nil, err

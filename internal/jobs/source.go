@@ -8,9 +8,9 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
 	"herbarium/internal/upload"
 )
@@ -39,7 +39,7 @@ const parameterPrefix = "_"
 
 // CheckReading fails with herb.CodeInvalid if a member of Request.Reading has no valid value.
 func CheckReading(given herb.Reading) error {
-	_, err := source.ParseReading(ingest.Formats(), given, parameterPrefix)
+	_, err := descriptor.ParseReading(ingest.Formats(), given, parameterPrefix)
 	return err
 }
 
@@ -47,7 +47,7 @@ func CheckReading(given herb.Reading) error {
 func (s *Service) source(ctx context.Context, r *Request, live herb.Dataset) (ingest.Source, error) {
 	src := ingest.Source{Ref: r.Ref, Input: r.File.Content(), DisplayName: cmp.Or(r.File.Name, "file")}
 	src.Path = src.DisplayName
-	if err := source.CheckReserved(src.Path, r.Ref); err != nil {
+	if err := descriptor.CheckReserved(src.Path, r.Ref); err != nil {
 		return src, err
 	}
 	settings, inherited, notes := herb.Settings{Descriptor: r.Descriptor}, false, []string(nil)
@@ -93,7 +93,7 @@ func apply(ctx context.Context, src ingest.Source, settings herb.Settings) (inge
 		return publish.Apply(src, settings, parameterPrefix)
 	}
 	formats := ingest.Formats()
-	reading, err := source.ParseReading(formats, settings.Reading, parameterPrefix)
+	reading, err := descriptor.ParseReading(formats, settings.Reading, parameterPrefix)
 	if err != nil {
 		return src, err
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 )
 
 // failures are the source errors that the database has not stored yet, because it is down or on a
@@ -39,7 +39,7 @@ func isTemporary(err error) bool {
 
 // recordSkipped logs that a file is not published. A table is also recorded for 'herbarium datasets
 // list', because an earlier version of it may be listed.
-func (p *Publisher) recordSkipped(ctx context.Context, s source.Skipped) {
+func (p *Publisher) recordSkipped(ctx context.Context, s descriptor.Skipped) {
 	if s.Ref == (herb.Ref{}) {
 		p.Log.Info("file skipped", "file", s.Path, "reason", s.Reason)
 		return
@@ -145,7 +145,7 @@ func (p *Publisher) RemoveStaleErrors(ctx context.Context, watching bool) error 
 		return err
 	}
 	for _, e := range sourceErrors {
-		path, _ := source.SplitLabel(e.Path)
+		path, _ := descriptor.SplitLabel(e.Path)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !(watching && e.Ref == herb.Ref{}) {
 			p.clearSourceError(ctx, e.Path)
 		}

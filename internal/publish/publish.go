@@ -16,7 +16,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/progress"
 	"herbarium/internal/versions"
 )
@@ -150,7 +150,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	}
 	defer t.Close()
 	if opts.Records == nil && t.Dataset.Records+len(t.Dataset.Fields) == 0 {
-		return r, source.Located(s.Label(), errEmpty(t.Source.Dialect.Table))
+		return r, descriptor.Located(s.Label(), errEmpty(t.Source.Dialect.Table))
 	}
 	if opts.Records != nil && t.Dataset.Records != *opts.Records {
 		return r, fmt.Errorf("%s are read as %s; nothing was published",
@@ -279,7 +279,7 @@ func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, r
 // PublishFound publishes discovered sources for a server, records the errors of the discovery and
 // logs a summary. It calls next before each source with the number of sources before it and of all.
 // It returns the sources that failed for a temporary reason.
-func (p *Publisher) PublishFound(ctx context.Context, set source.Set, next func(ref herb.Ref, done, total int)) (retry []ingest.Source, err error) {
+func (p *Publisher) PublishFound(ctx context.Context, set descriptor.Set, next func(ref herb.Ref, done, total int)) (retry []ingest.Source, err error) {
 	for _, s := range set.Skipped {
 		p.recordSkipped(ctx, s)
 	}

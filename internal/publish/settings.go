@@ -8,8 +8,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/datapackage"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/versions"
 )
 
@@ -57,7 +56,7 @@ func Describe(s, stated ingest.Source, settings herb.Settings, live herb.Dataset
 		s.Title, s.Description = live.Title, live.Description
 	}
 	if hidden, ok := versions.HiddenColumns(live); ok {
-		s.Inherited = &source.Inherited{Hidden: hidden}
+		s.Inherited = &descriptor.Inherited{Hidden: hidden}
 	}
 	s.Access, s.AccessSet = live.Access, s.AccessSet || stated.AccessSet // an option may have changed what the descriptor states
 	if stated.AccessSet {
@@ -70,7 +69,7 @@ func Describe(s, stated ingest.Source, settings herb.Settings, live herb.Dataset
 // options in messages.
 func Apply(src ingest.Source, settings herb.Settings, prefix string) (ingest.Source, error) {
 	formats := ingest.Formats()
-	reading, err := source.ParseReading(formats, settings.Reading, prefix)
+	reading, err := descriptor.ParseReading(formats, settings.Reading, prefix)
 	if err != nil {
 		return src, err
 	}
@@ -82,7 +81,7 @@ func Apply(src ingest.Source, settings herb.Settings, prefix string) (ingest.Sou
 		return reading.Override(src), nil
 	}
 	entry := src.Entry
-	if src, err = datapackage.Apply(settings.Descriptor, src, formats); err != nil {
+	if src, err = descriptor.Apply(settings.Descriptor, src, formats); err != nil {
 		return src, err
 	}
 	src.Entry = cmp.Or(entry, src.Entry)
@@ -108,7 +107,7 @@ func Inherit(live herb.Dataset, sha256 string) (s herb.Settings, notes []string,
 		return s, nil, nil
 	}
 	notes = []string{keptNote}
-	d, err := datapackage.ParseDocument(s.Descriptor)
+	d, err := descriptor.ParseDocument(s.Descriptor)
 	if err != nil {
 		return s, nil, err
 	}

@@ -14,8 +14,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
-	"herbarium/internal/ingest/source"
 )
 
 // Watcher publishes sources when their files change, once writes have settled.
@@ -27,7 +27,7 @@ import (
 type Watcher struct {
 	publisher *Publisher
 	publish   func(ctx context.Context, s ingest.Source, repeated bool) (retry bool)
-	find      func(context.Context, []string) source.Set
+	find      func(context.Context, []string) descriptor.Set
 	stat      func(path string) (fs.FileInfo, error)
 	paths     []string
 	intervals intervals
@@ -86,7 +86,7 @@ type watchedSource struct {
 // Watch returns a watcher of the sources in files and folders. It takes the current state of the
 // sources in found, the result of the first discovery, as published. So call it before you publish
 // them, and call Run afterwards: changes in between are then noticed.
-func (p *Publisher) Watch(finder *discover.Finder, paths []string, found source.Set) *Watcher {
+func (p *Publisher) Watch(finder *discover.Finder, paths []string, found descriptor.Set) *Watcher {
 	w := &Watcher{
 		publisher: p, publish: p.republish, find: finder.Discover, stat: os.Stat, paths: paths, wake: make(chan struct{}, 1),
 		errors: map[string]bool{}, skipped: map[string]bool{}, sources: map[sourceKey]*watchedSource{},
@@ -328,7 +328,7 @@ func (w *Watcher) retry(s *watchedSource, took time.Duration) {
 
 // discover finds the current sources. It records new errors of the discovery and newly skipped
 // tables, each once, and clears resolved ones.
-func (w *Watcher) discover() source.Set {
+func (w *Watcher) discover() descriptor.Set {
 	set := w.find(context.Background(), w.paths)
 	now := make(map[string]bool, len(set.Errors))
 	for _, err := range set.Errors {
@@ -396,7 +396,7 @@ func isUnchanged(a, b fs.FileInfo) bool {
 
 // foldersOf returns the folders in which changes may add, change or remove sources: those that were
 // searched, and those of the files of sources and of the targets of symbolic links.
-func foldersOf(set source.Set) []string {
+func foldersOf(set descriptor.Set) []string {
 	folders := set.Folders
 	for _, s := range set.Sources {
 		for _, f := range s.Files() {

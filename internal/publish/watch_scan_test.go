@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
-	"herbarium/internal/ingest/source"
 )
 
 // counters counts what a watcher does in virtual time.
@@ -37,7 +37,7 @@ func count(t *testing.T, dir string, took time.Duration, adjust func(*Watcher, *
 	finder, paths := discover.New(discover.Options{Formats: ingest.Formats()}), []string{dir}
 	w := p.Watch(finder, paths, finder.Discover(t.Context(), paths))
 	w.intervals.rescan = time.Hour
-	w.find = func(ctx context.Context, paths []string) source.Set {
+	w.find = func(ctx context.Context, paths []string) descriptor.Set {
 		c.scans++
 		return finder.Discover(ctx, paths)
 	}
@@ -173,7 +173,7 @@ func TestWatch_writtenWhileWaiting(t *testing.T) {
 		_, c := count(t, dir, time.Millisecond, func(w *Watcher, c *counters) {
 			w.intervals.poll = time.Hour // no later check notices the change
 			find := w.find
-			w.find = func(ctx context.Context, paths []string) source.Set {
+			w.find = func(ctx context.Context, paths []string) descriptor.Set {
 				writeTo(t, dir, "a.csv", "22")
 				time.AfterFunc(w.intervals.settle/2, func() { writeTo(t, dir, "a.csv", "half") })
 				return find(ctx, paths)

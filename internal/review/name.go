@@ -2,7 +2,7 @@ package review
 
 import (
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 )
 
 // NameDataset returns the dataset of a file: the one that the publisher names, or one that is named
@@ -16,11 +16,11 @@ func NameDataset(namespace, dataset, file string) (herb.Ref, error) {
 		if !herb.ValidName(namespace) {
 			return ref, err
 		}
-		if ref, err = source.NewRef(file, namespace, source.Stem(file)); err != nil {
+		if ref, err = descriptor.NewRef(file, namespace, descriptor.Stem(file)); err != nil {
 			return ref, herb.Invalidf("a dataset cannot be named after the file %q; enter a name", herb.Clip(file, 100))
 		}
 	}
-	if err == nil && source.CheckReserved(file, ref) != nil {
+	if err == nil && descriptor.CheckReserved(file, ref) != nil {
 		err = herb.Invalidf("the name %s is reserved; enter another one", ref)
 	}
 	return ref, err

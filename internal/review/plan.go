@@ -10,9 +10,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/datapackage"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/publish"
 	"herbarium/internal/versions"
 )
@@ -21,12 +20,12 @@ import (
 type object = map[string]any
 
 // own is the name of the member with Herbarium's own settings.
-const own = datapackage.Own
+const own = descriptor.Own
 
 // plan is how a draft is published: the settings of the live version with the edits. Its descriptor
 // states what was edited and nothing else, so that later files are read as freely as before.
 type plan struct {
-	datapackage.Document
+	descriptor.Document
 	live        string // version
 	table       string // that was chosen
 	statesTable bool   // the descriptor states it
@@ -40,7 +39,7 @@ type plan struct {
 func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) {
 	ref := r.ref()
 	p := &plan{live: live.Version, table: e.Table, needed: e.needsDescriptor()}
-	p.Document = datapackage.NewDocument(ref.Namespace, ref.Name)
+	p.Document = descriptor.NewDocument(ref.Namespace, ref.Name)
 	var reading herb.Reading
 	switch {
 	case live.Settings != nil:
@@ -49,7 +48,7 @@ func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) 
 			return nil, err
 		}
 		if reading = settings.Reading; settings.Descriptor != nil {
-			if p.Document, err = datapackage.ParseDocument(settings.Descriptor); err != nil {
+			if p.Document, err = descriptor.ParseDocument(settings.Descriptor); err != nil {
 				return nil, err
 			}
 			if p.Resource == nil {
@@ -107,7 +106,7 @@ func member(o object, name string) object {
 // setReading states the options by which the live version was read in the descriptor, which
 // replaces them.
 func (p *plan) setReading(written herb.Reading) error {
-	reading, err := source.ParseReading(ingest.Formats(), written, "")
+	reading, err := descriptor.ParseReading(ingest.Formats(), written, "")
 	if err != nil {
 		return err
 	}
@@ -115,7 +114,7 @@ func (p *plan) setReading(written herb.Reading) error {
 	if reading.Format != "" {
 		p.Resource["format"] = reading.Format
 	}
-	return p.editDialect(func(o *rows.Options) { *o = source.OverrideDialect(*o, reading.Dialect) })
+	return p.editDialect(func(o *rows.Options) { *o = descriptor.OverrideDialect(*o, reading.Dialect) })
 }
 
 // editDialect changes how the file is written.

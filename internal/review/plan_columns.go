@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/datapackage"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // listsFields reports whether the descriptor lists the fields of the dataset.
@@ -132,7 +131,7 @@ func listFields(schema object, f *facts) (list []any, fieldOf map[int]int) {
 		field, _ := item.(object)
 		names[i] = nameOf(field)
 	}
-	for i, name := range source.UniqueNames(names) { // as the reader of descriptors names them
+	for i, name := range descriptor.UniqueNames(names) { // as the reader of descriptors names them
 		field, _ := list[i].(object)
 		settings, _ := field[own].(object)
 		from, _ := settings["from"].(string)
@@ -200,7 +199,7 @@ func (f *facts) declare(field, schema object, position int, edit ColumnEdit) {
 		for _, name := range []string{"type", "format", "decimalChar", "groupChar", "bareNumber", "trueValues", "falseValues", "delimiter"} {
 			delete(field, name)
 		}
-		maps.Copy(field, datapackage.DeclareType(edit.Type, f.notation(position, edit)))
+		maps.Copy(field, descriptor.DeclareType(edit.Type, f.notation(position, edit)))
 	}
 	if len(edit.Missing) == 0 {
 		return

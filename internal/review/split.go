@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/source"
+	"herbarium/internal/ingest/descriptor"
 )
 
 // TablePart is a table of a file, and the dataset that it becomes.
@@ -70,11 +70,11 @@ func isFileName(table string) bool {
 func NameTable(file herb.Ref, table string) string {
 	name := file.Name + "-" + table
 	if entry, sheet, _ := strings.Cut(table, "#"); isFileName(entry) {
-		if name = source.Stem(entry); sheet != "" {
+		if name = descriptor.Stem(entry); sheet != "" {
 			name += "-" + sheet
 		}
 	}
-	ref, err := source.NewRef(table, file.Namespace, name)
+	ref, err := descriptor.NewRef(table, file.Namespace, name)
 	if err != nil {
 		return ""
 	}

@@ -1,6 +1,6 @@
 // Package describe reads files and describes them in a Data Package descriptor. Published with the
 // files, the descriptor gives the same listings as the files alone. It decides what is inferred:
-// names, titles and samples. Package datapackage writes the descriptor.
+// names, titles and samples. Package descriptor writes the descriptor.
 package describe
 
 import (
@@ -20,9 +20,8 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
-	"herbarium/internal/ingest/datapackage"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/file"
-	"herbarium/internal/ingest/source"
 )
 
 // Limits of the samples in a descriptor.
@@ -43,7 +42,7 @@ type Options struct {
 // as a file that the publisher has to create. notes are remarks about the files for the publisher.
 // The sources that can be read are described even if there is an error about others; if there are
 // none, nothing is written.
-func Write(ctx context.Context, out io.Writer, path string, set source.Set, opts Options) (notes []string, err error) {
+func Write(ctx context.Context, out io.Writer, path string, set descriptor.Set, opts Options) (notes []string, err error) {
 	folder := filepath.Clean(path)
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		folder = filepath.Dir(folder)
@@ -53,7 +52,7 @@ func Write(ctx context.Context, out io.Writer, path string, set source.Set, opts
 		notes = append(notes, s.String())
 	}
 	names := map[string]bool{}
-	w := datapackage.NewWriter(out, namespace, opts.YAML)
+	w := descriptor.NewWriter(out, namespace, opts.YAML)
 	for _, s := range set.Sources {
 		name := s.Ref.Name
 		if s.Ref.Namespace != namespace {
@@ -80,20 +79,20 @@ func Write(ctx context.Context, out io.Writer, path string, set source.Set, opts
 
 // namespaceOf returns the namespace of all sources, or the name of their folder if they have
 // several.
-func namespaceOf(folder string, sources []source.Source) string {
-	other := func(s source.Source) bool { return s.Ref.Namespace != sources[0].Ref.Namespace }
+func namespaceOf(folder string, sources []descriptor.Source) string {
+	other := func(s descriptor.Source) bool { return s.Ref.Namespace != sources[0].Ref.Namespace }
 	if len(sources) > 0 && !slices.ContainsFunc(sources, other) {
 		return sources[0].Ref.Namespace
 	}
 	abs, _ := filepath.Abs(folder) // without it, there is no valid name either
-	if ref, err := source.NewRef(folder, filepath.Base(abs), "x"); err == nil {
+	if ref, err := descriptor.NewRef(folder, filepath.Base(abs), "x"); err == nil {
 		return ref.Namespace
 	}
 	return "data"
 }
 
 // describe reads a source and returns its resource, with notes for the publisher.
-func describe(ctx context.Context, s source.Source, name, folder string, opts ingest.Options) (resource datapackage.Resource, notes []string, err error) {
+func describe(ctx context.Context, s descriptor.Source, name, folder string, opts ingest.Options) (resource descriptor.Resource, notes []string, err error) {
 	defer s.Release()
 	t, err := ingest.Inspect(ctx, s, opts)
 	if err != nil {
@@ -103,7 +102,7 @@ func describe(ctx context.Context, s source.Source, name, folder string, opts in
 	for _, w := range t.Dataset.Report.Notes {
 		notes = append(notes, s.Name(0)+": "+w)
 	}
-	resource = datapackage.Resource{Name: name, Source: t.Source, Fields: slices.Clone(t.Dataset.Fields), PrimaryKey: t.Dataset.PrimaryKey}
+	resource = descriptor.Resource{Name: name, Source: t.Source, Fields: slices.Clone(t.Dataset.Fields), PrimaryKey: t.Dataset.PrimaryKey}
 	if resource.Samples, err = sampleValues(ctx, t); err != nil {
 		return resource, nil, err
 	}
@@ -118,12 +117,12 @@ func describe(ctx context.Context, s source.Source, name, folder string, opts in
 		detected.Path = filepath.Join(folder, name+"."+detected.Format)
 		notes = append(notes, fmt.Sprintf("to publish the descriptor, save the described data next to it as %s", filepath.Base(detected.Path)))
 	}
-	resource.Title = cmp.Or(s.Title, titleOf(source.Stem(cmp.Or(detected.Entry, detected.Path))))
+	resource.Title = cmp.Or(s.Title, titleOf(descriptor.Stem(cmp.Or(detected.Entry, detected.Path))))
 	return resource, notes, locate(&resource, folder)
 }
 
 // locate sets where the records are: paths, or the records themselves.
-func locate(r *datapackage.Resource, folder string) error {
+func locate(r *descriptor.Resource, folder string) error {
 	s := r.Source
 	r.Format = s.Format
 	if s.Input != nil && s.DisplayName == "" {

@@ -17,9 +17,9 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/describe"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/testseed"
 )
 
@@ -36,7 +36,7 @@ func write(t *testing.T, path string, yaml bool) ([]byte, error) {
 }
 
 // find returns the sources at a path.
-func find(t *testing.T, path string) []source.Source {
+func find(t *testing.T, path string) []descriptor.Source {
 	t.Helper()
 	set := newFinder().Discover(t.Context(), []string{path})
 	if err := set.Err(); err != nil {
@@ -278,7 +278,7 @@ func TestDescribe_Descriptor(t *testing.T) {
 		f.Schema.Type = []string{"number", "date"}[i]
 		f.Searchable, f.Filterable, f.Sortable = new(i == 0), new(true), new(true)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Settings")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(descriptor.Source{}, "Descriptor", "Settings")); diff != "" {
 		t.Errorf("sources (-want +got):\n%s\n%s", diff, content)
 	}
 }
@@ -317,21 +317,21 @@ func TestDescribe_Text(t *testing.T) {
 			first[name], record[name] = word(), word()
 			include[name] = []string{word(), record[name]}
 		}
-		descriptor, err := json.Marshal(map[string]any{"name": "n", "resources": []any{map[string]any{
+		text, err := json.Marshal(map[string]any{"name": "n", "resources": []any{map[string]any{
 			"name": "r", "title": word(), "description": word(), "data": []any{record}, "schema": map[string]any{"missingValues": []string{"", word()}},
 			"herbarium": map[string]any{"access": "open", "include": include, "expectations": []any{map[string]any{"query": "??" + word(), "min": 0, "first": first}}},
 		}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir := rowstest.Folder(t, "datapackage.json="+string(descriptor))
+		dir := rowstest.Folder(t, "datapackage.json="+string(text))
 		content, err := write(t, dir, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rowstest.WriteFile(t, dir, "again.yaml", string(content))
 		want, got := find(t, dir), find(t, dir+"/again.yaml")
-		ignore := cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Settings", "Path", "Fields", "Input", "Dialect")
+		ignore := cmpopts.IgnoreFields(descriptor.Source{}, "Descriptor", "Settings", "Path", "Fields", "Input", "Dialect")
 		if diff := cmp.Diff(want, got, ignore, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("sources (-want +got):\n%s\n%s", diff, content)
 		}

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // entry is a file in a zip archive that has several tables.
@@ -49,7 +49,7 @@ func commonFolder(names []string) string {
 }
 
 // addEntries adds a dataset for each table of an archive. Texts that are not tables are skipped.
-func (s *search) addEntries(src source.Source, p probe) {
+func (s *search) addEntries(src descriptor.Source, p probe) {
 	var tables []entry
 	for _, e := range p.entries {
 		if e.err != nil && file.IsGeneric(s.opts.Formats, e.path) {
@@ -68,7 +68,7 @@ func (s *search) addEntries(src source.Source, p probe) {
 
 // addNamedEntry adds a file of an archive that the user named, or one table of it: FILE or
 // FILE#TABLE.
-func (s *search) addNamedEntry(src source.Source, p probe, name string) error {
+func (s *search) addNamedEntry(src descriptor.Source, p probe, name string) error {
 	name, table, _ := strings.Cut(name, "#")
 	tables := make([]rows.Table, len(p.entries))
 	for i, e := range p.entries {
@@ -76,7 +76,7 @@ func (s *search) addNamedEntry(src source.Source, p probe, name string) error {
 	}
 	i, err := rows.FindTable("table", name, tables)
 	if err != nil {
-		return source.Located(src.Path, err)
+		return descriptor.Located(src.Path, err)
 	}
 	e := p.entries[i]
 	src.Entry = e.path
@@ -91,7 +91,7 @@ func (s *search) addNamedEntry(src source.Source, p probe, name string) error {
 
 // Tables returns the names of the tables of a source whose content has no path, as AsInput accepts
 // them; nil if there is only one, or it cannot be read.
-func (f *Finder) Tables(ctx context.Context, src source.Source) []string {
+func (f *Finder) Tables(ctx context.Context, src descriptor.Source) []string {
 	s := f.newSearch(ctx)
 	s.single = true
 	p := s.examine(file.Options{Formats: s.opts.Formats, Content: src.Input, Name: src.DisplayName}, src.Path)

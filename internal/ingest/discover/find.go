@@ -1,6 +1,6 @@
 // Package discover finds sources in files, folders, archives and descriptors. It decides which
-// files and tables become datasets, and reads no more of them than that takes. It is apart from
-// datapackage, because most sources have no descriptor.
+// files and tables become datasets, and reads no more of them than that takes. Most sources have no
+// descriptor, so it is apart from package descriptor.
 package discover
 
 import (
@@ -16,17 +16,16 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/datapackage"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // Options configures a Finder.
 type Options struct {
 	Formats []rows.Format
-	Data    string         // data folder of the program, which is never published; empty: none
-	Reading source.Reading // of files without a descriptor
+	Data    string             // data folder of the program, which is never published; empty: none
+	Reading descriptor.Reading // of files without a descriptor
 	// SkipEmptyDescriptors ignores descriptors of size zero, which a shell creates for the output
 	// of describe.
 	SkipEmptyDescriptors bool
@@ -60,7 +59,7 @@ func New(o Options) *Finder { return &Finder{opts: o} }
 // Discover finds the sources at paths, sorted by the names of their datasets; those of one file
 // follow each other. If two sources have the same name, neither is returned. Release each source
 // after it is read.
-func (f *Finder) Discover(ctx context.Context, paths []string) source.Set {
+func (f *Finder) Discover(ctx context.Context, paths []string) descriptor.Set {
 	s := f.newSearch(ctx)
 	for _, p := range paths {
 		s.try(p, func() error { return s.addPath(p) })
@@ -73,10 +72,10 @@ func (f *Finder) Discover(ctx context.Context, paths []string) source.Set {
 }
 
 // As finds the only dataset in a file, a folder or a descriptor, and names it.
-func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (source.Source, error) {
+func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (descriptor.Source, error) {
 	path = filepath.Clean(path)
-	if err := source.CheckReserved(path, ref); err != nil {
-		return source.Source{}, err
+	if err := descriptor.CheckReserved(path, ref); err != nil {
+		return descriptor.Source{}, err
 	}
 	s := f.newSearch(ctx)
 	s.single = true
@@ -84,9 +83,9 @@ func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (source.Sour
 	s.rejectData()
 	switch {
 	case len(s.Errors) > 0:
-		return source.Source{}, s.Err()
+		return descriptor.Source{}, s.Err()
 	case len(s.Sources) != 1:
-		return source.Source{}, herb.Invalidf("%s contains %d datasets, but only one can be named %s; name a single file", path, len(s.Sources), ref)
+		return descriptor.Source{}, herb.Invalidf("%s contains %d datasets, but only one can be named %s; name a single file", path, len(s.Sources), ref)
 	}
 	s.Sources[0].Ref = ref
 	return s.Sources[0], nil
@@ -94,7 +93,7 @@ func (f *Finder) As(ctx context.Context, path string, ref herb.Ref) (source.Sour
 
 // AsInput finds a table in a source whose content has no path: table names it, or is empty if there
 // is only one. The source has a name, Input and DisplayName.
-func (f *Finder) AsInput(ctx context.Context, src source.Source, table string) (source.Source, error) {
+func (f *Finder) AsInput(ctx context.Context, src descriptor.Source, table string) (descriptor.Source, error) {
 	s := f.newSearch(ctx)
 	s.single = true
 	src.Path = src.DisplayName
@@ -109,7 +108,7 @@ func (f *Finder) AsInput(ctx context.Context, src source.Source, table string) (
 
 type search struct {
 	*Finder
-	source.Set
+	descriptor.Set
 	ctx     context.Context
 	data    fs.FileInfo // data folder of the program; nil: there is none
 	visited map[visit]bool
@@ -143,7 +142,7 @@ func (s *search) addPath(path string) error {
 	if path == "" {
 		return herb.Invalidf("a path is empty; name a file or a folder")
 	}
-	path, table := source.SplitLabel(filepath.Clean(path))
+	path, table := descriptor.SplitLabel(filepath.Clean(path))
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		s.Folders = append(s.Folders, filepath.Dir(path))
@@ -168,7 +167,7 @@ func (s *search) addPath(path string) error {
 		return file.CannotRead(path, file.ErrNotRegular)
 	}
 	first := len(s.Sources)
-	if table == "" && datapackage.Detect(path, info.Size()) {
+	if table == "" && descriptor.Detect(path, info.Size()) {
 		if set, own := s.addDescriptor(file.Dir{}, path); own != "" && len(set.Sources) == 0 {
 			return herb.Invalidf("%s has no resources: it sets the access of its folder; publish the folder or files in it", path)
 		}
@@ -181,14 +180,14 @@ func (s *search) addPath(path string) error {
 
 // addDescriptor adds the resources of a descriptor in a folder that the user named; zero: the user
 // named the descriptor. It returns them, or the access that the descriptor states for its folder.
-func (s *search) addDescriptor(in file.Dir, path string) (source.Set, herb.Access) {
-	set, access := datapackage.Read(in, path, s.opts.Formats)
+func (s *search) addDescriptor(in file.Dir, path string) (descriptor.Set, herb.Access) {
+	set, access := descriptor.Read(in, path, s.opts.Formats)
 	count := map[string]int{} // sources by file; inline records are in the descriptor
 	for _, src := range set.Sources {
 		if count[src.Path]++; count[src.Path] > maxTables {
 			s.Fail(herb.Invalidf("%s has more than %d resources with records of %s; at most %d are published together; remove some",
 				path, maxTables, src.Path, maxTables))
-			return source.Set{}, ""
+			return descriptor.Set{}, ""
 		}
 	}
 	s.Sources, s.Skipped = append(s.Sources, set.Sources...), append(s.Skipped, set.Skipped...)
@@ -218,11 +217,11 @@ func (s *search) addFolder(dir file.Dir, path string, above []string, access her
 		return err
 	}
 	if s.opts.SkipEmptyDescriptors {
-		entries = slices.DeleteFunc(entries, datapackage.IsEmpty)
+		entries = slices.DeleteFunc(entries, descriptor.IsEmpty)
 	}
 	var descriptors []string
 	for _, e := range entries {
-		if datapackage.IsDescriptor(e.Name()) {
+		if descriptor.IsDescriptor(e.Name()) {
 			descriptors = append(descriptors, e.Name())
 		}
 	}
@@ -274,7 +273,7 @@ func (s *search) addEntry(dir file.Dir, path string, above []string, access herb
 // rejectData removes sources in the data folder, to which links in a folder or a descriptor may
 // lead.
 func (s *search) rejectData() {
-	s.Sources = slices.DeleteFunc(s.Sources, func(src source.Source) bool {
+	s.Sources = slices.DeleteFunc(s.Sources, func(src descriptor.Source) bool {
 		i := slices.IndexFunc(src.Files(), s.inData)
 		if i >= 0 {
 			s.Fail(errDataFolder(src.Files()[i]))
@@ -285,7 +284,7 @@ func (s *search) rejectData() {
 
 // rejectClashes sorts the sources, removes duplicates, and removes sources that have the same name.
 func (s *search) rejectClashes() {
-	slices.SortStableFunc(s.Sources, func(a, b source.Source) int { return a.Ref.Compare(b.Ref) })
+	slices.SortStableFunc(s.Sources, func(a, b descriptor.Source) int { return a.Ref.Compare(b.Ref) })
 	all := slices.CompactFunc(s.Sources, isSame)
 	s.Sources = nil
 	for i := 0; i < len(all); {
@@ -306,7 +305,7 @@ func (s *search) rejectClashes() {
 // once. A search that finds the file unchanged shares it with the previous one, because a watcher
 // publishes the sources of one file from several searches.
 func (s *search) shareFiles() {
-	byPath, first, shared := map[string][]*source.Source{}, map[string]herb.Ref{}, map[string]*file.Shared{}
+	byPath, first, shared := map[string][]*descriptor.Source{}, map[string]herb.Ref{}, map[string]*file.Shared{}
 	for i := range s.Sources {
 		src := &s.Sources[i]
 		if src.Input == nil && len(src.MoreFiles) == 0 {
@@ -328,11 +327,11 @@ func (s *search) shareFiles() {
 		}
 	}
 	s.Finder.shared = shared
-	slices.SortStableFunc(s.Sources, func(a, b source.Source) int { return first[a.Path].Compare(first[b.Path]) })
+	slices.SortStableFunc(s.Sources, func(a, b descriptor.Source) int { return first[a.Path].Compare(first[b.Path]) })
 }
 
 // isSame reports whether two sources are one that was reached in two ways.
-func isSame(a, b source.Source) bool {
+func isSame(a, b descriptor.Source) bool {
 	path := b.Path
 	if b.Path, b.Root, b.Base = a.Path, a.Root, a.Base; !reflect.DeepEqual(a, b) {
 		return false

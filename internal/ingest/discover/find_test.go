@@ -11,9 +11,9 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/ingest/source"
 )
 
 func TestDiscover(t *testing.T) {
@@ -242,7 +242,7 @@ func TestAs(t *testing.T) {
 			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), dir+"/", ""), tt.problem) {
 				t.Errorf("%s: got error %v, want %s", tt.path, err, tt.problem)
 			}
-		} else if got := refs(dir, []source.Source{s}); err != nil || got[0] != tt.want {
+		} else if got := refs(dir, []descriptor.Source{s}); err != nil || got[0] != tt.want {
 			t.Errorf("%s: got %s and error %v, want %s", tt.path, got[0], err, tt.want)
 		}
 	}

@@ -8,32 +8,31 @@ import (
 	"slices"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/datapackage"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/file"
-	"herbarium/internal/ingest/source"
 )
 
 // addPackage adds the resources of the descriptor of a folder, and skips the tables in it that are
 // not among them. It returns the access that the descriptor states for the folder; then it has no
 // resources, and nothing is skipped.
-func (s *search) addPackage(dir file.Dir, path, descriptor string, entries []fs.DirEntry, above []string) herb.Access {
+func (s *search) addPackage(dir file.Dir, path, name string, entries []fs.DirEntry, above []string) herb.Access {
 	failed := len(s.Errors)
-	if _, own := s.addDescriptor(dir, filepath.Join(path, descriptor)); own != "" || len(s.Errors) > failed {
+	if _, own := s.addDescriptor(dir, filepath.Join(path, name)); own != "" || len(s.Errors) > failed {
 		return own // after an error, what it lists is not known completely
 	}
 	beside := s.Finder.newSearch(s.ctx)
 	beside.probes = s.probes
 	for _, e := range entries {
 		p := filepath.Join(path, e.Name())
-		if e.Name() != descriptor {
+		if e.Name() != name {
 			beside.try(p, func() error { return beside.addEntry(dir, p, above, "") })
 		}
 	}
 	s.Folders = append(s.Folders, beside.Folders...)
 	for _, src := range beside.Sources {
 		if !slices.Contains(s.Named, src.Path) {
-			s.Skipped = append(s.Skipped, source.Skipped{Path: src.Label(), Ref: src.Ref, Reason: fmt.Sprintf(
-				"%s does not list it; add it to its resources, or move it to a folder without a descriptor", filepath.Join(path, descriptor))})
+			s.Skipped = append(s.Skipped, descriptor.Skipped{Path: src.Label(), Ref: src.Ref, Reason: fmt.Sprintf(
+				"%s does not list it; add it to its resources, or move it to a folder without a descriptor", filepath.Join(path, name))})
 		}
 	}
 	return ""
@@ -54,12 +53,12 @@ func (s *search) inherit(first int, access herb.Access) {
 // the files that the user named.
 func (s *search) folderAccess(folder string) herb.Access {
 	for last := ""; folder != last; last, folder = folder, filepath.Dir(folder) {
-		for _, name := range datapackage.Names() {
+		for _, name := range descriptor.Names() {
 			path := filepath.Join(folder, name)
 			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 				continue
 			}
-			if _, access := datapackage.Read(file.Dir{}, path, s.opts.Formats); access != "" {
+			if _, access := descriptor.Read(file.Dir{}, path, s.opts.Formats); access != "" {
 				s.Folders = append(s.Folders, folder)
 				return access
 			}

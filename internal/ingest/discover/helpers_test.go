@@ -10,18 +10,18 @@ import (
 	_ "modernc.org/sqlite"
 
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
-	"herbarium/internal/ingest/source"
 )
 
 // find discovers the sources at paths with all formats.
-func find(t *testing.T, paths ...string) source.Set {
+func find(t *testing.T, paths ...string) descriptor.Set {
 	t.Helper()
 	return discover.New(discover.Options{Formats: ingest.Formats()}).Discover(t.Context(), paths)
 }
 
 // refs returns sources as "ref path#table", with paths relative to dir.
-func refs(dir string, sources []source.Source) []string {
+func refs(dir string, sources []descriptor.Source) []string {
 	var out []string
 	for _, s := range sources {
 		out = append(out, s.Ref.String()+" "+strings.TrimPrefix(s.Label(), dir+"/"))
@@ -67,7 +67,7 @@ func database(t *testing.T, path string, statements ...string) {
 }
 
 // listing returns the names of the fields of a source, then its records.
-func listing(t *testing.T, src source.Source) ([][]string, error) {
+func listing(t *testing.T, src descriptor.Source) ([][]string, error) {
 	t.Helper()
 	table, err := ingest.Inspect(t.Context(), src, ingest.Options{})
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/ingest/source"
 )
 
 // TestPackage reads packages like those that are published, of all versions of the standard, and
@@ -247,15 +247,15 @@ resources:
       include: {s: [p, 1.50], t: true}
       expectations: [{query: "?a=1", total: 2, first: {a: 1.0, b: null}}, {query: "", min: 0, max: 3}]
 `
-	for name, descriptor := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML, "other.json": asJSON, "other.yml": asYAML} {
-		dir := rowstest.Folder(t, "a.csv", "b.csv", name+"="+descriptor)
+	for name, text := range map[string]string{"datapackage.json": asJSON, "datapackage.yaml": asYAML, "other.json": asJSON, "other.yml": asYAML} {
+		dir := rowstest.Folder(t, "a.csv", "b.csv", name+"="+text)
 		set := find(t, filepath.Join(dir, name))
 		if err := set.Err(); err != nil {
 			t.Fatal(err)
 		}
 		got := set.Sources
 		got[0].Descriptor, got[0].Settings = nil, herb.Settings{}
-		want := []source.Source{{
+		want := []descriptor.Source{{
 			Ref: herb.Ref{Namespace: "n", Name: "r"}, Path: dir + "/a.csv", Root: dir, MoreFiles: []string{dir + "/b.csv"},
 			Format: "csv",
 			Dialect: rows.Options{
@@ -264,9 +264,9 @@ resources:
 				Null: "NULL", HeaderRows: []int{1, 2}, HeaderJoin: "-", Table: "t", ItemKeys: []string{"a", "b"},
 				TableNo: 2,
 			},
-			Fields: []source.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
+			Fields: []descriptor.FieldSetting{{Name: "a", Weight: 3}}, ByPosition: true,
 			Order:        herb.Order{Field: "a", Desc: true},
-			Include:      []source.Condition{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
+			Include:      []descriptor.Condition{{Column: "s", Values: []string{"p", "1.50"}}, {Column: "t", Values: []string{"true"}}},
 			Expectations: []herb.Expectation{{Query: "a=1", Total: new(2), First: map[string]string{"a": "1.0", "b": ""}}, {Min: new(0), Max: new(3)}},
 		}}
 		if diff := cmp.Diff(want, got); diff != "" {

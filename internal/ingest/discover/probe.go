@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 const (
@@ -24,11 +24,11 @@ const (
 
 // addNamedFile adds a file that the user named, or one table of it.
 func (s *search) addNamedFile(path, table string) error {
-	return s.addProbed(source.Source{Path: path}, s.probe(file.Dir{}, path), table)
+	return s.addProbed(descriptor.Source{Path: path}, s.probe(file.Dir{}, path), table)
 }
 
 // addProbed adds a source that was examined, or one table of it.
-func (s *search) addProbed(src source.Source, p probe, table string) error {
+func (s *search) addProbed(src descriptor.Source, p probe, table string) error {
 	switch {
 	case len(p.entries) > 0 && table != "":
 		return s.addNamedEntry(src, p, table)
@@ -36,7 +36,7 @@ func (s *search) addProbed(src source.Source, p probe, table string) error {
 		s.addEntries(src, p)
 		return nil
 	case p.format == "":
-		return source.Located(src.Path, p.err)
+		return descriptor.Located(src.Path, p.err)
 	case table != "" && !p.multiple:
 		return herb.Invalidf("%s has the format %s, which has no tables; remove #%s", src.Path, p.format, rows.Clip(table))
 	case table == "" && s.single && len(rows.Published(p.tables)) > 1:
@@ -49,7 +49,7 @@ func (s *search) addProbed(src source.Source, p probe, table string) error {
 }
 
 // severalTables returns the error for a file of several tables of which one must be named.
-func (s *search) severalTables(src source.Source, tables []string) error {
+func (s *search) severalTables(src descriptor.Source, tables []string) error {
 	how := "such as " + src.Path + "#" + rows.Clip(tables[0])
 	switch {
 	case s.opts.TableParameter != "":
@@ -70,7 +70,7 @@ func (s *search) addFolderFile(dir file.Dir, path string) error {
 	}
 	switch {
 	case len(p.entries) > 0:
-		s.addEntries(source.Source{Path: path, Root: dir.Path()}, p)
+		s.addEntries(descriptor.Source{Path: path, Root: dir.Path()}, p)
 	case mayBeTable && p.err != nil:
 		s.Skip(path, p.err.Error())
 	case !mayBeTable && !known:
@@ -78,7 +78,7 @@ func (s *search) addFolderFile(dir file.Dir, path string) error {
 	case format.Name == "sqlite" && p.format != "" && !p.matches: // many programs use the extension .db
 		s.Skip(path, "not a SQLite database")
 	default:
-		return s.addTables(source.Source{Path: path, Root: dir.Path()}, p) // an error is reported when the file is published
+		return s.addTables(descriptor.Source{Path: path, Root: dir.Path()}, p) // an error is reported when the file is published
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (s *search) mayBeTable(path string) bool {
 func isZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
 
 // addTables adds a dataset for each table of a file. A single table has the name of the file.
-func (s *search) addTables(src source.Source, p probe) error {
+func (s *search) addTables(src descriptor.Source, p probe) error {
 	switch published := rows.Published(p.tables); {
 	case len(published) > maxTables:
 		return herb.Invalidf("%s has %d tables; at most %d are published together; name each table to publish, like %s#%s",
@@ -118,12 +118,12 @@ func (s *search) addTables(src source.Source, p probe) error {
 
 // addSource adds a source for a file or one table of it. It is named after the file and its folder;
 // a table of a database has its own name, that of another file is appended to the name of the file.
-func (s *search) addSource(src source.Source, p probe, table string) error {
+func (s *search) addSource(src descriptor.Source, p probe, table string) error {
 	abs, err := filepath.Abs(src.Path)
 	if err != nil {
 		return file.CannotRead(src.Path, err)
 	}
-	name := source.Stem(abs)
+	name := descriptor.Stem(abs)
 	if p.name != "" {
 		name += "-" + p.name
 	}
@@ -135,10 +135,10 @@ func (s *search) addSource(src source.Source, p probe, table string) error {
 		}
 	}
 	src.Settings.Reading.Table = src.InnerPath()
-	if source.IsTransliterated(name) {
+	if descriptor.IsTransliterated(name) {
 		src.Title = name
 	}
-	if src.Ref, err = source.NewRef(src.Path, filepath.Base(filepath.Dir(abs)), name); err != nil && !s.single {
+	if src.Ref, err = descriptor.NewRef(src.Path, filepath.Base(filepath.Dir(abs)), name); err != nil && !s.single {
 		return err
 	}
 	s.Sources = append(s.Sources, src)

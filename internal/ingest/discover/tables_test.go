@@ -12,10 +12,10 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/ingest/source"
 )
 
 // workbook returns an XLSX file with sheets of inline strings: name, rows, name, rows, …. Cells are
@@ -158,7 +158,7 @@ func TestDiscover_Content(t *testing.T) {
 func TestDiscover_Options(t *testing.T) {
 	t.Parallel()
 	dir := rowstest.Folder(t, "a.csv=1;2\n3;4\n", `pkg/datapackage.json={"resources":[{"path":"b.csv"}]}`, "pkg/b.csv=x\n1\n")
-	f := discover.New(discover.Options{Formats: ingest.Formats(), Reading: source.Reading{Format: "csv", Dialect: rows.Options{Header: rows.HeaderNone}}})
+	f := discover.New(discover.Options{Formats: ingest.Formats(), Reading: descriptor.Reading{Format: "csv", Dialect: rows.Options{Header: rows.HeaderNone}}})
 	set := f.Discover(t.Context(), []string{dir})
 	if set.Err() != nil || len(set.Sources) != 2 {
 		t.Fatalf("got %+v", set)
@@ -238,7 +238,7 @@ func TestDiscover_Shared(t *testing.T) {
 	database(t, filepath.Join(dir, "many.db"), `CREATE TABLE beds (a, b)`, `INSERT INTO beds VALUES (1, 2)`,
 		`CREATE TABLE zoo (a, b)`, `INSERT INTO zoo VALUES (1, 2)`, `CREATE TABLE ants (a, b)`, `INSERT INTO ants VALUES (1, 2)`)
 	temp := t.TempDir()
-	list := func(src source.Source) {
+	list := func(src descriptor.Source) {
 		t.Helper()
 		table, err := ingest.Inspect(t.Context(), src, ingest.Options{Temp: temp})
 		if err != nil {

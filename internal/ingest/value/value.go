@@ -144,7 +144,7 @@ type column struct {
 	number, date, boolean candidate
 	clock                 candidate // of times of day and durations
 	numbers               numbers
-	dates dates
+	dates                 dates
 	digitDates            digitDates
 	clocks                clocks
 	booleans              booleans

@@ -1,8 +1,4 @@
-// Package source defines what a dataset is published from: files, and the settings of a descriptor
-// or of flags. It decides the name of a dataset and whether two sources are the same. It is apart
-// from the packages that produce sources, because ingest reads sources and must not depend on where
-// they come from.
-package source
+package descriptor
 
 import (
 	"cmp"
@@ -229,7 +225,7 @@ func (s Source) Hash(content [sha256.Size]byte) (string, error) {
 	descriptor := string(s.Descriptor)
 	s.Ref, s.Path, s.DisplayName, s.MoreFiles, s.Input, s.Notes, s.AccessSet = herb.Ref{}, "", "", nil, nil, nil, false
 	s.Descriptor = nil
-	b, err := json.Marshal([]any{"herbarium source 1", firstRules, content[:], descriptor, settings(reflect.ValueOf(s))})
+	b, err := json.Marshal([]any{"herbarium source 1", firstRules, content[:], descriptor, hashedSettings(reflect.ValueOf(s))})
 	if err != nil {
 		return "", err
 	}
@@ -237,21 +233,21 @@ func (s Source) Hash(content [sha256.Size]byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// settings returns a value with objects instead of structs, without members that have their zero
-// value: settings that later versions of the program add do not change the hash of a source that
-// does not use them.
-func settings(v reflect.Value) any {
+// hashedSettings returns a value with objects instead of structs, without members that have their
+// zero value: settings that later versions of the program add do not change the hash of a source
+// that does not use them.
+func hashedSettings(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return nil
 		}
-		return settings(v.Elem())
+		return hashedSettings(v.Elem())
 	case reflect.Struct:
 		members := map[string]any{}
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" && !v.Field(i).IsZero() {
-				members[f.Name] = settings(v.Field(i))
+				members[f.Name] = hashedSettings(v.Field(i))
 			}
 		}
 		return members
@@ -259,7 +255,7 @@ func settings(v reflect.Value) any {
 		if v.Type().Elem().Kind() != reflect.Uint8 {
 			elements := make([]any, v.Len())
 			for i := range elements {
-				elements[i] = settings(v.Index(i))
+				elements[i] = hashedSettings(v.Index(i))
 			}
 			return elements
 		}

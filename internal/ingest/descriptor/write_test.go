@@ -1,4 +1,4 @@
-package datapackage_test
+package descriptor_test
 
 import (
 	"bytes"
@@ -13,9 +13,8 @@ import (
 
 	"herbarium/docs/schemas"
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/datapackage"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/ingest/source"
 )
 
 // everything has every member that is read and written.
@@ -42,7 +41,7 @@ const (
 func TestWriter_roundTrip(t *testing.T) {
 	t.Parallel()
 	files := []string{"a.csv", "b.csv"}
-	readOne := func(name, content string) source.Source {
+	readOne := func(name, content string) descriptor.Source {
 		t.Helper()
 		set := read(t, rowstest.Folder(t, append(files, name+"="+content)...))
 		if err := set.Err(); err != nil || len(set.Sources) != 1 {
@@ -50,7 +49,7 @@ func TestWriter_roundTrip(t *testing.T) {
 		}
 		return set.Sources[0]
 	}
-	for _, descriptor := range []string{
+	for _, text := range []string{
 		everything,
 		strings.NewReplacer(`"quoteChar":"'"`, `"quoteChar":""`, `"headerRows":[2,3]`, `"header":false`, `,"doubleQuote":false`, ``).Replace(everything),
 		strings.Replace(everything, oneField, twoFields, 1),
@@ -58,8 +57,8 @@ func TestWriter_roundTrip(t *testing.T) {
 		strings.Replace(everything, `"delimiter":"|"`, `"fixedWidth":[10,20,8]`, 1),
 		`{"name":"n","resources":[{"name":"r","path":["a.csv","b.csv"],"title":"T","herbarium":{"access":"open","expectations":[{"query":"?","max":0}]}}]}`,
 	} {
-		want := readOne("datapackage.json", descriptor)
-		r := datapackage.Resource{Name: "r", Title: want.Title, Paths: files, Format: want.Format, Source: want, PrimaryKey: want.PrimaryKey, Samples: make([][]string, len(want.Fields))}
+		want := readOne("datapackage.json", text)
+		r := descriptor.Resource{Name: "r", Title: want.Title, Paths: files, Format: want.Format, Source: want, PrimaryKey: want.PrimaryKey, Samples: make([][]string, len(want.Fields))}
 		for _, s := range want.Fields {
 			d := s.Schema
 			f := herb.Field{Name: s.Name, Type: herb.Type(d.Type), Searchable: *s.Searchable, Filterable: *s.Filterable, Sortable: *s.Sortable, Weight: s.Weight}
@@ -72,13 +71,13 @@ func TestWriter_roundTrip(t *testing.T) {
 		}
 		for _, name := range []string{"datapackage.json", "datapackage.yaml"} {
 			var b bytes.Buffer
-			w := datapackage.NewWriter(&b, "n", name == "datapackage.yaml")
+			w := descriptor.NewWriter(&b, "n", name == "datapackage.yaml")
 			w.Add(r)
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
 			got := readOne(name, b.String())
-			ignored := cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Settings", "Root", "Path", "MoreFiles")
+			ignored := cmpopts.IgnoreFields(descriptor.Source{}, "Descriptor", "Settings", "Root", "Path", "MoreFiles")
 			if diff := cmp.Diff(want, got, ignored, cmpopts.EquateEmpty()); diff != "" || got.Settings.Public != want.Settings.Public {
 				t.Errorf("%s (-read +written): public %v\n%s\n%s", name, got.Settings.Public, diff, b.String())
 			}

@@ -1,12 +1,12 @@
-package source_test
+package descriptor_test
 
 import (
 	"strings"
 	"testing"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 func TestNewRef(t *testing.T) {
@@ -24,13 +24,13 @@ func TestNewRef(t *testing.T) {
 		strings.Repeat("x", 100):  strings.Repeat("x", 100),
 		strings.Repeat("x ", 100): strings.Repeat("x-", 45) + "x-62b831a0",
 	} {
-		ref, err := source.NewRef("f", "n", name)
+		ref, err := descriptor.NewRef("f", "n", name)
 		if err != nil || ref.Name != want || !herb.ValidName(ref.Name) {
 			t.Errorf("%q: got %q, %v; want %q", name, ref.Name, err, want)
 		}
 	}
 	for _, name := range []string{"", "§", "--"} {
-		if ref, err := source.NewRef("f", "n", name); err == nil || !strings.HasPrefix(err.Error(), "f: cannot name a dataset after ") {
+		if ref, err := descriptor.NewRef("f", "n", name); err == nil || !strings.HasPrefix(err.Error(), "f: cannot name a dataset after ") {
 			t.Errorf("%q: got %q, %v", name, ref.Name, err)
 		}
 	}
@@ -39,7 +39,7 @@ func TestNewRef(t *testing.T) {
 func TestIsTransliterated(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{"plants": false, "Café": false, "Größe": false, "履歴": true, "Список": true, "a § b": false} {
-		if got := source.IsTransliterated(name); got != want {
+		if got := descriptor.IsTransliterated(name); got != want {
 			t.Errorf("%q: got %t", name, got)
 		}
 	}
@@ -48,7 +48,7 @@ func TestIsTransliterated(t *testing.T) {
 func TestSource_Part(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ entry, table, want string }{{"", "", ""}, {"", "Sheet", "Sheet"}, {"a.csv", "", "a.csv"}, {"b.xlsx", "Sheet", "b.xlsx#Sheet"}} {
-		s := source.Source{Path: "f", Entry: tt.entry, Dialect: rows.Options{Table: tt.table}}
+		s := descriptor.Source{Path: "f", Entry: tt.entry, Dialect: rows.Options{Table: tt.table}}
 		if got := s.InnerPath(); got != tt.want {
 			t.Errorf("%q, %q: got %q, want %q", tt.entry, tt.table, got, tt.want)
 		}

@@ -1,4 +1,4 @@
-package datapackage
+package descriptor
 
 import "errors"
 
@@ -7,7 +7,7 @@ var errFolder = errors.New("a descriptor without resources")
 
 // readFolder reads a descriptor without resources: it states the access of its folder, or it is an
 // error.
-func (p *descriptor) readFolder(root node) {
+func (p *packageReader) readFolder(root node) {
 	misspelled := ""
 	if root.member("resources").value == nil {
 		misspelled = root.misspelled("resources")

@@ -1,7 +1,9 @@
-// Package datapackage reads and writes Data Package descriptors. It decides what each member of a
-// descriptor means and which ones are errors; members.go lists the members once, for both
-// directions. It does not open the files that a descriptor names.
-package datapackage
+// Package descriptor defines what a dataset is published from: files, and the settings of a Data
+// Package descriptor or of flags. It reads and writes descriptors: it decides what each member
+// means and which ones are errors; members.go lists the members once, for both directions. It also
+// decides the name of a dataset and whether two sources are the same. It does not open the files
+// that a descriptor names, and ingest, which does, depends on it.
+package descriptor
 
 import (
 	"bytes"
@@ -19,7 +21,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // maxYAMLSize is herb.MaxDescriptor for YAML, because parsing it needs many times its size.
@@ -107,11 +108,11 @@ func parseFile(dir file.Dir, path string) (any, error) {
 	return parse(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
 }
 
-// descriptor reads a Data Package descriptor (https://datapackage.org) of version 1 or 2.
+// packageReader reads a Data Package descriptor (https://datapackage.org) of version 1 or 2.
 // Herbarium's own settings are members of "herbarium" in the package, a resource or a field. Other
 // unknown members are kept, because everyone may add some.
-type descriptor struct {
-	source.Set
+type packageReader struct {
+	Set
 	formats   []rows.Format
 	path      string
 	folder    string
@@ -120,11 +121,11 @@ type descriptor struct {
 	base      string   // Source.Base of the resources
 	namespace string
 	access    herb.Access
-	input     *source.Source // an upload that the descriptor describes instead of files; nil: none
-	members   object         // of the package, without its resources
-	inlined   object         // schema and dialect of the current resource, instead of the files that it names
-	notes     []string       // about the package
-	err       error          // the first error of the package or of the current resource
+	input     *Source  // an upload that the descriptor describes instead of files; nil: none
+	members   object   // of the package, without its resources
+	inlined   object   // schema and dialect of the current resource, instead of the files that it names
+	notes     []string // about the package
+	err       error    // the first error of the package or of the current resource
 }
 
 // skipError is the reason why a resource is not published although nothing is wrong with it: it is
@@ -136,19 +137,19 @@ type skipError struct{ error }
 //
 // A descriptor that states only access and has no resources is about its folder: everything in it
 // has this access, unless it states another. Then access is not empty, and there are no sources.
-func Read(in file.Dir, path string, formats []rows.Format) (set source.Set, access herb.Access) {
-	p := &descriptor{formats: formats, path: path, folder: filepath.Dir(path)}
+func Read(in file.Dir, path string, formats []rows.Format) (set Set, access herb.Access) {
+	p := &packageReader{formats: formats, path: path, folder: filepath.Dir(path)}
 	err := p.read(in)
 	if err == errFolder {
-		return source.Set{}, p.access
+		return Set{}, p.access
 	}
 	if err != nil {
-		p.Fail(source.Located(path, err))
+		p.Fail(Located(path, err))
 	}
 	return p.Set, ""
 }
 
-func (p *descriptor) read(in file.Dir) error {
+func (p *packageReader) read(in file.Dir) error {
 	value, err := parseFile(in, p.path)
 	if err != nil {
 		return err
@@ -183,7 +184,7 @@ func (p *descriptor) read(in file.Dir) error {
 		if skip, ok := p.err.(*skipError); ok {
 			p.Skip(p.path, skip.Error())
 		} else if p.err != nil {
-			p.Fail(source.Located(p.path, p.err))
+			p.Fail(Located(p.path, p.err))
 		} else {
 			p.Sources = append(p.Sources, s)
 		}
@@ -193,12 +194,12 @@ func (p *descriptor) read(in file.Dir) error {
 
 // describe sets the title and the description of a source to those of the package, unless it has
 // its own.
-func describe(s *source.Source, root node) {
+func describe(s *Source, root node) {
 	s.Title = cmp.Or(s.Title, root.annotation("title"))
 	s.Description = cmp.Or(s.Description, root.annotation("description"))
 }
 
-func (p *descriptor) readHeader(root node) {
+func (p *packageReader) readHeader(root node) {
 	p.notes = root.bind([]binding{{"name", &p.namespace}}, "title", "description", "resources", Own)
 	if p.namespace == "" {
 		abs, err := filepath.Abs(p.folder)
@@ -211,8 +212,8 @@ func (p *descriptor) readHeader(root node) {
 	p.members = root.without("resources")
 }
 
-func (p *descriptor) resource(n node, position int) (s source.Source) {
-	s, p.inlined = source.Source{Root: p.root, Base: p.base}, object{}
+func (p *packageReader) resource(n node, position int) (s Source) {
+	s, p.inlined = Source{Root: p.root, Base: p.base}, object{}
 	if !n.isObject() {
 		return s
 	}
@@ -221,7 +222,7 @@ func (p *descriptor) resource(n node, position int) (s source.Source) {
 		"compression", "type", "profile", "schema", "dialect", "layout", Own)
 	s.Notes = slices.Concat(p.notes, notes)
 	n.checkAnnotations()
-	for _, read := range []func(*source.Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
+	for _, read := range []func(*Source, node){p.readSettings, p.readLocation, p.readDialect, p.readSchema} {
 		if read(&s, n); p.err != nil {
 			return s
 		}
@@ -238,11 +239,11 @@ func (p *descriptor) resource(n node, position int) (s source.Source) {
 		return s
 	}
 	if name == "" && s.Input == nil {
-		name = source.Stem(s.Path)
+		name = Stem(s.Path)
 	}
 	var err error
 	if p.err == nil {
-		s.Ref, err = source.NewRef(n.where, p.namespace, cmp.Or(name, "resource-"+strconv.Itoa(position+1)))
+		s.Ref, err = NewRef(n.where, p.namespace, cmp.Or(name, "resource-"+strconv.Itoa(position+1)))
 		n.record(err)
 	}
 	s.Descriptor, err = p.asWritten(n)
@@ -252,7 +253,7 @@ func (p *descriptor) resource(n node, position int) (s source.Source) {
 
 // asWritten returns the members of the package and a resource, without those about records: data,
 // include, exclude and expectations.
-func (p *descriptor) asWritten(n node) ([]byte, error) {
+func (p *packageReader) asWritten(n node) ([]byte, error) {
 	resource := n.without("data")
 	if settings := n.member(Own); settings.value != nil {
 		resource[Own] = settings.without("include", "exclude", "expectations")
@@ -261,7 +262,7 @@ func (p *descriptor) asWritten(n node) ([]byte, error) {
 }
 
 // complete returns a descriptor with one resource that refers to no other file.
-func (p *descriptor) complete(n node) ([]byte, error) {
+func (p *packageReader) complete(n node) ([]byte, error) {
 	resource := n.without("data")
 	maps.Copy(resource, p.inlined)
 	whole := maps.Clone(p.members)
@@ -278,7 +279,7 @@ func (n node) without(names ...string) object {
 }
 
 // readLocation reads where the records of a resource are, their format and encoding.
-func (p *descriptor) readLocation(s *source.Source, n node) {
+func (p *packageReader) readLocation(s *Source, n node) {
 	if p.input != nil {
 		p.readUpload(s, n)
 		return
@@ -318,7 +319,7 @@ func (p *descriptor) readLocation(s *source.Source, n node) {
 
 // readInline reads records in the descriptor: a list or an object as JSON, or a text in the format
 // of the resource.
-func (p *descriptor) readInline(s *source.Source, n, data node) {
+func (p *packageReader) readInline(s *Source, n, data node) {
 	s.Path, s.Format = p.path, "json"
 	content := ""
 	switch v := data.value.(type) {
@@ -336,7 +337,7 @@ func (p *descriptor) readInline(s *source.Source, n, data node) {
 
 // localPath returns the path of a file that is written relative to the descriptor and does not lead
 // out of its folder.
-func (p *descriptor) localPath(n node) string {
+func (p *packageReader) localPath(n node) string {
 	written, _ := n.scalar()
 	u, urlErr := url.Parse(written)
 	switch {
@@ -356,7 +357,7 @@ func (p *descriptor) localPath(n node) string {
 
 // findFile returns the path of a file in the folder of the descriptor or, if it is not there, in
 // the folder data in it.
-func (p *descriptor) findFile(n node) string {
+func (p *packageReader) findFile(n node) string {
 	local := p.localPath(n)
 	if p.err != nil {
 		return ""

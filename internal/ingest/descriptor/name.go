@@ -1,4 +1,4 @@
-package source
+package descriptor
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package datapackage_test
+package descriptor_test
 
 import (
 	"encoding/json"
@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/datapackage"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/ingest/source"
 )
 
 // listOf returns a JSON list of equal elements.
@@ -93,7 +92,7 @@ func FuzzApply(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		s, err := datapackage.Apply(content, source.Source{Ref: herb.Ref{Namespace: "n", Name: "d"}, Path: "a.csv"}, formats())
+		s, err := descriptor.Apply(content, descriptor.Source{Ref: herb.Ref{Namespace: "n", Name: "d"}, Path: "a.csv"}, formats())
 		if err == nil {
 			s, err = s.Normalize(formats())
 		}

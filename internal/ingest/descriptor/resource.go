@@ -1,4 +1,4 @@
-package datapackage
+package descriptor
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/ingest/value"
 )
 
@@ -16,11 +15,11 @@ import (
 type Resource struct {
 	Name       string
 	Title      string
-	Paths      []string      // of the files, relative to the descriptor; nil: the records are in Data
-	Data       string        // records
-	Format     string        // of the files, or of Data
-	Source     source.Source // how the files are read, and the settings
-	Fields     []herb.Field  // of the records
+	Paths      []string     // of the files, relative to the descriptor; nil: the records are in Data
+	Data       string       // records
+	Format     string       // of the files, or of Data
+	Source     Source       // how the files are read, and the settings
+	Fields     []herb.Field // of the records
 	PrimaryKey []string
 	Samples    [][]string // some values of each field
 }
@@ -79,7 +78,7 @@ func withEmpty(missing []string) []string {
 // schema returns the fields with all their settings. Markers of missing values are recognized
 // without a setting.
 func (r Resource) schema() members {
-	settings := map[string]source.FieldSetting{}
+	settings := map[string]FieldSetting{}
 	for _, s := range r.Source.Fields {
 		settings[s.Name] = s
 	}
@@ -139,7 +138,7 @@ func DeclareType(t herb.Type, n herb.Notation) map[string]any {
 }
 
 // settings returns how a dataset is listed. Comments show settings that it does not have.
-func settings(s source.Source) members {
+func settings(s Source) members {
 	all, comment := written(settingMembers(&s)), ""
 	for _, example := range []string{
 		`order: -date  # of a listing without sort: latest first`,

@@ -1,4 +1,4 @@
-package datapackage_test
+package descriptor_test
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/ingest/source"
 )
 
 func TestRead_Constraints(t *testing.T) {
@@ -20,11 +20,11 @@ func TestRead_Constraints(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := set.Sources[0]
-	want := []source.Constraints{
+	want := []descriptor.Constraints{
 		{Required: true, Minimum: "1.5", Maximum: "9", ExclusiveMinimum: "1", ExclusiveMaximum: "10", Enum: []string{"2", "3"}},
 		{MinLength: 1, MaxLength: new(3), Pattern: "[a-z]*"},
 	}
-	if diff := cmp.Diff(want, []source.Constraints{s.Fields[0].Constraints, s.Fields[1].Constraints}); diff != "" {
+	if diff := cmp.Diff(want, []descriptor.Constraints{s.Fields[0].Constraints, s.Fields[1].Constraints}); diff != "" {
 		t.Errorf("constraints (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([][]string{{"a", "b"}, {"a"}}, s.UniqueKeys); diff != "" {

@@ -1,4 +1,4 @@
-package datapackage
+package descriptor
 
 import (
 	"cmp"
@@ -11,11 +11,10 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/ingest/value"
 )
 
-func (p *descriptor) readSettings(s *source.Source, n node) {
+func (p *packageReader) readSettings(s *Source, n node) {
 	n.checkPlacement(n.where + ".herbarium")
 	own := n.member(Own)
 	if early := own.member("map"); early.value != nil { // in descriptors for earlier releases
@@ -60,9 +59,9 @@ func readOrder(n node) (o herb.Order) {
 const noCoordinates = "none"
 
 // readCoordinates reads "none", {latitude, longitude} or {field, notation}.
-func readCoordinates(n node) (c source.Coordinates) {
+func readCoordinates(n node) (c Coordinates) {
 	if n.value == noCoordinates {
-		return source.Coordinates{None: true}
+		return Coordinates{None: true}
 	}
 	const valid = "must be none, {latitude, longitude} or {field, notation}"
 	if _, ok := n.value.(object); !ok {
@@ -94,7 +93,7 @@ func readCharts(n node) (charts []herb.PinnedChart) {
 }
 
 // readConditions reads conditions on rows: one value or a list of values by column.
-func readConditions(n node) (out []source.Condition) {
+func readConditions(n node) (out []Condition) {
 	n.isObject()
 	for _, name := range n.names() {
 		m := n.member(name)
@@ -105,7 +104,7 @@ func readConditions(n node) (out []source.Condition) {
 		if len(values) == 0 {
 			m.fail("lists no value; list values of rows, \"\" for an empty one")
 		}
-		out = append(out, source.Condition{Column: name, Values: values})
+		out = append(out, Condition{Column: name, Values: values})
 	}
 	return out
 }
@@ -128,7 +127,7 @@ func readExpectation(n node) (e herb.Expectation) {
 }
 
 // readDialect reads the dialect of a resource, which is an object or the path of a file.
-func (p *descriptor) readDialect(s *source.Source, n node) {
+func (p *packageReader) readDialect(s *Source, n node) {
 	dialect := p.dereference(n.member("dialect"), "dialect")
 	dialect.checkPlacement(n.where + ".herbarium")
 	s.Notes = append(s.Notes, bindDialect(&s.Dialect, s.Format, n.member("layout"), dialect)...)
@@ -192,7 +191,7 @@ func readSkipped(o *rows.Options, n node) {
 }
 
 // dereference returns the object of a member, or the object in the file that is named instead.
-func (p *descriptor) dereference(n node, member string) node {
+func (p *packageReader) dereference(n node, member string) node {
 	if n.value == nil {
 		return n
 	}
@@ -207,7 +206,7 @@ func (p *descriptor) dereference(n node, member string) node {
 		}
 		value, err := parseFile(p.dir, path)
 		if err != nil {
-			n.record(source.Located(path, err))
+			n.record(Located(path, err))
 		}
 		n = node{n.where + " (" + filepath.Base(path) + ")", value, n.err}
 	}
@@ -217,7 +216,7 @@ func (p *descriptor) dereference(n node, member string) node {
 }
 
 // readSchema reads the fields of a resource. A schema without fields exposes every column.
-func (p *descriptor) readSchema(s *source.Source, n node) {
+func (p *packageReader) readSchema(s *Source, n node) {
 	m := n.member("schema")
 	if address, ok := m.value.(string); ok && strings.Contains(address, "://") {
 		s.Notes = append(s.Notes, fmt.Sprintf("the schema at %.500s is not fetched: every column is exposed, with its inferred type; "+
@@ -247,7 +246,7 @@ func (p *descriptor) readSchema(s *source.Source, n node) {
 	readFields(s, list)
 }
 
-func readFields(s *source.Source, list []node) {
+func readFields(s *Source, list []node) {
 	names := make([]string, len(list))
 	first := map[string]int{} // position of the first field of each name
 	for i, n := range list {
@@ -260,12 +259,12 @@ func readFields(s *source.Source, list []node) {
 		names[i] = f.Name
 		s.Fields = append(s.Fields, f)
 	}
-	for i, name := range source.UniqueNames(names) { // as the columns of a file are named
+	for i, name := range UniqueNames(names) { // as the columns of a file are named
 		s.Fields[i].Name = name
 	}
 }
 
-func readField(s *source.Source, n node) (f source.FieldSetting) {
+func readField(s *Source, n node) (f FieldSetting) {
 	n.isObject()
 	d := &f.Schema
 	notes := n.bind(typeMembers(d), "name", "id", "title", "label", "description", "missingValues", "constraints", Own)
@@ -338,7 +337,7 @@ func checkType(n node, d value.Schema) {
 
 // readFormat reads the format of a field, which says how dates, datetimes, times and durations are
 // written, and nothing else about how values compare.
-func readFormat(s *source.Source, n node, name string, d *value.Schema) {
+func readFormat(s *Source, n node, name string, d *value.Schema) {
 	t, format := value.TypeOf(d.Type), d.Format
 	switch t {
 	case herb.TypeDate, herb.TypeDateTime, herb.TypeTime, herb.TypeDuration:

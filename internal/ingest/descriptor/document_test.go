@@ -1,4 +1,4 @@
-package datapackage_test
+package descriptor_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/ingest/datapackage"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
 )
 
@@ -38,7 +38,7 @@ func TestDocument_dialect(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d, err := datapackage.ParseDocument([]byte(tt.in))
+			d, err := descriptor.ParseDocument([]byte(tt.in))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestDocument_dialect(t *testing.T) {
 			}
 		})
 	}
-	d, err := datapackage.ParseDocument([]byte(`{"resources":[{"dialect":{"headerRows":["x"]}}]}`))
+	d, err := descriptor.ParseDocument([]byte(`{"resources":[{"dialect":{"headerRows":["x"]}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package datapackage
+package descriptor
 
 import (
 	"bytes"

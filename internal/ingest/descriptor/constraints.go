@@ -1,4 +1,4 @@
-package datapackage
+package descriptor
 
 import (
 	"fmt"
@@ -6,11 +6,10 @@ import (
 
 	"herbarium/internal/ingest/pattern"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // readKeys reads the unique keys of a schema. Keys of other datasets are not checked.
-func readKeys(s *source.Source, schema node) {
+func readKeys(s *Source, schema node) {
 	for _, key := range schema.member("uniqueKeys").items() {
 		s.UniqueKeys = append(s.UniqueKeys, key.texts())
 	}
@@ -21,7 +20,7 @@ func readKeys(s *source.Source, schema node) {
 
 // readConstraints reads the constraints of a field. A constraint that is unknown is not checked,
 // which a note says.
-func readConstraints(s *source.Source, n node, f *source.FieldSetting) {
+func readConstraints(s *Source, n node, f *FieldSetting) {
 	if n.value == nil || !n.isObject() {
 		return
 	}

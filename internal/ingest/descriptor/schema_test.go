@@ -1,4 +1,4 @@
-package datapackage_test
+package descriptor_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package datapackage_test
+package descriptor_test
 
 import (
 	"strings"
@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/discover"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/ingest/rowstest"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/ingest/value"
 )
 
@@ -24,7 +24,7 @@ func formats() []rows.Format {
 }
 
 // readSource reads a descriptor of one resource in a folder of files.
-func readSource(t *testing.T, files ...string) source.Source {
+func readSource(t *testing.T, files ...string) descriptor.Source {
 	t.Helper()
 	set := read(t, rowstest.Folder(t, files...))
 	if err := set.Err(); err != nil {
@@ -34,7 +34,7 @@ func readSource(t *testing.T, files ...string) source.Source {
 }
 
 // read reads the descriptor in a folder.
-func read(t *testing.T, dir string) source.Set {
+func read(t *testing.T, dir string) descriptor.Set {
 	t.Helper()
 	return discover.New(discover.Options{Formats: formats()}).Discover(t.Context(), []string{dir})
 }
@@ -42,7 +42,7 @@ func read(t *testing.T, dir string) source.Set {
 // TestRead_map reads the coordinates of descriptors for earlier releases.
 func TestRead_map(t *testing.T) {
 	t.Parallel()
-	for settings, want := range map[string]source.Coordinates{
+	for settings, want := range map[string]descriptor.Coordinates{
 		`"map":{"latitude":"y","longitude":"x"}`:                                              {Latitude: "y", Longitude: "x"},
 		`"map":{"latitude":"y","longitude":"x"},"coordinates":{"field":"p","notation":"wkt"}`: {Field: "p", Notation: herb.NotationWKT},
 	} {
@@ -111,13 +111,13 @@ resources:
 				t.Fatal(err)
 			}
 			got := set.Sources
-			want := []source.Source{
+			want := []descriptor.Source{
 				{
 					Ref: herb.Ref{Namespace: "botanic-garden", Name: "beds"}, Path: dir + "/data/beds.txt",
 					Title: "Beds 🌱", Description: "All beds", Access: herb.AccessOpen, AccessSet: true, Format: "csv", Dialect: rows.Options{Delimiter: ';', Header: rows.HeaderPresent},
-					Fields: []source.FieldSetting{
+					Fields: []descriptor.FieldSetting{
 						{Name: "n", Schema: value.Schema{Type: "integer"}, Title: "No", Description: "Number", Optional: true,
-							Constraints: source.Constraints{Required: true}},
+							Constraints: descriptor.Constraints{Required: true}},
 						{
 							Name: "price", From: "cost", Schema: value.Schema{Type: "number"},
 							Sortable: new(false), Filterable: new(true), Searchable: new(true),
@@ -134,7 +134,7 @@ resources:
 					Access: herb.AccessKey, AccessSet: true, Format: "json", ByPosition: true,
 				},
 			}
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(source.Source{}, "Descriptor", "Settings", "Root", "Base")); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(descriptor.Source{}, "Descriptor", "Settings", "Root", "Base")); diff != "" {
 				t.Errorf("sources (-want +got):\n%s", diff)
 			}
 		})
@@ -257,7 +257,7 @@ func TestRead_Invalid(t *testing.T) {
 }
 
 // checkInvalid checks that the only result of reading a descriptor is one error.
-func checkInvalid(t *testing.T, dir string, set source.Set, culprit, hint string) {
+func checkInvalid(t *testing.T, dir string, set descriptor.Set, culprit, hint string) {
 	t.Helper()
 	err := set.Err()
 	if len(set.Sources) > 0 || len(set.Skipped) > 0 || len(set.Errors) != 1 {

@@ -1,4 +1,4 @@
-package datapackage
+package descriptor
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/ingest/value"
 )
 
@@ -92,7 +91,7 @@ func dialectMembers(o *rows.Options, format string) []binding {
 	}
 	return []binding{
 		{"delimiter", custom{func(n node) {
-			if o.Delimiter = n.char(); o.Delimiter != 0 && !source.ValidDelimiter(o.Delimiter) {
+			if o.Delimiter = n.char(); o.Delimiter != 0 && !ValidDelimiter(o.Delimiter) {
 				n.fail("is %q; it must not be a quote", string(rune(o.Delimiter)))
 			}
 		}, func() any { return char(o.Delimiter) }}},
@@ -101,7 +100,7 @@ func dialectMembers(o *rows.Options, format string) []binding {
 				return
 			}
 			n.assign(&o.Widths)
-			if err := source.CheckWidths(o.Widths); err != nil {
+			if err := CheckWidths(o.Widths); err != nil {
 				n.fail("is invalid: %s", err)
 			}
 		}, func() any { return o.Widths }}},
@@ -154,7 +153,7 @@ func typeMembers(d *value.Schema) []binding {
 
 // constraintMembers are the members of the constraints of a field. unique is written as a key of
 // the schema.
-func constraintMembers(c *source.Constraints, unique *bool) []binding {
+func constraintMembers(c *Constraints, unique *bool) []binding {
 	return []binding{
 		{"required", &c.Required}, {"unique", func(n node) { n.assign(unique) }}, {"minimum", &c.Minimum}, {"maximum", &c.Maximum},
 		{"exclusiveMinimum", &c.ExclusiveMinimum}, {"exclusiveMaximum", &c.ExclusiveMaximum},
@@ -163,7 +162,7 @@ func constraintMembers(c *source.Constraints, unique *bool) []binding {
 }
 
 // fieldMembers are Herbarium's own settings of a field.
-func fieldMembers(f *source.FieldSetting) []binding {
+func fieldMembers(f *FieldSetting) []binding {
 	return []binding{
 		{"from", &f.From}, {"searchable", &f.Searchable}, {"filterable", &f.Filterable}, {"sortable", &f.Sortable},
 		{"weight", custom{func(n node) { f.Weight = n.integer(1, herb.MaxWeight) }, func() any { return f.Weight }}},
@@ -171,7 +170,7 @@ func fieldMembers(f *source.FieldSetting) []binding {
 }
 
 // settingMembers are Herbarium's own settings of a resource.
-func settingMembers(s *source.Source) []binding {
+func settingMembers(s *Source) []binding {
 	return []binding{
 		{"access", custom{func(n node) { s.Access = readAccess(n) }, func() any { return string(s.Access) }}},
 		{"order", custom{func(n node) { s.Order = readOrder(n) }, func() any { return written(orderMembers(&s.Order)) }}},
@@ -210,7 +209,7 @@ func settingMembers(s *source.Source) []binding {
 }
 
 // conditions binds a setting that has conditions on rows.
-func conditions(to *[]source.Condition) custom {
+func conditions(to *[]Condition) custom {
 	return custom{func(n node) { *to = readConditions(n) }, func() any {
 		var all members
 		for _, c := range *to {
@@ -243,7 +242,7 @@ func orderMembers(o *herb.Order) []binding {
 }
 
 // coordinatesMembers are those of the setting coordinates, unless it is noCoordinates.
-func coordinatesMembers(c *source.Coordinates) []binding {
+func coordinatesMembers(c *Coordinates) []binding {
 	return []binding{
 		{"latitude", &c.Latitude}, {"longitude", &c.Longitude}, {"field", &c.Field},
 		{"notation", custom{func(n node) { n.assign((*string)(&c.Notation)) }, func() any { return string(c.Notation) }}},

@@ -1,4 +1,4 @@
-package datapackage
+package descriptor
 
 import (
 	"cmp"
@@ -8,16 +8,15 @@ import (
 
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // format returns the format of a resource: by its member "format", its media type or its extension,
 // in this order.
-func (p *descriptor) format(s *source.Source, n node, path string) string {
+func (p *packageReader) format(s *Source, n node, path string) string {
 	var declared, media, compression string
 	n.assignAll([]binding{{"format", &declared}, {"mediatype", &media}, {"compression", &compression}})
 	checkCompression(n, compression, path)
-	known := strings.Join(source.FormatNames(p.formats), ", ")
+	known := strings.Join(FormatNames(p.formats), ", ")
 	candidates := []string{declared, media, strings.TrimPrefix(filepath.Ext(file.Uncompressed(path)), ".")}
 	tabular := n.member("type").value == "table" || n.member("profile").value == "tabular-data-resource" || n.member("schema").value != nil
 	if formatName(declared) == "topojson" { // the extension is that of JSON, but shapes refer to each other

@@ -1,4 +1,4 @@
-package source
+package descriptor
 
 // Constraints are the conditions that a Table Schema sets for the values of a field. A missing
 // value meets all of them but Required. Values are as written in the descriptor.

@@ -1,4 +1,4 @@
-package datapackage
+package descriptor
 
 import (
 	"path"
@@ -7,7 +7,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/ingest/file"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 )
 
 // descriptorName is the name of an uploaded descriptor in messages.
@@ -16,11 +15,11 @@ const descriptorName = "descriptor"
 // Apply returns a source with the settings of a descriptor, in JSON or YAML. The source has a name
 // and one file; the descriptor is not about files of this machine, so it must not name any. Of
 // several resources, it is the one with the name of the dataset, or with the path of the input.
-func Apply(content []byte, input source.Source, formats []rows.Format) (s source.Source, err error) {
-	p := &descriptor{formats: formats, path: descriptorName, input: &input, namespace: input.Ref.Namespace}
+func Apply(content []byte, input Source, formats []rows.Format) (s Source, err error) {
+	p := &packageReader{formats: formats, path: descriptorName, input: &input, namespace: input.Ref.Namespace}
 	value, err := parseContent(content)
 	if err != nil {
-		return s, source.Located(descriptorName, err)
+		return s, Located(descriptorName, err)
 	}
 	root := node{value: value, err: &p.err}
 	if root.isObject() {
@@ -38,13 +37,13 @@ func Apply(content []byte, input source.Source, formats []rows.Format) (s source
 		describe(&s, root)
 	}
 	if p.err != nil {
-		return s, source.Located(descriptorName, p.err)
+		return s, Located(descriptorName, p.err)
 	}
 	return s, nil
 }
 
 // ownResource returns the resource that describes the upload.
-func (p *descriptor) ownResource(resources []node) (node, bool) {
+func (p *packageReader) ownResource(resources []node) (node, bool) {
 	if len(resources) == 1 {
 		return resources[0], true
 	}
@@ -65,7 +64,7 @@ func (p *descriptor) ownResource(resources []node) (node, bool) {
 
 // readUpload sets the input of a resource. Its path is that on the machine of the publisher; its
 // format is declared, or detected by the name and the content.
-func (p *descriptor) readUpload(s *source.Source, n node) {
+func (p *packageReader) readUpload(s *Source, n node) {
 	if n.member("data").value != nil {
 		n.member("data").fail("has records, but those of the file are published; remove it")
 	}
@@ -85,7 +84,7 @@ func (p *descriptor) readUpload(s *source.Source, n node) {
 	}
 	if declared != "" {
 		s.Notes = append(s.Notes, n.member("format").errorf("is %q, an unknown format; it is detected; valid formats: %s",
-			rows.Clip(declared), strings.Join(source.FormatNames(p.formats), ", ")).Error())
+			rows.Clip(declared), strings.Join(FormatNames(p.formats), ", ")).Error())
 	}
 }
 

@@ -1,4 +1,4 @@
-package source_test
+package descriptor_test
 
 import (
 	"crypto/sha256"
@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
-	"herbarium/internal/ingest/source"
 	"herbarium/internal/ingest/value"
 )
 
@@ -24,18 +24,18 @@ func textFormats() []rows.Format {
 
 func TestNormalize(t *testing.T) {
 	t.Parallel()
-	got, err := source.Source{Path: "a.TAB.gz", Fields: []source.FieldSetting{{Name: "a"}, {Name: "b", From: "c"}}}.Normalize(textFormats())
+	got, err := descriptor.Source{Path: "a.TAB.gz", Fields: []descriptor.FieldSetting{{Name: "a"}, {Name: "b", From: "c"}}}.Normalize(textFormats())
 	if err != nil || got.Format != "tsv" || got.Access != herb.AccessOpen || got.Fields[0].From != "a" || got.Fields[1].From != "c" {
 		t.Errorf("got %+v, error %v", got, err)
 	}
 	for _, tt := range []struct {
 		name string
-		src  source.Source
+		src  descriptor.Source
 		want string
 	}{
-		{"format", source.Source{Format: "xml"}, `"xml"`},
-		{"access", source.Source{Access: "private"}, "private"},
-		{"long name", source.Source{Fields: []source.FieldSetting{{Name: strings.Repeat("x", rows.MaxName+1)}}}, "field 1"},
+		{"format", descriptor.Source{Format: "xml"}, `"xml"`},
+		{"access", descriptor.Source{Access: "private"}, "private"},
+		{"long name", descriptor.Source{Fields: []descriptor.FieldSetting{{Name: strings.Repeat("x", rows.MaxName+1)}}}, "field 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +50,7 @@ func TestNormalize(t *testing.T) {
 func TestHash(t *testing.T) {
 	t.Parallel()
 	content := sha256.Sum256([]byte("a\n1\n"))
-	hash := func(s source.Source) string {
+	hash := func(s descriptor.Source) string {
 		t.Helper()
 		h, err := s.Hash(content)
 		if err != nil {
@@ -58,8 +58,8 @@ func TestHash(t *testing.T) {
 		}
 		return h
 	}
-	base := hash(source.Source{Path: "a.csv"})
-	for name, s := range map[string]source.Source{
+	base := hash(descriptor.Source{Path: "a.csv"})
+	for name, s := range map[string]descriptor.Source{
 		"path": {Path: "b.csv"}, "dataset": {Ref: herb.Ref{Namespace: "n", Name: "d"}}, "folder": {Root: "x", Base: "y"}, "notes": {Notes: []string{"x"}},
 		"stated access": {AccessSet: true},
 	} {
@@ -67,9 +67,9 @@ func TestHash(t *testing.T) {
 			t.Errorf("%s changes the hash", name)
 		}
 	}
-	for name, s := range map[string]source.Source{
+	for name, s := range map[string]descriptor.Source{
 		"format": {Format: "tsv"}, "dialect": {Dialect: rows.Options{Skip: 1}}, "title": {Title: "x"}, "missing": {Missing: []string{"NA"}},
-		"type": {Fields: []source.FieldSetting{{Name: "a", Schema: value.Schema{Type: "string"}}}}, "descriptor": {Descriptor: []byte("{}")},
+		"type": {Fields: []descriptor.FieldSetting{{Name: "a", Schema: value.Schema{Type: "string"}}}}, "descriptor": {Descriptor: []byte("{}")},
 	} {
 		if hash(s) == base {
 			t.Errorf("%s does not change the hash", name)
@@ -79,7 +79,7 @@ func TestHash(t *testing.T) {
 
 func TestUniqueNames(t *testing.T) {
 	t.Parallel()
-	got := source.UniqueNames([]string{"a", "", "a", "a_2", "", "column_5", "a", ""})
+	got := descriptor.UniqueNames([]string{"a", "", "a", "a_2", "", "column_5", "a", ""})
 	want := []string{"a", "column_2", "a_3", "a_2", "column_5_2", "column_5", "a_4", "column_8"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
@@ -88,11 +88,11 @@ func TestUniqueNames(t *testing.T) {
 
 func TestLocated(t *testing.T) {
 	t.Parallel()
-	once := source.Located("a.csv", herb.Invalidf("line 2: wrong"))
-	if twice := source.Located("a.csv", once); once.Error() != "a.csv: line 2: wrong" || twice.Error() != once.Error() || herb.CodeOf(twice) != herb.CodeInvalid {
+	once := descriptor.Located("a.csv", herb.Invalidf("line 2: wrong"))
+	if twice := descriptor.Located("a.csv", once); once.Error() != "a.csv: line 2: wrong" || twice.Error() != once.Error() || herb.CodeOf(twice) != herb.CodeInvalid {
 		t.Errorf("got %q and %q", once, twice)
 	}
-	if cause := errors.New("x"); !errors.Is(source.Located("a.csv", cause), cause) {
+	if cause := errors.New("x"); !errors.Is(descriptor.Located("a.csv", cause), cause) {
 		t.Error("the cause is lost")
 	}
 }
@@ -116,7 +116,7 @@ func TestSplitLabel(t *testing.T) {
 		{"none.db#t", "none.db", "t"},
 		{"none.db", "none.db", ""},
 	} {
-		path, table := source.SplitLabel(filepath.Join(dir, c.label))
+		path, table := descriptor.SplitLabel(filepath.Join(dir, c.label))
 		if path != filepath.Join(dir, c.path) || table != c.table {
 			t.Errorf("%s: got %q and %q", c.label, path, table)
 		}
@@ -127,7 +127,7 @@ func TestSplitLabel(t *testing.T) {
 // not publish unchanged files again.
 func TestHash_pinned(t *testing.T) {
 	t.Parallel()
-	s := source.Source{Title: "x", Fields: []source.FieldSetting{{Name: "a", From: "a", Weight: 2, Missing: []string{"", "-"}}}}
+	s := descriptor.Source{Title: "x", Fields: []descriptor.FieldSetting{{Name: "a", From: "a", Weight: 2, Missing: []string{"", "-"}}}}
 	content := sha256.Sum256([]byte("a\n1\n"))
 	got, err := s.Hash(content)
 	hashed, _ := json.Marshal([]any{"herbarium source 1", "1, Unicode 15.0.0/15.0.0, CLDR 23", content[:], "", json.RawMessage(
