@@ -42,7 +42,8 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	case ctx.Err() != nil:
 		d.warn("run it when the server is less busy", "the check of %s was not complete after %s", path, timeout)
 	case err != nil:
-		d.fail(d.remedy(err, "restore a backup, or use the program that wrote the database", path, path+"-wal", path+"-shm"), "%v", err)
+		files := []string{path, path + "-wal", path + "-shm"}
+		d.fail(d.remedy(err, "restore a backup, or use the program that wrote the database", files...), "%v", err)
 	case i.Damage != "":
 		d.fail("stop the server and restore a backup with 'herbarium restore --replace'", "%s is damaged: %s", path, i.Damage)
 	case i.Version < i.Latest:

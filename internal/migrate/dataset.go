@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -64,9 +63,10 @@ func RestoreDataset(ctx context.Context, path string, to Place, ref herb.Ref, o 
 	}
 	r.count(d)
 	actor := herb.ActorOf(ctx)
+	count, created := herb.Plural(len(d.Versions), "version", "versions"), b.header.Created.Format(time.RFC3339)
 	return r, target.Store.AddAuditEntries(ctx, []herb.AuditEntry{{
-		Time: time.Now().Truncate(time.Microsecond), Action: herb.AuditRestored, Subject: ref.String(), Actor: actor.ID, Origin: actor.Origin, Result: herb.AuditOK,
-		Detail: fmt.Sprintf("%s of the backup of %s", herb.Plural(len(d.Versions), "version", "versions"), b.header.Created.Format(time.RFC3339)),
+		Time: time.Now().Truncate(time.Microsecond), Action: herb.AuditRestored, Subject: ref.String(),
+		Actor: actor.ID, Origin: actor.Origin, Result: herb.AuditOK, Detail: count + " of the backup of " + created,
 	}})
 }
 
@@ -122,7 +122,7 @@ func (b *backup) restorable(ctx context.Context, target Installation, ref herb.R
 		return slices.ContainsFunc(withdrawn[ref], func(w herb.Withdrawn) bool { return w.Version == v.Version })
 	})
 	if !slices.Contains(d.VersionNames(), d.Live) {
-		return nil, herb.Errorf(herb.CodeRejected, "the live version %s of %s was withdrawn; the backup cannot be restored", d.Live, ref)
+		return nil, herb.Errorf(herb.CodeRejected, "the live version %s of %s was withdrawn; it cannot be restored", d.Live, ref)
 	}
 	omitted := decideOmissions(b.damage, []Entry{d})
 	r.Skipped = omitted.skipped
