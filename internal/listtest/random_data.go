@@ -20,13 +20,19 @@ type generator struct {
 	*rand.Rand
 	plants bool
 	words  []string // of texts and searches
+	zones  []string // of datetimes
 	skew   float64  // 1 if all words are equally frequent; the greater, the more frequent are the first of them
 }
+
+// fewZones returns the zones of datetimes of which few have one: the same instants are written with
+// and without it.
+func fewZones() []string { return append(slices.Repeat([]string{""}, 20), "Z") }
 
 // newGenerator returns a generator. Every second dataset uses only a few words, so that most
 // searches match and term frequencies differ.
 func newGenerator(seed uint64, plants bool) *generator {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), plants: plants, words: vocabulary, skew: 1}
+	g.zones = pick(g, [][]string{{"", "", "Z", "+01:00", "-0530"}, {""}, fewZones()})
 	if g.chance(50) {
 		g.words = nil
 		for range 2 + g.IntN(5) {

@@ -124,7 +124,10 @@ func (g *generator) datetime(n herb.Notation) string {
 	if g.chance(50) {
 		s += fmt.Sprintf(":%02d", g.IntN(2)) + pick(g, []string{"", "", ".5", ".500", ".000000001"})
 	}
-	return s + pick(g, []string{"", "", "Z", "+01:00", "-0530"})
+	if len(g.zones) == len(fewZones()) {
+		s = fmt.Sprintf("2024-03-01T%02d:00", g.IntN(3))
+	}
+	return s + pick(g, g.zones)
 }
 
 func (g *generator) boolean(n herb.Notation) string {
