@@ -25,8 +25,9 @@ const (
 // maxTyped is the length of the longest value that KindOf does not take for text.
 const maxTyped = 100
 
-// KindOf returns what a value appears to be. A datetime, and anything else of at least three numbers,
-// is a date. Only the words true and false are booleans: others, such as no, also name columns.
+// KindOf returns what a value appears to be. A datetime, and anything else of at least three
+// numbers, is a date. Only the words true and false are booleans: others, such as no, also name
+// columns.
 func KindOf(v []byte) Kind {
 	v = text.TrimBlanks(v)
 	_, pair := text.BooleanWord(v)

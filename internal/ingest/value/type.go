@@ -400,8 +400,8 @@ func (s Schema) words() (trueWords, falseWords []string, err error) {
 	return trueWords, falseWords, nil
 }
 
-// TypeOf maps a type of Table Schema, of any edition, to a type of fields. It is empty if the type is
-// to be inferred.
+// TypeOf maps a type of Table Schema, of any edition, to a type of fields. It is empty if the type
+// is to be inferred.
 func TypeOf(written string) herb.Type {
 	switch strings.ToLower(written) {
 	case "", "any":
