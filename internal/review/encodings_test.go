@@ -12,8 +12,8 @@ import (
 	"herbarium/internal/review"
 )
 
-// TestReview_encodings checks that a review shows words of a file in the encodings that it may
-// have, and that one of them can be chosen.
+// TestReview_encodings checks that a review of a file that does not tell its encoding shows words
+// in the encodings that it may have, and that one of them can be chosen.
 func TestReview_encodings(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
@@ -28,8 +28,8 @@ func TestReview_encodings(t *testing.T) {
 		}
 		return strings.Join(r.Encodings[i].Words, " ")
 	}
-	if got := find("ISO-8859-2"); got != "Łódź Kraków Gdańsk" || find("windows-1252") == "" || r.Encoding == "" {
-		t.Fatalf("the encoding is %q of %+v", r.Encoding, r.Encodings)
+	if got := find("ISO-8859-2"); got != "Łódź Kraków Gdańsk" || find("windows-1252") == "" || r.Encoding != "" || !strings.Contains(r.Error, "does not tell its encoding") {
+		t.Fatalf("the encoding is %q of %+v, the error %q", r.Encoding, r.Encodings, r.Error)
 	}
 	for _, encoding := range []string{"windows-1252", "ISO-8859-2"} {
 		r = n.edit(id, review.Edits{Encoding: encoding, Columns: map[int]review.ColumnEdit{1: {Name: "city"}}})
