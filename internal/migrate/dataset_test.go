@@ -15,8 +15,8 @@ import (
 	"herbarium/internal/store"
 )
 
-// TestRestoreDataset restores one dataset of an archive and of a folder: after it was removed, while
-// a server uses the data, and in a cluster with other data.
+// TestRestoreDataset restores one dataset of an archive and of a folder: after it was removed,
+// while a server uses the data, and in a cluster with other data.
 func TestRestoreDataset(t *testing.T) {
 	t.Parallel()
 	g, cluster := newGarden(t, 3), newCluster(t)

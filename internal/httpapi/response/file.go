@@ -34,8 +34,9 @@ func (w *Writer) SendFile(r *http.Request, file *os.File) error {
 	return nil
 }
 
-// withoutEmptyRanges removes the ranges of the last 0 bytes from a request, which net/http takes for
-// satisfiable. If there is no other one, the request asks for a range beyond the end of the file.
+// withoutEmptyRanges removes the ranges of the last 0 bytes from a request, which net/http takes
+// for satisfiable. If there is no other one, the request asks for a range beyond the end of the
+// file.
 func withoutEmptyRanges(r *http.Request, size int64) *http.Request {
 	unit, list, _ := strings.Cut(r.Header.Get("Range"), "=")
 	all := strings.Split(list, ",")

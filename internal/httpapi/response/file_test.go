@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWithoutEmptyRanges checks that ranges of the last 0 bytes are unsatisfiable (RFC 9110, section
-// 14.1.2).
+// TestWithoutEmptyRanges checks that ranges of the last 0 bytes are unsatisfiable (RFC 9110,
+// section 14.1.2).
 func TestWithoutEmptyRanges(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{

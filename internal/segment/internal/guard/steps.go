@@ -89,8 +89,8 @@ func (s *Steps) Reserve(n int) {
 	s.release = release
 }
 
-// Return reports that the query does not hold n of its reserved bytes any more. They remain reserved
-// for what it allocates next.
+// Return reports that the query does not hold n of its reserved bytes any more. They remain
+// reserved for what it allocates next.
 func (s *Steps) Return(n int) { s.needed = max(0, s.needed-n) }
 
 // Needed returns the number of bytes that the query holds.
