@@ -4,6 +4,7 @@ package overload
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -47,6 +48,7 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 		{"expensive queries, clients disconnect", times("expensive"), 0, s.disconnect},
 		{"searches of long texts", 20, 0, s.searchLongTexts},
 		{"headers of workbooks", s.overload, rejectedPause, s.headOfWorkbook},
+		{"Parquet files and comparisons", maxClients, 0, s.background},
 		{"exports", min(s.overload, times("export")), rejectedPause, func(ctx context.Context, _ int) string {
 			return s.readSlowly(ctx, "/api/v1/soak/records/data.csv", 0)
 		}},
@@ -164,6 +166,32 @@ func (s *soak) headOfWorkbook(ctx context.Context, _ int) string {
 		return "200"
 	}
 	return outcome(ctx, resp.StatusCode, nil)
+}
+
+// background requests what is built in the background, of all kept versions.
+func (s *soak) background(ctx context.Context, i int) string {
+	var list struct {
+		Versions []struct {
+			Version string `json:"version"`
+		} `json:"versions"`
+	}
+	body, status, err := s.request(ctx, s.greedy, http.MethodGet, "/api/v1/soak/again/versions", "")
+	if err != nil || status != http.StatusOK {
+		return outcome(ctx, status, err)
+	}
+	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Versions) == 0 {
+		return "no versions: " + body
+	}
+	from, to := list.Versions[i%len(list.Versions)].Version, list.Versions[i/2%len(list.Versions)].Version
+	target := "/api/v1/soak/again/data.parquet?_types=text&_version=" + from
+	if i%2 == 0 {
+		target = "/api/v1/soak/again/changes?_from=" + from + "&_to=" + to
+	}
+	status, err = s.get(ctx, s.greedy, target)
+	if status == http.StatusGone { // it is not kept any more
+		return "200"
+	}
+	return outcome(ctx, status, err)
 }
 
 // disconnect sends an expensive query and disconnects.

@@ -34,6 +34,61 @@ func TestHalfSentForms(t *testing.T) {
 	n.expect(http.StatusOK, "/readyz")
 }
 
+// TestWaitingClients has more clients than a lane has slots wait for Parquet files and comparisons
+// of kept versions, from one address and from many. They hold no slot, the files take turns between
+// clients, and another client gets its own.
+func TestWaitingClients(t *testing.T) {
+	t.Parallel()
+	const records, clients = 50_000, 600
+	dir := t.TempDir()
+	data := dir + "/data"
+	var file string
+	for edition := range 4 {
+		var rows strings.Builder
+		rows.WriteString("id,part,name\n")
+		for i := range records {
+			fmt.Fprintf(&rows, "%d,%d,rose %d\n", i, i%7, (i+edition)%1000)
+		}
+		file = write(t, rows.String(), dir, "garden", "waited.csv")
+		run(t, data, "publish", file)
+	}
+	n := start(t, config{data: data, settings: []string{"HERBARIUM_MEMORY=256MiB", "HERBARIUM_MAX_IN_FLIGHT=64"}})
+	const dataset = "/api/v1/garden/waited"
+	var kept struct {
+		Versions []struct {
+			Version string `json:"version"`
+		} `json:"versions"`
+	}
+	must.NoError(t, json.Unmarshal([]byte(n.expect(http.StatusOK, dataset+"/versions").Body), &kept))
+	if len(kept.Versions) != 4 {
+		t.Fatalf("%d versions are kept", len(kept.Versions))
+	}
+	for i := range clients {
+		from, to := kept.Versions[i%4].Version, kept.Versions[i/4%4].Version
+		path := dataset + "/data.parquet?_types=text&_version=" + from
+		if i%2 == 0 {
+			path = dataset + "/changes?_from=" + from + "&_to=" + to
+		}
+		address := greedy
+		if i%3 == 0 {
+			address = fmt.Sprintf("127.0.1.%d", 1+i%100)
+		}
+		if _, err := n.dialFrom(address, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.listRepeatedly(dataset + "/data?per_page=1")
+	for _, path := range []string{"/data.parquet", "/changes?_from=" + kept.Versions[0].Version + "&_to=" + kept.Versions[3].Version} {
+		eventually(t, path, func(context.Context) error {
+			r, err := n.request(http.MethodGet, dataset+path, "")
+			if err == nil && r.Status != http.StatusOK {
+				err = fmt.Errorf("status %d: %s", r.Status, r.Body)
+			}
+			return err
+		})
+	}
+}
+
 // TestSlowExports starts twice as many exports as there are slots, and reads nothing of them.
 func TestSlowExports(t *testing.T) {
 	t.Parallel()
