@@ -98,6 +98,9 @@ func Of(name string) Role {
 	if (last == Identifier || last == WeakCode) && roleOf(before) == Code {
 		return Code
 	}
+	if last == List && (before == "row" || before == "column") { // of a pivot table, which names its rows
+		return None
+	}
 	return last
 }
 

@@ -16,7 +16,7 @@ func TestOf(t *testing.T) {
 		"Telefon Nr.": roles.Code, "house_number": roles.Identifier, "country code": roles.WeakCode, "zip5": roles.Code, "phone_2": roles.Code,
 		"errorcode": roles.WeakCode, "productid": roles.Identifier, "hybrid": roles.None, "valid": roles.None, "objectid": roles.Identifier,
 		"latitude_deg": roles.Latitude, "stop_lon": roles.Longitude, "geo_point_2d": roles.Position, "Lat/Lon": roles.Position, "translation": roles.None,
-		"tag_list": roles.List, "Labels": roles.List, "start_date": roles.Date, "Fiscal Year": roles.Year, "Final result": roles.Result,
+		"tag_list": roles.List, "Labels": roles.List, "Row Labels": roles.None, "start_date": roles.Date, "Fiscal Year": roles.Year, "Final result": roles.Result,
 		"result_time": roles.None, "Price (EUR)": roles.Measure, "(lat)": roles.Latitude, "2024": roles.None, "lat" + strings.Repeat("x", 200): roles.None,
 	} {
 		if got := roles.Of(name); got != want {
