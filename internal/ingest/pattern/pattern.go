@@ -32,15 +32,18 @@ type Pattern struct {
 // parse returns the syntax tree of a pattern and the size of its program, which is not built yet.
 func parse(expression string) (*syntax.Regexp, int, error) {
 	if len(expression) > maxBytes {
-		return nil, 0, herb.Invalidf("has %s bytes; a pattern has at most %s", herb.Count(len(expression)), herb.FormatBytes(maxBytes))
+		return nil, 0, herb.Invalidf("has %s bytes; a pattern has at most %s",
+			herb.Count(len(expression)), herb.FormatBytes(maxBytes))
 	}
 	tree, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
-		return nil, 0, herb.Invalidf("is %q, which is not supported: %v; write a regular expression in the syntax of RE2", herb.Clip(expression, shown), err)
+		return nil, 0, herb.Invalidf("is %q, which is not supported: %v; write a regular expression in the syntax of RE2",
+			herb.Clip(expression, shown), err)
 	}
 	n := size(tree)
 	if n > maxInstructions {
-		return nil, 0, herb.Invalidf("is %q, which compiles to about %s instructions; a pattern has at most %s: write smaller repetitions, or use minLength and maxLength",
+		return nil, 0, herb.Invalidf("is %q, which compiles to about %s instructions; a pattern has at most %s: "+
+			"write smaller repetitions, or use minLength and maxLength",
 			herb.Clip(expression, shown), herb.Count(n), herb.Count(maxInstructions))
 	}
 	return tree, n, nil
@@ -109,7 +112,8 @@ func (b *Budget) Exceeded() bool { return b.left < 0 }
 
 // ErrSteps returns the error for a pattern whose match exceeded a budget.
 func ErrSteps(expression string) error {
-	return herb.Invalidf("checking the pattern %q takes too long: more than %s steps beyond %d for each byte; write it without repetitions of what may be empty",
+	return herb.Invalidf("checking the pattern %q takes too long: more than %s steps beyond %d for each byte; "+
+		"write it without repetitions of what may be empty",
 		herb.Clip(expression, shown), herb.Count(maxSteps), freeSteps)
 }
 
