@@ -103,8 +103,9 @@ func (t *dates) readings(values int) (all []herb.DateReading) {
 	}
 	var notations [][]int
 	formats := dateFormats()
+	inferred := formats[:]
 	if t.common != 0 {
-		for i := range formats {
+		for i := range inferred {
 			if t.common.has(i) {
 				notations = append(notations, []int{i})
 			}
@@ -113,8 +114,8 @@ func (t *dates) readings(values int) (all []herb.DateReading) {
 			return nil
 		}
 	} else if t.notISO {
-		for i := range formats {
-			for j := i + 1; j < len(formats); j++ {
+		for i := range inferred {
+			for j := i + 1; j < len(inferred); j++ {
 				if t.isUnambiguous(i, j) {
 					notations = append(notations, []int{i, j})
 				}
