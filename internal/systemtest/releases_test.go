@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"herbarium/internal/must"
@@ -22,10 +23,16 @@ import (
 // laterIndex names the indexes of buildLater.
 const laterIndex = "f5-r2"
 
+// laterBuild is held while a later program is built: the second build finds what the first one has
+// compiled.
+var laterBuild sync.Mutex
+
 // buildLater builds this program with the numbers of a later one: its segments have another format
-// and other text rules.
+// and other text rules. Its packages are not optimized, which takes half of the time.
 func buildLater(t *testing.T) (path string) {
 	t.Helper()
+	laterBuild.Lock()
+	defer laterBuild.Unlock()
 	root, err := filepath.Abs("../..")
 	must.NoError(t, err)
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
@@ -44,7 +51,7 @@ func buildLater(t *testing.T) (path string) {
 	}
 	content, err := json.Marshal(overlay)
 	must.NoError(t, err)
-	return buildProgram(t, root, "-overlay", write(t, string(content), t.TempDir(), "overlay.json"))
+	return buildProgram(t, root, "-gcflags=herbarium/...=-N -l", "-overlay", write(t, string(content), t.TempDir(), "overlay.json"))
 }
 
 // rebuildsStarted returns how many indexes a server has rebuilt or is rebuilding.

@@ -98,7 +98,7 @@ func (c caller) catalog() {
 	c.report("countValues", counts.JSON200, counts.Body, err)
 
 	grid, err := c.client.CountInGridWithResponse(c.ctx, namespace, name, &generated.CountInGridParams{
-		UnderscoreX: "id", UnderscoreY: "price", UnderscoreBounds: "0,0,600,100", UnderscoreColumns: new(4), UnderscoreRows: new(3),
+		UnderscoreX: new("id"), UnderscoreY: new("price"), UnderscoreBounds: "0,0,600,100", UnderscoreColumns: new(4), UnderscoreRows: new(3),
 		UnderscoreFilter: filters(),
 	})
 	c.report("countInGrid", grid.JSON200, grid.Body, err)
