@@ -131,7 +131,7 @@ type Details struct {
 	Compared   *RecordChanges `json:"compared,omitempty"`    // with the version that it replaced; nil if there was none or it is unknown
 	// Predecessors are the versions that were live before it, the last one first, as far as they
 	// were kept when it was published. nil if an earlier release has published it; see
-	// PredecessorsOf.
+	// PredecessorsOf. They are never shown to readers.
 	Predecessors []string `json:"predecessors,omitzero"`
 }
 

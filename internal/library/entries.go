@@ -93,7 +93,7 @@ func (v *openVersion) memory() int {
 // publicDescription returns a description without the internal fields. Versions of earlier releases
 // may have texts of megabytes.
 func publicDescription(d herb.Dataset) herb.Dataset {
-	d.File, d.Origins, d.Settings = nil, nil, nil
+	d.File, d.Origins, d.Settings, d.Predecessors = nil, nil, nil, nil
 	return d.ForReaders().ClipTexts()
 }
 
