@@ -56,7 +56,7 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNote(t, reader, second, 2200, 2199)
-	if got := names(t, store); len(got) != 3 || !strings.Contains(got[1]+got[2], ".comparison ") {
+	if got := names(t, store); len(got) != 3 || !strings.Contains(strings.Join(got, "\n"), ".comparison ") {
 		t.Errorf("the objects are %q, want those of %s and %s and their comparison", got, first, second)
 	}
 
