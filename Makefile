@@ -12,7 +12,7 @@ RACED := ./internal/access ./internal/admission ./internal/library ./internal/pl
 RACE := -race -gcflags='modernc.org/...=-race=false'
 
 # Packages with the longest tests, which start first.
-LONG := ./internal/webtest ./internal/systemtest ./internal/store/postgres
+LONG := ./internal/webtest ./internal/systemtest ./internal/store/postgres ./internal/segment ./internal/httpapi ./internal/cli
 
 # Tests that programs of others read, call or check what Herbarium serves.
 INTEROP := TestInterop_
@@ -26,9 +26,9 @@ PROGRAM := $(CURDIR)/herbarium
 # A loaded machine must not fail a test run.
 TIMEOUT := -timeout 30m
 
-# Tests in browsers and of several nodes wait half of their time, so one more package than there are processors is tested at a
+# Tests in browsers and of several nodes wait half of their time, so two more packages than there are processors are tested at a
 # time.
-BESIDE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+BESIDE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 
 .DEFAULT_GOAL := help
 .PHONY: help build test interop race soak overload check fmt fuzz parts interop-parts programs postgres s3 chromium bench bench-10m bench-cluster pictures coastline reference man release cross
