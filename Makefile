@@ -26,9 +26,9 @@ PROGRAM := $(CURDIR)/herbarium
 # A loaded machine must not fail a test run.
 TIMEOUT := -timeout 30m
 
-# Tests in browsers and of several nodes wait half of their time, so two more packages than there are processors are tested at a
+# Tests in browsers and of several nodes wait half of their time, so one more package than there are processors is tested at a
 # time.
-BESIDE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+BESIDE := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 .DEFAULT_GOAL := help
 .PHONY: help build test interop race soak overload check fmt fuzz parts interop-parts programs postgres s3 chromium bench bench-10m bench-cluster pictures coastline reference man release cross
