@@ -28,10 +28,15 @@ func (c *toolCall) open(params query.Params) (gate.DatasetView, error) {
 	if err != nil {
 		return gate.DatasetView{}, err
 	}
-	if err := c.w.SetCallQuery(c.r, params.WithValue(query.ParamVersion, c.args.version)); err != nil {
-		return gate.DatasetView{}, err
-	}
-	return c.Gate.OpenRecords(c.w, c.r, ref, gate.DenyAgent)
+	request := c.log(params.WithValue(query.ParamVersion, c.args.version))
+	return c.Gate.OpenRecords(c.w, c.r, ref, request, gate.DenyAgent)
+}
+
+// log has the log name the parameters of the request to the API, and returns its query string.
+// They contain no key: checkMessage rejects it.
+func (c *toolCall) log(params query.Params) query.String {
+	c.w.Call.Query = query.Split(params.Encode())
+	return c.w.Call.Query
 }
 
 // permalink returns the address of what a call has read: a path below the dataset with the

@@ -3,6 +3,7 @@ package agents
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"sync"
@@ -59,29 +60,37 @@ func (x *exchange) serve(message []byte) {
 }
 
 // call runs a tool call, of which a message has one.
-func (x *exchange) call(t tool, req *mcp.CallToolRequest) (result *mcp.CallToolResult) {
+func (x *exchange) call(t tool, req *mcp.CallToolRequest) *mcp.CallToolResult {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.begun || x.ended {
 		return errorResult("the request has ended")
 	}
 	x.begun = true
-	call := x.w.BeginCall(x.r, t.name)
+	x.w.Call = response.ToolCall{Tool: t.name, Status: http.StatusOK}
+	b, err := x.run(t, req.Params.Arguments)
+	if err != nil {
+		status, message := x.w.DescribeError(x.r.Context(), err)
+		x.w.Call.Status = status
+		return errorResult(message)
+	}
+	return b.result(x.structured || onlyStructured(x.r, req))
+}
+
+// run runs a tool. The SDK does so in a goroutine of its own, in which a panic would end the
+// server.
+func (x *exchange) run(t tool, arguments json.RawMessage) (b *block, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			result = errorResult(x.w.FailCall(x.r.Context(), x.w.PanicCall(x.r, p)))
+			err = x.w.LogPanic(x.r, p)
 		}
 	}()
-	args, err := decodeArguments(t, req.Params.Arguments)
-	if err == nil {
-		call.Dataset = args.dataset
-		c := &toolCall{Options: &x.handlers.opts, w: x.w, r: x.r, args: args}
-		var b *block
-		if b, err = t.run(c); err == nil {
-			return b.result(x.structured || onlyStructured(x.r, req))
-		}
+	args, err := decodeArguments(t, arguments)
+	if err != nil {
+		return nil, err
 	}
-	return errorResult(x.w.FailCall(x.r.Context(), err))
+	x.w.Call.Dataset = args.dataset
+	return t.run(&toolCall{Options: &x.handlers.opts, w: x.w, r: x.r, args: args})
 }
 
 func errorResult(message string) *mcp.CallToolResult {

@@ -105,7 +105,7 @@ func (h *Handlers) Post(w *response.Writer, r *http.Request) error {
 	if err := checkMessage(message.Bytes()); err != nil {
 		return err
 	}
-	if err := w.AdmitMessage(r); err != nil {
+	if err := w.AdmitBody(r); err != nil {
 		return err
 	}
 	buffer := w.NewBuffer(r.Context())

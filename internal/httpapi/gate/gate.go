@@ -40,8 +40,8 @@ func New(l Library, keys response.Keys) *Gate { return &Gate{l, keys} }
 type DatasetView struct {
 	library.View
 	Live   string       // the live version
-	Pinned string       // the version that the URL names; empty if there is none
-	Query  query.String // of the URL, without the version
+	Pinned string       // the version that the request names; empty if there is none
+	Query  query.String // the parameters of the request, without the version
 	// Denied is why the client may not read records; nil if it may. The description has no values
 	// then. A client that the live version denies gets the live version.
 	Denied error
@@ -53,11 +53,20 @@ type DatasetView struct {
 //
 // The rest of the query string must not be interpreted for a client that is denied: an error would
 // tell it the fields.
-func (g *Gate) Open(w *response.Writer, r *http.Request, ref herb.Ref, words denialWords) (v DatasetView, err error) {
-	if v, err = g.OpenLive(w, r, ref, words); err != nil {
+func (g *Gate) Open(w *response.Writer, r *http.Request, ref herb.Ref, words denialWords) (DatasetView, error) {
+	return g.openVersion(w, r, ref, w.QueryString(r), words)
+}
+
+// openVersion opens the dataset in the version that params name.
+func (g *Gate) openVersion(
+	w *response.Writer, r *http.Request, ref herb.Ref, params query.String, words denialWords,
+) (v DatasetView, err error) {
+	v, err = g.OpenLive(w, r, ref, words)
+	if err != nil {
 		return v, err
 	}
-	if v.Pinned, v.Query, err = w.QueryString(r).CutVersion(); err == nil && v.Pinned != "" && v.Denied == nil {
+	v.Pinned, v.Query, err = params.CutVersion()
+	if err == nil && v.Pinned != "" && v.Denied == nil {
 		err = g.pinVersion(w, r, &v, words)
 	}
 	if err != nil {
@@ -122,10 +131,12 @@ func (g *Gate) checkRead(w *response.Writer, r *http.Request, v *DatasetView, wo
 	}
 }
 
-// OpenRecords opens a dataset whose records the client must be allowed to read. The caller must
-// release the view.
-func (g *Gate) OpenRecords(w *response.Writer, r *http.Request, ref herb.Ref, words denialWords) (DatasetView, error) {
-	v, err := g.Open(w, r, ref, words)
+// OpenRecords opens a dataset, in the version that params name, whose records the client must be
+// allowed to read. The caller must release the view.
+func (g *Gate) OpenRecords(
+	w *response.Writer, r *http.Request, ref herb.Ref, params query.String, words denialWords,
+) (DatasetView, error) {
+	v, err := g.openVersion(w, r, ref, params, words)
 	if v.Denied != nil { // takes precedence over an error in the version
 		if err == nil {
 			v.Release()
@@ -138,7 +149,7 @@ func (g *Gate) OpenRecords(w *response.Writer, r *http.Request, ref herb.Ref, wo
 // OpenDataset opens the dataset of a request for records, which fails if the client may not read
 // them. The caller must release the view.
 func (g *Gate) OpenDataset(w *response.Writer, r *http.Request) (DatasetView, error) {
-	v, err := g.OpenRecords(w, r, RefOf(r), DenyRequest)
+	v, err := g.OpenRecords(w, r, RefOf(r), w.QueryString(r), DenyRequest)
 	if v.Access == herb.AccessKey {
 		w.SetKeyVary()
 	}

@@ -64,7 +64,7 @@ func (w *Writer) Fail(r *http.Request, err error, sendPage func(status int, mess
 		w.clientGone = true
 		panic(http.ErrAbortHandler) // the client has disconnected
 	}
-	status, message := w.describe(err)
+	status, message := w.DescribeError(r.Context(), err)
 	h := w.Header()
 	for _, name := range []string{"Etag", "Link", "X-Total-Count", "Content-Disposition", "Content-Encoding", "Trailer"} {
 		delete(h, name)
@@ -94,8 +94,11 @@ func timeoutError(ctx context.Context, err error) error {
 	return err
 }
 
-// describe returns the status of a failed request and the message for its client.
-func (w *Writer) describe(err error) (status int, message string) {
+// DescribeError records why a request failed, and returns the status and the message for its
+// client.
+func (w *Writer) DescribeError(ctx context.Context, err error) (status int, message string) {
+	err = timeoutError(ctx, err)
+	w.err = err
 	status, message = w.shared.statusAndMessage(err)
 	if errors.Is(err, context.DeadlineExceeded) {
 		w.ticket.ReportDeadline()
@@ -110,9 +113,9 @@ func (w *Writer) describe(err error) (status int, message string) {
 // or aborts the connection, and logs the request.
 func (w *Writer) Finish(r *http.Request, p any, fail func(error)) {
 	if p != nil && p != http.ErrAbortHandler {
-		w.logPanic(r, p)
+		err := w.LogPanic(r, p)
 		if !w.IsSent() {
-			fail(errPanic)
+			fail(err)
 		} else {
 			p = http.ErrAbortHandler // a partial response must not look complete
 		}
@@ -125,8 +128,6 @@ func (w *Writer) Finish(r *http.Request, p any, fail func(error)) {
 		panic(p)
 	}
 }
-
-var errPanic = errors.New("handler panicked")
 
 // StatusOf returns the status of an error code.
 func StatusOf(code herb.Code) int {

@@ -81,12 +81,11 @@ func (p *pacer) Wait(ctx context.Context, limit time.Duration, done <-chan struc
 
 // AdmitBody enters the lane of a request whose body was received.
 func (w *Writer) AdmitBody(r *http.Request) error {
-	return w.ticket.Enter(r.Context(), admission.Write)
-}
-
-// AdmitMessage enters the lane of a message whose body was received: a tool call reads like a GET.
-func (w *Writer) AdmitMessage(r *http.Request) error {
-	return w.ticket.Enter(r.Context(), admission.Cheap)
+	lane := admission.Write
+	if w.Route.Protocol { // a message reads like a GET
+		lane = admission.Cheap
+	}
+	return w.ticket.Enter(r.Context(), lane)
 }
 
 // AdmitExport enters the lane of exports. The first byte of the response must be sent within

@@ -1,6 +1,7 @@
 package response
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -19,6 +20,14 @@ import (
 	"herbarium/internal/text"
 )
 
+// ToolCall is what a message to POST /mcp has called, for the log and metrics.
+type ToolCall struct {
+	Tool    string       // one of the known tools
+	Dataset string       // as the client has written it; empty if the tool takes none
+	Query   query.String // of the same request to the API
+	Status  int          // that it would have had
+}
+
 // logRequest logs a request and calls Options.Observe.
 func (w *Writer) logRequest(r *http.Request) {
 	now := time.Now()
@@ -27,15 +36,14 @@ func (w *Writer) logRequest(r *http.Request) {
 	if w.Route != nil {
 		pattern = w.Route.Path
 	}
-	seen := Observation{Method: knownMethod(r.Method), Route: pattern, Status: w.status, Bytes: w.bytes, Took: took}
-	rawQuery := r.URL.RawQuery
-	if w.call != nil {
-		seen.Tool, seen.ToolStatus, rawQuery = w.call.Tool, w.call.status, w.call.rawQuery
-	}
-	w.shared.opts.Observe(seen)
+	w.shared.opts.Observe(Observation{
+		Method: knownMethod(r.Method), Route: pattern, Status: w.status, Bytes: w.bytes, Took: took,
+		Tool: w.Call.Tool, ToolStatus: w.Call.Status,
+	})
+	status := max(w.status, w.Call.Status)
 	level := slog.LevelInfo
 	switch {
-	case max(w.status, seen.ToolStatus) >= http.StatusInternalServerError, w.status == 0 && w.err != nil && !w.clientGone:
+	case status >= http.StatusInternalServerError, w.status == 0 && w.err != nil && !w.clientGone:
 		level = slog.LevelError
 	case w.Route != nil && w.Route.Probe:
 		level = slog.LevelDebug
@@ -43,11 +51,15 @@ func (w *Writer) logRequest(r *http.Request) {
 	if !w.shared.opts.Log.Enabled(r.Context(), level) {
 		return // the attributes are expensive
 	}
+	rawQuery, params := r.URL.RawQuery, w.QueryString(r)
+	if w.Call.Tool != "" {
+		rawQuery, params = w.Call.Query.Encode(), w.Call.Query
+	}
 	record := slog.NewRecord(now, level, "request", 0) // without looking up the caller
 	record.AddAttrs(
 		slog.String("method", knownMethod(r.Method)),
 		slog.String("path", herb.Clip(Redact(r.URL.Path), maxLogged)),
-		slog.String("query", redactQuery(rawQuery, w.QueryString(r))),
+		slog.String("query", redactQuery(rawQuery, params)),
 		slog.Int("status", w.status),
 		slog.Int64("bytes", w.bytes),
 		slog.Float64("duration_ms", float64(took.Microseconds())/1000),
@@ -55,15 +67,14 @@ func (w *Writer) logRequest(r *http.Request) {
 		slog.String("request_id", w.id),
 		slog.String("route", pattern),
 	)
-	if w.call != nil {
-		record.AddAttrs(slog.String("tool", w.call.Tool), slog.Int("tool_status", w.call.status), slog.String("dataset", herb.Clip(Redact(w.call.Dataset), MaxShown)))
+	if c := w.Call; c.Tool != "" {
+		record.AddAttrs(slog.String("tool", c.Tool), slog.Int("tool_status", c.Status), slog.String("dataset", Shown(c.Dataset)))
 	}
 	if id, verified := w.loggedKey(r); id != "" {
 		record.AddAttrs(slog.String("key_id", id), slog.Bool("key_verified", verified))
 	}
 	// Client errors are not logged: the client has the message, and it may quote a misplaced
 	// secret.
-	status := max(w.status, seen.ToolStatus)
 	if w.err != nil && (status >= http.StatusInternalServerError || status < http.StatusBadRequest) {
 		record.AddAttrs(slog.String("error", Redact(w.err.Error())))
 	}
@@ -92,11 +103,13 @@ func (w *Writer) loggedKey(r *http.Request) (id string, verified bool) {
 	return id, false
 }
 
-func (w *Writer) logPanic(r *http.Request, p any) {
+// LogPanic logs that the work of a request panicked with p, and returns the error for the client.
+func (w *Writer) LogPanic(r *http.Request, p any) error {
 	w.shared.opts.Log.LogAttrs(r.Context(), slog.LevelError, "panic",
 		slog.String("request_id", w.id),
 		slog.String("panic", Redact(fmt.Sprint(p))),
 		slog.String("stack", Redact(string(debug.Stack()))))
+	return errors.New("handler panicked")
 }
 
 // knownMethod returns the method for logs and metrics: "OTHER" unless it is known, because clients

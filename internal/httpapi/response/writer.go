@@ -32,7 +32,6 @@ type Writer struct {
 	verified   verification
 	Path       string       // of the request, escaped
 	query      query.String // of the request; read it with QueryString
-	call       *Call        // nil unless the request is a tool call
 	isSplit    bool         // query is set
 	Route      *Route       // nil if there is none
 	APIPath    bool         // an API path, even without a route
@@ -41,6 +40,7 @@ type Writer struct {
 	err        error // for the log only
 	Private    bool  // the response may depend on the key of the client
 	clientGone bool  // the client disconnected
+	Call       ToolCall // what a message to POST /mcp has called; the zero value: nothing
 	Immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
 
 	values  []string               // of the headers; backed by storage until there are more than fit
