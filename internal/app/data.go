@@ -203,7 +203,7 @@ func (p plantsDataset) Acquire(ctx context.Context) (library.View, error) {
 	}
 	d := s.Dataset
 	d.Access = cmp.Or(p.access, d.Access)
-	return library.View{Dataset: d, Source: s, Close: s.Release}, nil
+	return library.View{Dataset: d, Engine: s, Close: s.Release}, nil
 }
 
 // Close closes everything that OpenData opened.

@@ -22,7 +22,7 @@ type preparedLibrary struct {
 }
 
 func (l *preparedLibrary) Acquire(context.Context, herb.Ref) (library.View, error) {
-	return library.View{Dataset: l.dataset, Source: l}, nil
+	return library.View{Dataset: l.dataset, Engine: l}, nil
 }
 
 func (l *preparedLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, _ string) (library.View, error) {

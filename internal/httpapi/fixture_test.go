@@ -130,7 +130,7 @@ func (l *fakeLibrary) Acquire(ctx context.Context, ref herb.Ref) (library.View, 
 	}
 	l.putPlants()
 	v, err := l.Library.Acquire(ctx, ref)
-	v.Source = &fakeSource{v.Source, l}
+	v.Engine = &fakeEngine{v.Engine, l}
 	return v, err
 }
 
@@ -139,7 +139,7 @@ func (l *fakeLibrary) AcquireVersion(ctx context.Context, ref herb.Ref, version 
 		return library.View{}, herb.Invalidf("dataset %s has no versions", ref)
 	}
 	v, err := l.Library.AcquireVersion(ctx, ref, version)
-	v.Source = &fakeSource{v.Source, l}
+	v.Engine = &fakeEngine{v.Engine, l}
 	return v, err
 }
 
@@ -151,14 +151,14 @@ func (l *fakeLibrary) putPlants() {
 	l.Put(herb.Dataset{Ref: herb.PlantsRef, Fields: herb.PlantFields(), Version: "plants-" + strconv.Itoa(len(records))}, records)
 }
 
-// fakeSource fails and waits as its library is to.
-type fakeSource struct {
-	query.Source
+// fakeEngine fails and waits as its library is to.
+type fakeEngine struct {
+	query.Engine
 	l *fakeLibrary
 }
 
 // begin counts a query, and panics or fails if the library is to.
-func (s *fakeSource) begin() error {
+func (s *fakeEngine) begin() error {
 	s.l.listed.Add(1)
 	if s.l.listPanic != nil {
 		panic(s.l.listPanic)
@@ -166,7 +166,7 @@ func (s *fakeSource) begin() error {
 	return s.l.listErr
 }
 
-func (s *fakeSource) List(ctx context.Context, r *query.Request) (query.Page, error) {
+func (s *fakeEngine) List(ctx context.Context, r *query.Request) (query.Page, error) {
 	if err := s.begin(); err != nil {
 		return query.Page{}, err
 	}
@@ -176,48 +176,48 @@ func (s *fakeSource) List(ctx context.Context, r *query.Request) (query.Page, er
 	if s.l.query != nil {
 		return query.Page{}, s.l.query(ctx)
 	}
-	return s.Source.List(ctx, r)
+	return s.Engine.List(ctx, r)
 }
 
-func (s *fakeSource) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
+func (s *fakeEngine) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
 	if err := s.begin(); err != nil {
 		return query.Stream{}, err
 	}
 	if s.l.stream != nil {
 		return s.l.stream(ctx), nil
 	}
-	return s.Source.Stream(ctx, r)
+	return s.Engine.Stream(ctx, r)
 }
 
-func (s *fakeSource) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
+func (s *fakeEngine) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
 	if err := s.begin(); err != nil {
 		return query.Facets{}, err
 	}
-	return s.Source.Facets(ctx, r)
+	return s.Engine.Facets(ctx, r)
 }
 
-func (s *fakeSource) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error) {
+func (s *fakeEngine) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error) {
 	if err := s.begin(); err != nil {
 		return query.Grid{}, err
 	}
-	return s.Source.Grid(ctx, r)
+	return s.Engine.Grid(ctx, r)
 }
 
-func (s *fakeSource) Aggregate(ctx context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
+func (s *fakeEngine) Aggregate(ctx context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
 	if err := s.begin(); err != nil {
 		return query.Aggregate{}, err
 	}
-	return s.Source.Aggregate(ctx, r)
+	return s.Engine.Aggregate(ctx, r)
 }
 
-func (s *fakeSource) StreamGroups(ctx context.Context, r *query.AggregateRequest) (query.GroupStream, error) {
+func (s *fakeEngine) StreamGroups(ctx context.Context, r *query.AggregateRequest) (query.GroupStream, error) {
 	if err := s.begin(); err != nil {
 		return query.GroupStream{}, err
 	}
 	if s.l.groups != nil {
 		return *s.l.groups, nil
 	}
-	return s.Source.StreamGroups(ctx, r)
+	return s.Engine.StreamGroups(ctx, r)
 }
 
 // service is an API over fakes, with its log.

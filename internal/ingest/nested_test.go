@@ -35,8 +35,8 @@ func TestInspect_nestedEscapes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, source := range map[string]query.Source{"index": index, "oracle": listtest.NewOracle(fields, records)} {
-			if page, err := source.List(t.Context(), request); err != nil || page.Total != want {
+		for name, engine := range map[string]query.Engine{"index": index, "oracle": listtest.NewOracle(fields, records)} {
+			if page, err := engine.List(t.Context(), request); err != nil || page.Total != want {
 				t.Errorf("%s in the %s: got %d records and error %v, want %d", raw, name, page.Total, err, want)
 			}
 		}

@@ -79,7 +79,7 @@ func (l *Library) view(e *entry) View {
 	if now := l.cache.epoch.Load(); v.lastUsed.Load() != now {
 		v.lastUsed.Store(now)
 	}
-	view := View{Dataset: v.dataset, Source: v.Reader, Close: v.close, Reader: v.Reader, Kept: v.kept}
+	view := View{Dataset: v.dataset, Engine: v.Reader, Close: v.close, Reader: v.Reader, Kept: v.kept}
 	view.Access = e.access()
 	return view
 }

@@ -145,7 +145,7 @@ type Library struct {
 // View is an open version of a dataset. It must be released.
 type View struct {
 	herb.Dataset
-	query.Source
+	query.Engine
 	Close  func()          // nil if there is nothing to release
 	Reader *segment.Reader // nil if the dataset is mutable
 	Kept   bool            // the source was sent to the server and is kept with the version

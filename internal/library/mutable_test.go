@@ -32,7 +32,7 @@ func (f *flaky) Describe(ctx context.Context) (herb.Dataset, error) {
 // Acquire implements library.Mutable.
 func (f *flaky) Acquire(ctx context.Context) (library.View, error) {
 	d, err := f.Describe(ctx)
-	return library.View{Dataset: d, Source: f}, err
+	return library.View{Dataset: d, Engine: f}, err
 }
 
 // TestDatasets_mutableFails: a list of all datasets neither fails nor waits because one of them

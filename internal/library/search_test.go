@@ -112,7 +112,7 @@ func (n numberedDatasets) Acquire(_ context.Context, ref herb.Ref) (library.View
 	}
 	return library.View{
 		Dataset: herb.Dataset{Ref: ref, Title: "Title of " + ref.Name, Fields: fields},
-		Source:  listtest.NewOracle(fields, []herb.Record{{"common " + ref.Name + parity}}),
+		Engine:  listtest.NewOracle(fields, []herb.Record{{"common " + ref.Name + parity}}),
 	}, nil
 }
 

@@ -52,7 +52,7 @@ func directed(c int, desc bool) int {
 	return c
 }
 
-// Aggregate implements query.Source.
+// Aggregate implements query.Engine.
 //
 // Rule: docs/api.md, "Compute measures of groups".
 func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
@@ -123,7 +123,7 @@ func (o *Oracle) Aggregate(_ context.Context, r *query.AggregateRequest) (query.
 	return a, nil
 }
 
-// StreamGroups implements query.Source.
+// StreamGroups implements query.Engine.
 func (o *Oracle) StreamGroups(ctx context.Context, r *query.AggregateRequest) (query.GroupStream, error) {
 	a, err := o.Aggregate(ctx, r)
 	return a.Stream(), err

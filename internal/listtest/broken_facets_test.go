@@ -189,5 +189,5 @@ func isEmptyBucket(b query.Bucket) bool { return b.Count == 0 }
 func TestFaultsInFacets(t *testing.T) {
 	t.Parallel()
 	onlyInSoakRuns(t)
-	checkAllDetected(t, facetFaults(), true, func(o *Oracle, fault facetFault) query.Source { return brokenFaceter{o, fault} })
+	checkAllDetected(t, facetFaults(), true, func(o *Oracle, fault facetFault) query.Engine { return brokenFaceter{o, fault} })
 }

@@ -92,11 +92,11 @@ func checkDetected(t *testing.T, e Engine, datasets int) {
 
 // checkAllDetected checks that random datasets, and named cases if byCases is set, detect each
 // fault of an engine.
-func checkAllDetected[Fault any](t *testing.T, faults map[string]Fault, byCases bool, open func(*Oracle, Fault) query.Source) {
+func checkAllDetected[Fault any](t *testing.T, faults map[string]Fault, byCases bool, open func(*Oracle, Fault) query.Engine) {
 	for name, fault := range faults {
 		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
 			t.Parallel()
-			e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
+			e := Engine{Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 				return open(NewOracle(fields, records), fault)
 			}}
 			if byCases && !slices.ContainsFunc(testCases(), func(s testCase) bool {
@@ -340,14 +340,14 @@ func rarityAfterFilter(o *Oracle, r *query.Request) (query.Page, error) {
 // datasets alike.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	checkAllDetected(t, faults(), true, func(o *Oracle, fault broken) query.Source { return brokenLister{o, fault} })
+	checkAllDetected(t, faults(), true, func(o *Oracle, fault broken) query.Engine { return brokenLister{o, fault} })
 }
 
 // TestFaultsInPlants checks that plants and concurrent listings detect faults.
 func TestFaultsInPlants(t *testing.T) {
 	t.Parallel()
 	engine := func(fault string) Engine {
-		return Engine{Plants: true, Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
+		return Engine{Plants: true, Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 			return brokenLister{NewOracle(fields, records), faults()[fault]}
 		}}
 	}
@@ -374,7 +374,7 @@ func TestFaultsInStreams(t *testing.T) {
 	for _, name := range []string{"page ignored", "total of the page", "no total past the end"} {
 		delete(all, name) // not faults without pages
 	}
-	checkAllDetected(t, all, false, func(o *Oracle, fault broken) query.Source { return brokenStreamer{o, fault} })
+	checkAllDetected(t, all, false, func(o *Oracle, fault broken) query.Engine { return brokenStreamer{o, fault} })
 }
 
 // brokenStreamer is an engine with a fault in its streams only.

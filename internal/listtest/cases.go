@@ -38,7 +38,7 @@ type namedQuery struct {
 	want    []string
 }
 
-func (c testCase) check(ctx context.Context, l query.Source) error {
+func (c testCase) check(ctx context.Context, l query.Engine) error {
 	var errs []error
 	for _, q := range c.queries {
 		check := c.checkList
@@ -55,7 +55,7 @@ func (c testCase) check(ctx context.Context, l query.Source) error {
 	return errors.Join(errs...)
 }
 
-func (c testCase) checkList(ctx context.Context, l query.Source, q namedQuery) error {
+func (c testCase) checkList(ctx context.Context, l query.Engine, q namedQuery) error {
 	got, err := evaluate(ctx, q.raw, c.fields, query.Parse, l.List)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (c testCase) checkList(ctx context.Context, l query.Source, q namedQuery) e
 	return compare(want, got)
 }
 
-func (c testCase) checkFacets(ctx context.Context, l query.Source, q namedQuery) error {
+func (c testCase) checkFacets(ctx context.Context, l query.Engine, q namedQuery) error {
 	facets, err := evaluate(ctx, q.raw, c.fields, query.ParseFacets, l.Facets)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (c testCase) checkFacets(ctx context.Context, l query.Source, q namedQuery)
 	return nil
 }
 
-func (c testCase) checkAggregate(ctx context.Context, l query.Source, q namedQuery) error {
+func (c testCase) checkAggregate(ctx context.Context, l query.Engine, q namedQuery) error {
 	found, err := evaluate(ctx, q.raw, c.fields, query.ParseAggregate, l.Aggregate)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 )
 
 // stream executes a request and returns all records. It fails if they are more than most.
-func stream(ctx context.Context, l query.Source, r *query.Request, most int) (records [][]byte, err error) {
+func stream(ctx context.Context, l query.Engine, r *query.Request, most int) (records [][]byte, err error) {
 	s, err := l.Stream(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("streaming: %w", err)
@@ -37,7 +37,7 @@ func stream(ctx context.Context, l query.Source, r *query.Request, most int) (re
 }
 
 // checkGroupStream compares the stream of the groups of an engine with all its groups.
-func checkGroupStream(ctx context.Context, l query.Source, raw string, fields []herb.Field) error {
+func checkGroupStream(ctx context.Context, l query.Engine, raw string, fields []herb.Field) error {
 	r, err := query.ParseAggregate(raw, fields)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func checkGroupStream(ctx context.Context, l query.Source, raw string, fields []
 
 // agree compares the requested page, the first ones, the one in the middle, the last one and the
 // stream of an engine with those of the oracle.
-func agree(ctx context.Context, l query.Source, o *Oracle, raw string) error {
+func agree(ctx context.Context, l query.Engine, o *Oracle, raw string) error {
 	r, err := query.Parse(raw, o.fields)
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (g *generator) part(s string) string {
 	return pick(g, []string{part, strings.ToUpper(part), strings.ToLower(part)})
 }
 
-// Facets implements query.Source.
+// Facets implements query.Engine.
 //
 // Rule: docs/api.md, "Count values".
 func (o *Oracle) Facets(_ context.Context, r *query.FacetRequest) (query.Facets, error) {

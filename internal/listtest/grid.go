@@ -69,7 +69,7 @@ func countingParams(listing string) url.Values {
 	return params
 }
 
-// Grid implements query.Source.
+// Grid implements query.Engine.
 //
 // Rule: docs/api.md, "Count records in a grid".
 func (o *Oracle) Grid(_ context.Context, r *query.GridRequest) (query.Grid, error) {

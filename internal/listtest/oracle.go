@@ -83,7 +83,7 @@ func (o *Oracle) Find(r *query.Request) (page []herb.Record, total int) {
 	return page, len(all)
 }
 
-// List implements query.Source.
+// List implements query.Engine.
 func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	if _, err := o.placesOf(&r.Area); err != nil {
 		return query.Page{}, err
@@ -96,7 +96,7 @@ func (o *Oracle) List(_ context.Context, r *query.Request) (query.Page, error) {
 	return page, nil
 }
 
-// Stream implements query.Source.
+// Stream implements query.Engine.
 func (o *Oracle) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
 	if _, err := o.placesOf(&r.Area); err != nil {
 		return query.Stream{}, err

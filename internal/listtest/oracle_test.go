@@ -16,7 +16,7 @@ func TestOracle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			listtest.Run(t, listtest.Engine{
-				Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Source {
+				Open: func(_ testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 					return listtest.NewOracle(fields, records)
 				},
 				Plants:   plants,

@@ -16,7 +16,7 @@ import (
 // Engine describes the engine under test.
 type Engine struct {
 	// Open loads records into a new engine, in dataset order, and closes it in t.Cleanup.
-	Open func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source
+	Open func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine
 	// Plants means that the engine stores plants only: its fields are herb.PlantFields, ids are
 	// unique, and names and tags are valid in the plant store.
 	Plants bool

@@ -57,7 +57,7 @@ func agreeOnTyped(r *query.Request, types []typed.Column, records [][]byte) erro
 // the digits of the texts, and null stands for texts that are empty.
 //
 // Rule: docs/api.md, "Typed JSON".
-func checkTypedAggregate(ctx context.Context, l query.Source, raw string, fields []herb.Field) error {
+func checkTypedAggregate(ctx context.Context, l query.Engine, raw string, fields []herb.Field) error {
 	r, err := query.ParseAggregate(raw, fields)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"herbarium/internal/typed"
 )
 
-// Types implements query.Source.
+// Types implements query.Engine.
 //
 // Rule: docs/api.md, "Types for other programs".
 func (o *Oracle) Types() ([]typed.Column, error) {
@@ -24,7 +24,7 @@ func (o *Oracle) Types() ([]typed.Column, error) {
 }
 
 // agreeOnTypes compares the types of an engine with those of the oracle.
-func agreeOnTypes(l query.Source, o *Oracle) error {
+func agreeOnTypes(l query.Engine, o *Oracle) error {
 	got, err := l.Types()
 	if want, _ := o.Types(); err != nil || !slices.Equal(got, want) {
 		return fmt.Errorf("types %v, %w; want %v", got, err, want)

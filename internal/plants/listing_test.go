@@ -18,7 +18,7 @@ func TestIndex_listings(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
 		Plants: true,
-		Open: func(t testing.TB, _ []herb.Field, records []herb.Record) query.Source {
+		Open: func(t testing.TB, _ []herb.Field, records []herb.Record) query.Engine {
 			log, random := newMemoryLog(0), rand.New(rand.NewPCG(1, uint64(len(records))))
 			x := openIndex(t, log, plants.IndexOptions{Dir: t.TempDir(), SealAt: 1 + random.IntN(len(records)+1)})
 			for len(records) > 0 {

@@ -145,8 +145,8 @@ type Stream struct {
 	Records iter.Seq2[[]byte, error]
 }
 
-// Source evaluates queries on one dataset.
-type Source interface {
+// Engine evaluates queries on one dataset.
+type Engine interface {
 	List(ctx context.Context, r *Request) (Page, error)
 	// Stream returns all matching records, regardless of the page that the request names.
 	Stream(ctx context.Context, r *Request) (Stream, error)

@@ -34,7 +34,7 @@ func TestContains_longValues(t *testing.T) {
 	both := &segment.Union{Segments: []*segment.Reader{few, all}}
 	for _, tt := range []struct {
 		name     string
-		source   query.Source
+		engine   query.Engine
 		raw      string
 		total    int
 		rejected string // part of the message
@@ -54,7 +54,7 @@ func TestContains_longValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, kind := range requestKinds(t) {
-			total, err := kind.call(t.Context(), tt.source, r)
+			total, err := kind.call(t.Context(), tt.engine, r)
 			switch {
 			case tt.rejected == "" && (err != nil || total != tt.total):
 				t.Errorf("%s, %s: %d, error %v; want %d", tt.name, kind.name, total, err, tt.total)

@@ -11,20 +11,20 @@ import (
 	"herbarium/internal/query"
 )
 
-// requestKind is a kind of request: a method of query.Source.
+// requestKind is a kind of request: a method of query.Engine.
 type requestKind struct {
 	name   string
 	counts bool // it counts the matching records instead of listing them
-	call   func(ctx context.Context, s query.Source, r *query.Request) (total int, err error)
+	call   func(ctx context.Context, s query.Engine, r *query.Request) (total int, err error)
 }
 
-// requestKinds returns the methods of query.Source, so that a test of all of them includes those
+// requestKinds returns the methods of query.Engine, so that a test of all of them includes those
 // that will be added. Requests other than listings get the least parameters that are valid.
 func requestKinds(t *testing.T) (kinds []requestKind) {
 	t.Helper()
-	source := reflect.TypeFor[query.Source]()
-	for i := range source.NumMethod() {
-		method := source.Method(i)
+	engine := reflect.TypeFor[query.Engine]()
+	for i := range engine.NumMethod() {
+		method := engine.Method(i)
 		if method.Type.NumIn() == 0 {
 			continue // describes the fields
 		}
@@ -33,7 +33,7 @@ func requestKinds(t *testing.T) (kinds []requestKind) {
 		if counts && request.Elem().NumField() == 0 {
 			t.Fatalf("%s has no request", method.Name)
 		}
-		kinds = append(kinds, requestKind{method.Name, counts, func(ctx context.Context, s query.Source, r *query.Request) (int, error) {
+		kinds = append(kinds, requestKind{method.Name, counts, func(ctx context.Context, s query.Engine, r *query.Request) (int, error) {
 			argument := reflect.ValueOf(r)
 			if counts {
 				argument = reflect.New(request.Elem())

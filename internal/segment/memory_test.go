@@ -24,7 +24,7 @@ func openInMemory(t testing.TB, fields []herb.Field, records []herb.Record) *seg
 func TestInMemory(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
-		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
+		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 			return openInMemory(t, fields, records)
 		},
 	})

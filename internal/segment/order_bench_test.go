@@ -32,7 +32,7 @@ func orderBenchmark() ([]herb.Field, []herb.Record) {
 }
 
 // benchmarkPages measures the first, the middle and the last page with and without filters.
-func benchmarkPages(b *testing.B, l query.Source, fields []herb.Field, sort string) {
+func benchmarkPages(b *testing.B, l query.Engine, fields []herb.Field, sort string) {
 	for _, filter := range []string{"", "third=1&", "hundredth=7&"} {
 		for _, share := range []float64{0, 0.5, 1} {
 			q, err := query.Parse(filter+"per_page=100&sort="+sort, fields)

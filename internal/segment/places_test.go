@@ -12,7 +12,7 @@ import (
 // TestPlaces compares boxes and distances with the oracle.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	listtest.RunPlaces(t, listtest.Engine{Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
+	listtest.RunPlaces(t, listtest.Engine{Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 		return openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 	}})
 }

@@ -89,7 +89,7 @@ func (r *Reader) open() (err error) {
 // union returns the segment as a union, which answers all kinds of requests.
 func (r *Reader) union() *Union { return &Union{Segments: []*Reader{r}} }
 
-// List, Stream, Facets, Grid, Aggregate, StreamGroups and Types implement query.Source, as those of
+// List, Stream, Facets, Grid, Aggregate, StreamGroups and Types implement query.Engine, as those of
 // Union do.
 func (r *Reader) List(ctx context.Context, q *query.Request) (query.Page, error) {
 	return r.union().List(ctx, q)

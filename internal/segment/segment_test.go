@@ -64,7 +64,7 @@ func (unsyncedFile) Sync() error { return nil }
 func TestListing(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
-		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
+		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 			return openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 		},
 		Queries: 150, // building a segment costs as much as dozens of queries
@@ -77,7 +77,7 @@ func TestListing(t *testing.T) {
 func TestListing_spilled(t *testing.T) {
 	t.Parallel()
 	listtest.Run(t, listtest.Engine{
-		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
+		Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 			return openBuilt(t, fields, records, segment.Options{Memory: 512, FS: unsynced{}, Indexes: buildtest.AllIndexes()})
 		},
 		Queries: 60,

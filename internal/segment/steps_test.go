@@ -56,11 +56,11 @@ func TestSteps_longTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, source := range map[string]query.Source{
+		for name, engine := range map[string]query.Engine{
 			"segment": r, "memory": inMemory, "union": &segment.Union{Segments: []*segment.Reader{r, inMemory}},
 		} {
 			var p listtest.Pacer
-			if page, err := source.List(query.WithPacer(t.Context(), &p), q); err != nil || page.Total < records {
+			if page, err := engine.List(query.WithPacer(t.Context(), &p), q); err != nil || page.Total < records {
 				t.Errorf("%s: %s: %d records, %v", tt.raw, name, page.Total, err)
 			}
 			if p.Steps < tt.least {
@@ -165,7 +165,7 @@ func TestStream_longest(t *testing.T) {
 	}
 	const around = len(`{"text":""}`)
 	for name, tt := range map[string]struct {
-		source query.Source
+		engine query.Engine
 		want   int
 	}{
 		"segment": {r, 1000 + around},
@@ -173,7 +173,7 @@ func TestStream_longest(t *testing.T) {
 		"union":   {&segment.Union{Segments: []*segment.Reader{r, longer}}, 2000 + around},
 	} {
 		for range 2 { // the second time it is known
-			if s, err := tt.source.Stream(t.Context(), q); err != nil || s.Longest != tt.want {
+			if s, err := tt.engine.Stream(t.Context(), q); err != nil || s.Longest != tt.want {
 				t.Errorf("%s: %d bytes, %v; want %d", name, s.Longest, err, tt.want)
 			}
 		}

@@ -48,7 +48,7 @@ func TestUnion(t *testing.T) {
 			t.Parallel()
 			listtest.Run(t, listtest.Engine{
 				Plants: true, Datasets: 8, Queries: 60, Large: files == 2,
-				Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Source {
+				Open: func(t testing.TB, fields []herb.Field, records []herb.Record) query.Engine {
 					return openUnion(t, fields, records, files)
 				},
 			})

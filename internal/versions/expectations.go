@@ -28,7 +28,7 @@ func checkCharts(charts []herb.PinnedChart, fields []herb.Field) error {
 
 // checkExpectations runs the queries of a publisher's expectations and returns those whose results
 // differ, as breaking changes.
-func checkExpectations(ctx context.Context, s query.Source, d herb.Dataset, expectations []herb.Expectation) (failed []Change, err error) {
+func checkExpectations(ctx context.Context, s query.Engine, d herb.Dataset, expectations []herb.Expectation) (failed []Change, err error) {
 	for i, e := range expectations {
 		err := checkExpectation(ctx, s, d, e, func(format string, args ...any) {
 			message := fmt.Sprintf("expectation %d, %q: ", i+1, e.Query) + fmt.Sprintf(format, args...)
@@ -43,7 +43,7 @@ func checkExpectations(ctx context.Context, s query.Source, d herb.Dataset, expe
 
 // checkExpectation calls fail for each difference between the result of a query and what is
 // expected.
-func checkExpectation(ctx context.Context, s query.Source, d herb.Dataset, e herb.Expectation, fail func(format string, args ...any)) error {
+func checkExpectation(ctx context.Context, s query.Engine, d herb.Dataset, e herb.Expectation, fail func(format string, args ...any)) error {
 	req, err := query.Split(strings.TrimPrefix(e.Query, "?")).Listing(d.Fields, d.Order)
 	if err != nil {
 		fail("%s", herb.MessageOf(err))

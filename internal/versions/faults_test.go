@@ -74,9 +74,9 @@ func (e content) sequence() iter.Seq2[herb.Record, error] {
 }
 
 // listedAs returns how a listing differs from a content.
-func (e content) listedAs(ctx context.Context, source query.Source) error {
+func (e content) listedAs(ctx context.Context, engine query.Engine) error {
 	for i, q := range e.requests {
-		got, err := source.List(ctx, q)
+		got, err := engine.List(ctx, q)
 		if err != nil {
 			return fmt.Errorf("listing %+v: %w", q, err)
 		}

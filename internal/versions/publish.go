@@ -213,7 +213,7 @@ func (s *Service) buildParquet(ctx context.Context, d herb.Dataset) (err error) 
 		return fmt.Errorf("cannot read back the written segment: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Release()) }()
-	if err := s.library.BuildParquet(ctx, library.View{Dataset: d, Source: r, Reader: r}); err != nil {
+	if err := s.library.BuildParquet(ctx, library.View{Dataset: d, Engine: r, Reader: r}); err != nil {
 		return fmt.Errorf("building the Parquet file, which \"parquet\" in the descriptor requests: %w", err)
 	}
 	return nil

@@ -14,18 +14,18 @@ import (
 	"herbarium/internal/query"
 )
 
-// cachedSource caches listings, so that the benchmark measures only the rendering.
-type cachedSource struct {
-	query.Source
+// cachedEngine caches listings, so that the benchmark measures only the rendering.
+type cachedEngine struct {
+	query.Engine
 	pages sync.Map // query.Page by the request
 }
 
-func (s *cachedSource) List(ctx context.Context, r *query.Request) (query.Page, error) {
+func (s *cachedEngine) List(ctx context.Context, r *query.Request) (query.Page, error) {
 	key := fmt.Sprintf("%+v", *r)
 	if p, ok := s.pages.Load(key); ok {
 		return p.(query.Page), nil
 	}
-	p, err := s.Source.List(ctx, r)
+	p, err := s.Engine.List(ctx, r)
 	s.pages.Store(key, p)
 	return p, err
 }
@@ -62,7 +62,7 @@ func BenchmarkPage(b *testing.B) {
 	d, records := shop()
 	s.library.Put(d, records)
 	v := s.library.View(d.Ref)
-	v.Source = &cachedSource{Source: v.Source}
+	v.Engine = &cachedEngine{Engine: v.Engine}
 	for _, query := range []string{"page=2", "category=fern", "per_page=100", ""} {
 		for _, encoding := range []string{"gzip, deflate, br, zstd", "identity"} {
 			for _, path := range []string{"/api/v1/shop/catalog/data", "/datasets/shop/catalog"} {

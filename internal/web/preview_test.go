@@ -21,15 +21,15 @@ import (
 	"herbarium/internal/web"
 )
 
-// countingSource counts queries for facets.
-type countingSource struct {
-	query.Source
+// countingEngine counts queries for facets.
+type countingEngine struct {
+	query.Engine
 	facets *int
 }
 
-func (s countingSource) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
+func (s countingEngine) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
 	*s.facets++
-	return s.Source.Facets(ctx, r)
+	return s.Engine.Facets(ctx, r)
 }
 
 // TestPreview checks the images of views: their size, their caching, and who gets them.
@@ -39,7 +39,7 @@ func TestPreview(t *testing.T) {
 	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
 		l.Put(places())
 		v := l.View(herb.Ref{Namespace: "garden", Name: "catalog"})
-		v.Source = countingSource{v.Source, &counted}
+		v.Engine = countingEngine{v.Engine, &counted}
 	})
 	images := map[string]bool{}
 	for _, path := range []string{

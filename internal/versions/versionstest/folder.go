@@ -85,7 +85,7 @@ type StaticMutable struct{}
 
 func (m StaticMutable) Acquire(ctx context.Context) (library.View, error) {
 	d, err := m.Describe(ctx)
-	return library.View{Dataset: d, Source: m}, err
+	return library.View{Dataset: d, Engine: m}, err
 }
 
 func (StaticMutable) Describe(context.Context) (herb.Dataset, error) {
