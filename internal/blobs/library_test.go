@@ -109,7 +109,7 @@ func publishNotes(t *testing.T, l *versionstest.Node, n int) string {
 				}
 			}
 		}),
-		Consents: []herb.Consent{herb.ConsentBreaking},
+		PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}},
 	})
 	if err != nil {
 		t.Fatal(err)

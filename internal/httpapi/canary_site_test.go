@@ -34,6 +34,7 @@ import (
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/telemetry"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
 	"herbarium/internal/web"
 )
@@ -300,7 +301,11 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 	must.NoError(t, err)
 	before, err := s.library.LiveVersion(t.Context(), ref)
 	must.NoError(t, err)
-	started, err := s.jobs.Start(t.Context(), jobs.Request{Ref: ref, File: content, Descriptor: descriptor, Live: before.Version, Message: word("message", quotes), Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure}})
+	started, err := s.jobs.Start(t.Context(), jobs.Request{
+		Ref: ref, File: content, Descriptor: descriptor, PublishOptions: versions.PublishOptions{
+			Expected: &before.Version, Message: word("message", quotes), Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
+		},
+	})
 	must.NoError(t, err)
 	<-started.Done()
 	record := started.Record()

@@ -221,7 +221,8 @@ func TestRecord_audit(t *testing.T) {
 	var ids []string
 	for _, check := range []bool{false, true} {
 		p, err := node.Start(t.Context(), Request{
-			Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: receive(t, node, "a\n1\n"), Check: check, Actor: herb.Actor{ID: "key1", Origin: "192.0.2.1"},
+			Ref: herb.Ref{Namespace: "shop", Name: "prices"}, File: receive(t, node, "a\n1\n"), Actor: herb.Actor{ID: "key1", Origin: "192.0.2.1"},
+			PublishOptions: versions.PublishOptions{Check: check},
 		})
 		must.NoError(t, err)
 		ids = append(ids, p.Record().ID)

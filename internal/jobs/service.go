@@ -123,19 +123,12 @@ type Request struct {
 	Ref        herb.Ref
 	File       *upload.File // Start takes it over
 	Mode       Mode
-	Descriptor []byte         // in JSON or YAML; nil: that of the live version
-	Reading    herb.Reading   // replaces that of the live version, member by member
-	Access     herb.Access    // empty: that of the descriptor or the live version
-	Message    string         // of the version, as herb.ParseMessage returns it; empty: none
-	Consents   []herb.Consent // what the client accepts
-	Check      bool           // do everything except publish
-	Force      bool           // publish a file that has not changed
-	Live       string         // the live version when the request arrived, or that it requires; empty if there was none
-	Required   bool           // the client stated Live
-	Actor      herb.Actor     // for the audit log
-	// Authorize fails if the client must not publish anymore, for example because its key was
-	// revoked. It is called before the version goes live. nil: nothing is checked.
-	Authorize func(ctx context.Context) error
+	Descriptor []byte       // in JSON or YAML; nil: that of the live version
+	Reading    herb.Reading // replaces that of the live version, member by member
+	Access     herb.Access  // empty: that of the descriptor or the live version
+	Required   bool         // the client stated Expected, which otherwise is what was live when the request arrived
+	Actor      herb.Actor   // for the audit log
+	versions.PublishOptions
 }
 
 // Start publishes a file in the background. The returned publish is followed by its Done.
@@ -257,8 +250,7 @@ func (s *Service) publish(ctx context.Context, r *Request, opts publish.Options,
 	if err != nil {
 		return result, classify(ctx, err, r)
 	}
-	opts.Message, opts.Consents, opts.Authorize = r.Message, r.Consents, r.Authorize
-	opts.Check, opts.Force, opts.Exclusive = r.Check, r.Force, &r.Live
+	opts.PublishOptions = r.PublishOptions
 	opts.Keep = &versions.KeptSource{Content: r.File.Content(), Name: r.File.Name, SHA256: r.File.SHA256, Merged: r.File.Merged}
 	opts.Records, recorded = records, true
 	result, err = s.opts.Publisher.Publish(ctx, source, opts)
@@ -284,7 +276,7 @@ func (s *Service) prepare(ctx context.Context, r *Request, live herb.Dataset) (s
 		src, err = s.source(ctx, r, live)
 		return src, nil, err
 	}
-	if live.Version != r.Live {
+	if r.Expected != nil && *r.Expected != live.Version {
 		return src, nil, versions.ErrConcurrent(r.Ref)
 	}
 	merged, n, err := s.merge(ctx, r, live)

@@ -90,7 +90,7 @@ func TestPrivate_versions(t *testing.T) {
 	l := versionstest.OpenLibrary(t, versionstest.OpenDB(t, dir), versionstest.Options{Dir: dir})
 	var names []string // newest first
 	for i, access := range []herb.Access{herb.AccessOpen, herb.AccessKey, herb.AccessOpen, herb.AccessOpen} {
-		p := versions.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields}, Records: versionstest.Numbers(i+1, nil), AccessSet: true, Consents: []herb.Consent{herb.ConsentExposure}}
+		p := versions.Publication{Dataset: herb.Dataset{Ref: canary(), Access: access, Fields: fields}, Records: versionstest.Numbers(i+1, nil), AccessSet: true, PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentExposure}}}
 		d, err := l.Publish(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)

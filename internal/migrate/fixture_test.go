@@ -101,7 +101,7 @@ func publish(t *testing.T, d *app.Data, ref herb.Ref, records int) {
 		}
 	}
 	_, err := d.Versions.Publish(t.Context(), versions.Publication{
-		Consents: []herb.Consent{herb.ConsentBreaking}, Source: source,
+		PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}, Source: source,
 		Dataset: herb.Dataset{
 			Ref: ref, Title: "Ω <b>\x00", Description: fmt.Sprint(records), Access: herb.AccessKey, SourceHash: fmt.Sprint(records),
 			Fields: []herb.Field{

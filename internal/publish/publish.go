@@ -59,22 +59,12 @@ type Store interface {
 
 // Options configures a publish. The zero value publishes nothing that requires a consent.
 type Options struct {
-	Message  string         // of the version, as herb.ParseMessage returns it; empty: none
-	Consents []herb.Consent // what the publisher accepts
-	Check    bool           // dry run: do everything except making the version live
-	Force    bool           // publish a source that has not changed since it was last published
+	versions.PublishOptions
 	// KeepRolledBack skips a source whose newest version was rolled back, until the source changes.
 	KeepRolledBack bool
 	// Repeated marks another attempt after a temporary failure, which is in the audit log already.
 	Repeated bool
-	// Exclusive is the live version that the publisher knows, or empty if there was none; the
-	// publish is rejected if another one is live or goes live meanwhile. nil: the source replaces
-	// any.
-	Exclusive *string
-	Keep      *versions.KeptSource // the source to keep with the version; nil: none
-	// Authorize fails if the publisher must not publish anymore; it is called before the switch.
-	// nil: nothing is checked.
-	Authorize func(ctx context.Context) error
+	Keep     *versions.KeptSource // the source to keep with the version; nil: none
 	// Records is the number of records that must be read; nil: any.
 	Records *int
 	// Read is called with what was read, before the version is built; also if the source has not
@@ -145,7 +135,7 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 	switch {
 	case err != nil:
 		return r, err
-	case opts.Exclusive != nil && *opts.Exclusive != live.Version:
+	case opts.Expected != nil && *opts.Expected != live.Version:
 		return r, errors.Join(versions.ErrConcurrent(s.Ref), t.Close())
 	}
 	defer t.Close()
@@ -173,7 +163,6 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 			return r, err
 		}
 	}
-	t.Dataset.Message = opts.Message
 	reading = steps.Bytes(versions.PhaseIndexing)
 	r, err = p.Versions.Publish(ctx, versions.Publication{
 		Dataset:      t.Dataset,
@@ -186,12 +175,10 @@ func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) 
 		AccessSet:    s.AccessSet,
 		Origins:      originsOf(s),
 		Live:         &live,
-		Exclusive:    opts.Exclusive != nil,
 		Source:       opts.Keep,
-		Consents:     opts.Consents,
-		Authorize:    opts.Authorize,
-		Check:        opts.Check,
 		Progress:     steps,
+
+		PublishOptions: opts.PublishOptions,
 	})
 	if versions.IsConcurrent(err) {
 		if now, failed := p.Versions.LiveVersion(ctx, s.Ref); failed == nil && now.SourceHash == t.Dataset.SourceHash && !opts.Force {

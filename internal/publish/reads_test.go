@@ -86,8 +86,8 @@ func TestPublish_reads(t *testing.T) {
 		{"unchanged", small, Options{}, true, map[string]int{"Version": 1}, 1},
 		{"of another size", large, Options{}, false, published, 1},
 		{"of the same size", other, Options{}, false, published, 2}, // hashed, then read
-		{"unchanged and forced", other, Options{Force: true}, false, published, 1},
-		{"checked", small, Options{Check: true}, false, map[string]int{"Version": 3, "Protected": 1}, 1},
+		{"unchanged and forced", other, Options{PublishOptions: versions.PublishOptions{Force: true}}, false, published, 1},
+		{"checked", small, Options{PublishOptions: versions.PublishOptions{Check: true}}, false, map[string]int{"Version": 3, "Protected": 1}, 1},
 		{"changed for a server", small, Options{KeepRolledBack: true}, false,
 			map[string]int{"Version": 1, "History": 1, "Protected": 1, "AddVersion": 1}, 1},
 	} {

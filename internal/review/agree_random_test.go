@@ -80,7 +80,7 @@ func TestReview_agrees(t *testing.T) {
 func (n *node) wantAgreement(id string, r review.Review) {
 	n.t.Helper()
 	if r.Error != "" {
-		if _, err := n.reviews.Publish(n.t.Context(), id, review.Approval{}, r.Live, actor); err == nil || herb.MessageOf(err) != r.Error {
+		if _, err := n.reviews.Publish(n.t.Context(), id, versions.PublishOptions{}, r.Live, actor); err == nil || herb.MessageOf(err) != r.Error {
 			n.t.Errorf("the review says %q, the publish %v", r.Error, err)
 		}
 		return

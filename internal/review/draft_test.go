@@ -143,7 +143,7 @@ func TestDraft_unknown(t *testing.T) {
 		if _, err := n.reviews.Draft(t.Context(), id); herb.CodeOf(err) != herb.CodeNotFound {
 			t.Errorf("%q: %v", id, err)
 		}
-		if _, err := n.reviews.Publish(t.Context(), id, review.Approval{}, "", actor); herb.CodeOf(err) != herb.CodeNotFound {
+		if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "", actor); herb.CodeOf(err) != herb.CodeNotFound {
 			t.Errorf("publishing %q: %v", id, err)
 		}
 		must.NoError(t, n.reviews.Discard(t.Context(), id))
@@ -193,7 +193,7 @@ func TestPublish_twice(t *testing.T) {
 	if r := n.publish(one, false, live); r.State != publish.StateLive {
 		t.Fatalf("the first: %+v", r)
 	}
-	if _, err := n.reviews.Publish(t.Context(), two, review.Approval{}, live, actor); !versions.IsConcurrent(err) || herb.CodeOf(err) != herb.CodeRejected {
+	if _, err := n.reviews.Publish(t.Context(), two, versions.PublishOptions{}, live, actor); !versions.IsConcurrent(err) || herb.CodeOf(err) != herb.CodeRejected {
 		t.Errorf("the second, reviewed against what was live: %v", err)
 	}
 	r := n.review(two)
@@ -204,7 +204,7 @@ func TestPublish_twice(t *testing.T) {
 	var won atomic.Int32
 	for range 4 {
 		wait.Go(func() {
-			id, err := n.reviews.Publish(t.Context(), two, review.Approval{}, r.Live, actor)
+			id, err := n.reviews.Publish(t.Context(), two, versions.PublishOptions{}, r.Live, actor)
 			if err != nil {
 				if code := herb.CodeOf(err); code != herb.CodeRejected && code != herb.CodeNotFound && code != herb.CodeUnavailable {
 					t.Errorf("one of four publishes of one draft: %v", err)
@@ -349,7 +349,7 @@ func (n *node) tryAll() (isCreated bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	id, err := n.reviews.Publish(ctx, d.ID, review.Approval{}, r.Live, actor)
+	id, err := n.reviews.Publish(ctx, d.ID, versions.PublishOptions{}, r.Live, actor)
 	if err != nil {
 		return true, err
 	}

@@ -15,14 +15,14 @@ import (
 	"herbarium/internal/jobs"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
-	"herbarium/internal/review"
+	"herbarium/internal/versions"
 )
 
 // attempt is a publish in one of the ways that there are.
 type attempt struct {
 	file       string
 	descriptor string // of the resource; empty: none comes with the file
-	publish.Options
+	versions.PublishOptions
 }
 
 // ways returns all ways to publish a file. Each returns the error of the publish.
@@ -59,7 +59,7 @@ func (n *node) ways() map[string]func(a attempt) error {
 	}
 	return map[string]func(a attempt) error{
 		"command": func(a attempt) error {
-			_, err := publisher.Publish(n.t.Context(), source(a), a.Options)
+			_, err := publisher.Publish(n.t.Context(), source(a), publish.Options{PublishOptions: a.PublishOptions})
 			return err
 		},
 		"watch": func(a attempt) error { // it has no consents
@@ -73,7 +73,7 @@ func (n *node) ways() map[string]func(a attempt) error {
 		"PATCH": func(a attempt) error { // then the descriptor alone
 			if live() != "" {
 				withoutBreaking := slices.DeleteFunc(slices.Clone(a.Consents), func(c herb.Consent) bool { return c == herb.ConsentBreaking })
-				if err := request(attempt{Options: publish.Options{Consents: withoutBreaking}}, a.file, "", jobs.Append); err != nil {
+				if err := request(attempt{PublishOptions: versions.PublishOptions{Consents: withoutBreaking}}, a.file, "", jobs.Append); err != nil {
 					return err
 				}
 			}
@@ -91,7 +91,7 @@ func (n *node) ways() map[string]func(a attempt) error {
 			if r.Error != "" {
 				return herb.Errorf(herb.CodeUnreadable, "%s", r.Error)
 			}
-			publishID, err := n.reviews.Publish(n.t.Context(), id, review.Approval{Consents: a.Consents}, r.Live, actor)
+			publishID, err := n.reviews.Publish(n.t.Context(), id, versions.PublishOptions{Consents: a.Consents}, r.Live, actor)
 			must.NoError(n.t, err)
 			record, err := n.reviews.State(n.t.Context(), publishID, longWait)
 			must.NoError(n.t, err)
@@ -229,7 +229,7 @@ func TestExposure_remembered(t *testing.T) {
 	n := newNode(t, nodeOptions{})
 	put := n.ways()["PUT"]
 	schema := `"schema":{"fieldsMatch":["subset"],"fields":[{"name":"name"},{"name":"district"},{"name":"status"}]}`
-	must.NoError(t, put(attempt{file: people, descriptor: descriptor(schema), Options: publish.Options{Consents: []herb.Consent{herb.ConsentExposure}}}))
+	must.NoError(t, put(attempt{file: people, descriptor: descriptor(schema), PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentExposure}}}))
 	must.NoError(t, n.ways()["PATCH"](attempt{file: "name,phone,district,status\nKim,canary-7,West,public\n"}))
 	must.NoError(t, put(attempt{file: "name,district,status\nAda,North,public\nLea,West,public\nMo,x,public\n"}))
 	for name, file := range map[string]string{"phone": more, "contact": strings.Replace(more, "phone", "contact", 1)} {
@@ -251,7 +251,7 @@ func TestExposure_rollback(t *testing.T) {
 		n := newNode(t, nodeOptions{})
 		put := n.ways()["PUT"]
 		must.NoError(t, put(attempt{file: people, descriptor: descriptor(first)}))
-		must.NoError(t, put(attempt{file: people, descriptor: descriptor(hiding), Options: publish.Options{Consents: []herb.Consent{herb.ConsentBreaking}}}))
+		must.NoError(t, put(attempt{file: people, descriptor: descriptor(hiding), PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}}))
 		_, err := n.library.Rollback(t.Context(), prices, "")
 		if !slices.Equal(herb.ConsentsOf(err), []herb.Consent{herb.ConsentExposure}) || strings.Contains(n.public(), "canary") {
 			t.Errorf("%s: %v", name, err)

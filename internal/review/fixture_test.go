@@ -129,7 +129,7 @@ func (n *node) edit(id string, e review.Edits) review.Review {
 // publish publishes a draft and waits for the result.
 func (n *node) publish(id string, allow bool, live string) jobs.Record {
 	n.t.Helper()
-	var given review.Approval
+	var given versions.PublishOptions
 	if allow {
 		given.Consents = herb.Consents()
 	}
@@ -153,7 +153,8 @@ func (n *node) put(ref herb.Ref, name, content, descriptor string, change func(*
 	n.t.Helper()
 	live, err := n.library.LiveVersion(n.t.Context(), ref)
 	must.NoError(n.t, err)
-	req := jobs.Request{Ref: ref, File: n.receive(name, content), Live: live.Version, Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure}}
+	req := jobs.Request{Ref: ref, File: n.receive(name, content)}
+	req.Expected, req.Consents = &live.Version, []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure}
 	if descriptor != "" {
 		req.Descriptor = []byte(descriptor)
 	}

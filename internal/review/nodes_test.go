@@ -16,6 +16,7 @@ import (
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/store"
+	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
 )
 
@@ -48,7 +49,7 @@ func TestDraft_nodes(t *testing.T) {
 		t.Fatalf("on the other node: %+v, %v", r, err)
 	}
 	c := open()
-	if _, err := c.reviews.Publish(t.Context(), id, review.Approval{}, r.Live, actor); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := c.reviews.Publish(t.Context(), id, versions.PublishOptions{}, r.Live, actor); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("on a node that has not read the file: %v", err)
 	}
 	if descriptor, err := c.reviews.Descriptor(t.Context(), id); err != nil || !strings.Contains(string(descriptor), "on request") {

@@ -8,13 +8,6 @@ import (
 	"herbarium/internal/versions"
 )
 
-// Approval is what the publisher of a draft accepts, and whether it still may publish.
-type Approval struct {
-	Consents []herb.Consent
-	// Authorize fails if the publisher must not publish anymore. nil: nothing is checked.
-	Authorize func(ctx context.Context) error
-}
-
 // Publish starts to publish a draft and returns the ID of the publish, whose state State returns.
 // live is Review.Live: the publish is rejected if another version is live or goes live meanwhile,
 // so that of two that began from the same version, one wins. The draft is removed when it is live,
@@ -23,7 +16,7 @@ type Approval struct {
 // The error has herb.CodeRejected if another version is live, the draft is being published already,
 // or its file cannot be published with its edits, and herb.CodeUnavailable if this node has not
 // checked the file with its edits yet; it then begins to.
-func (s *Service) Publish(ctx context.Context, id string, given Approval, live string, actor herb.Actor) (string, error) {
+func (s *Service) Publish(ctx context.Context, id string, opts versions.PublishOptions, live string, actor herb.Actor) (string, error) {
 	r, err := s.load(ctx, id)
 	if err != nil {
 		return "", err
@@ -52,8 +45,8 @@ func (s *Service) Publish(ctx context.Context, id string, given Approval, live s
 	if err := s.begin(); err != nil {
 		return "", err
 	}
-	req := p.request(r, s.file(id, r))
-	req.Consents, req.Authorize, req.Actor = given.Consents, given.Authorize, actor
+	req := p.request(r, s.file(id, r), opts)
+	req.Actor = actor
 	req.Actor.Note = "sha256 " + r.SHA256
 	started, err := s.opts.Jobs.Start(ctx, req)
 	if err != nil {

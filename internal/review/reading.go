@@ -328,7 +328,7 @@ func (s *Service) inspect(
 	found := &finding{key: p.key(), renamed: p.renamed}
 	for _, attempt := range []*plan{p, p.withoutSchema()} {
 		running.enter(phaseWaiting)
-		check, err := s.opts.Jobs.Check(ctx, attempt.request(r, file), func() {
+		check, err := s.opts.Jobs.Check(ctx, attempt.request(r, file, versions.PublishOptions{}), func() {
 			running.enter(phaseReading)
 			found.tables = s.tables(ctx, id, file)
 		}, func(t *ingest.Table) (err error) {
@@ -399,8 +399,9 @@ func (s *Service) encodings(ctx context.Context, id string, file *upload.File, u
 }
 
 // request returns the request that publishes a draft with the plan.
-func (p *plan) request(r *record, file *upload.File) jobs.Request {
-	req := jobs.Request{Ref: r.ref(), File: file, Live: p.live, Message: r.Edits.Message, Actor: herb.Actor{ID: r.owner}}
+func (p *plan) request(r *record, file *upload.File, opts versions.PublishOptions) jobs.Request {
+	opts.Expected, opts.Message = &p.live, r.Edits.Message
+	req := jobs.Request{Ref: r.ref(), File: file, Actor: herb.Actor{ID: r.owner}, PublishOptions: opts}
 	if p.needed {
 		req.Descriptor = p.descriptor()
 	}

@@ -12,6 +12,7 @@ import (
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
+	"herbarium/internal/versions"
 )
 
 // priceList is a file with a title, records, two prices in words and a footnote.
@@ -147,19 +148,19 @@ func TestReview_publishUnread(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, nodeOptions{})
 	id := n.create("prices.csv", priceList())
-	if _, err := n.reviews.Publish(t.Context(), id, review.Approval{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("before the review: %v", err)
 	}
 	n.review(id)
 	must.NoError(t, n.replace(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber}}}))
-	if _, err := n.reviews.Publish(t.Context(), id, review.Approval{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "", actor); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("before the review of an edit: %v", err)
 	}
 	r := n.review(id)
 	if !strings.Contains(r.Error, `"on request" (line 44) is not a number in the declared notation`) || r.Columns[2].Rest != 2 || len(r.Rows) < 30 {
 		t.Errorf("a type that does not fit: %+v", r)
 	}
-	if _, err := n.reviews.Publish(t.Context(), id, review.Approval{}, "", actor); err == nil || herb.MessageOf(err) != r.Error {
+	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{}, "", actor); err == nil || herb.MessageOf(err) != r.Error {
 		t.Errorf("publishing what does not fit: %v", err)
 	}
 	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Type: herb.TypeNumber, Missing: []string{"on request"}}}})
@@ -184,7 +185,7 @@ func TestReview_liveSchema(t *testing.T) {
 	if !strings.Contains(r.Error, `"on request" (line 44) is not a number in the declared notation`) || len(r.Rows) < 30 || len(r.Columns) != 3 || r.Changes != nil {
 		t.Errorf("got %+v", r)
 	}
-	if _, err := n.reviews.Publish(t.Context(), id, review.Approval{Consents: []herb.Consent{herb.ConsentBreaking}}, r.Live, actor); err == nil {
+	if _, err := n.reviews.Publish(t.Context(), id, versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}, r.Live, actor); err == nil {
 		t.Error("a file that cannot be read was published")
 	}
 	if r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{2: {Missing: []string{"on request"}}}}); r.Error != "" || isBreaking(r) {

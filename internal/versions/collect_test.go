@@ -267,7 +267,7 @@ func anyOrder(t *testing.T, c *versionstest.Cluster, r *rand.Rand) {
 			_ = n.Collect(ctx)
 		default:
 			_, _ = n.Publish(ctx, versions.Publication{
-				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(records, nil), Consents: []herb.Consent{herb.ConsentBreaking},
+				Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(records, nil), PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}},
 			})
 		}
 		c.WantWhole(t)

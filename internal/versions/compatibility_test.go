@@ -357,7 +357,7 @@ func TestPublish_charts(t *testing.T) {
 		for _, check := range []bool{true, false} {
 			_, err := l.Publish(t.Context(), versions.Publication{
 				Dataset: herb.Dataset{Ref: ref, Fields: []herb.Field{field("id", herb.TypeNumber), field("name", herb.TypeText)}},
-				Records: sequence(herb.Record{"1", "fern"}), Charts: []herb.PinnedChart{{By: []string{"id"}}, tt.chart}, Check: check,
+				Records: sequence(herb.Record{"1", "fern"}), Charts: []herb.PinnedChart{{By: []string{"id"}}, tt.chart}, PublishOptions: versions.PublishOptions{Check: check},
 			})
 			if tt.want == "" && err != nil || tt.want != "" && (herb.CodeOf(err) != herb.CodeInvalid || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v: %v; want %q", tt.chart, err, tt.want)
@@ -372,7 +372,7 @@ func TestPublish_check(t *testing.T) {
 	l := s.Open(t)
 	check := func(n int) (versions.Result, error) {
 		return l.Publish(t.Context(), versions.Publication{
-			Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(n, nil), Check: true,
+			Dataset: herb.Dataset{Ref: ref, Fields: fields}, Records: versionstest.Numbers(n, nil), PublishOptions: versions.PublishOptions{Check: true},
 		})
 	}
 	if out, err := check(3); err != nil || out.Version != "" || out.Report.Columns[0].Max != "3" {

@@ -31,13 +31,23 @@ type Publication struct {
 	Origins      []herb.Origin                 // source files, if they have paths
 	Live         *herb.Dataset                 // the live version as LiveVersion returned it; nil: Publish reads it
 	Source       *KeptSource                   // kept with the version; nil: none is
-	Exclusive    bool                          // reject the version if another one than Live went live meanwhile
-	Consents     []herb.Consent                // what the publisher accepts
+	Progress     *progress.Reporter            // of Phases
+	PublishOptions
+}
+
+// PublishOptions are the options of a publish: of a command, of a request over HTTP and of a draft.
+// They are passed on as they are. The zero value publishes nothing that requires a consent.
+type PublishOptions struct {
+	Message  string         // of the version, as herb.ParseMessage returns it; empty: none
+	Consents []herb.Consent // what the publisher accepts
+	Check    bool           // dry run: do everything except making the version live
+	Force    bool           // publish a source that has not changed; package publish decides that
+	// Expected is the live version that the publisher knows, or empty if there was none; the
+	// publish is rejected if another one is live or goes live meanwhile. nil: it replaces any.
+	Expected *string
 	// Authorize fails if the publisher must not publish anymore; it is called before the switch.
 	// nil: nothing is checked.
 	Authorize func(ctx context.Context) error
-	Check     bool               // dry run: do everything except making the version live
-	Progress  *progress.Reporter // of Phases
 }
 
 // The phases of a publish, besides segment.PhaseSorting.
@@ -86,6 +96,7 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 	if err := checkCharts(p.Charts, d.Fields); err != nil {
 		return NewResult(StatusFailed, d), err
 	}
+	d.Message = p.Message
 	d.Published = s.opts.Now().UTC().Truncate(time.Millisecond)
 	d.Version = herb.NewVersion(d.Published)
 	if accessOf(d) == herb.AccessKey {
@@ -160,7 +171,7 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		}
 		var shared HiddenFields
 		r, shared, err = s.gate(ctx, p, *d, *live, problems)
-		if herb.CodeOf(err) == herb.CodeRejected && live == p.Live && !p.Exclusive {
+		if herb.CodeOf(err) == herb.CodeRejected && live == p.Live && p.Expected == nil {
 			live = nil // it may have been replaced while the version was built
 			continue
 		}
@@ -198,7 +209,7 @@ func (s *Service) activate(ctx context.Context, p Publication, d *herb.Dataset, 
 		if !errors.Is(err, store.ErrSuperseded) {
 			return r, dropped, err
 		}
-		if p.Exclusive {
+		if p.Expected != nil {
 			return r, nil, ErrConcurrent(d.Ref)
 		}
 		live = nil

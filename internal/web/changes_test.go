@@ -45,7 +45,7 @@ func (s *versionsSite) publish(t *testing.T, ref herb.Ref, access herb.Access, l
 	}
 	d.PrimaryKey = []string{d.Fields[0].Name}
 	_, err := s.library.Publish(t.Context(), versions.Publication{
-		Dataset: d, AccessSet: true, Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
+		Dataset: d, AccessSet: true, PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure}},
 		Records: func(yield func(herb.Record, error) bool) {
 			for _, line := range lines[1:] {
 				if !yield(strings.Split(line, "|"), nil) {

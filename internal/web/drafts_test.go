@@ -118,7 +118,7 @@ func (f *fakeDrafts) Descriptor(context.Context, string) ([]byte, error) {
 	return []byte(`{"name": "nursery"}`), nil
 }
 
-func (f *fakeDrafts) Publish(_ context.Context, _ string, given review.Approval, live string, actor herb.Actor) (string, error) {
+func (f *fakeDrafts) Publish(_ context.Context, _ string, given versions.PublishOptions, live string, actor herb.Actor) (string, error) {
 	words := []string{live, actor.ID}
 	for _, c := range given.Consents {
 		words = append(words, string(c))

@@ -31,6 +31,7 @@ import (
 	"herbarium/internal/publish"
 	"herbarium/internal/review"
 	"herbarium/internal/upload"
+	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
 
@@ -155,7 +156,7 @@ func (l *library) publishFolder(ctx context.Context, folder string) error {
 	}
 	for _, s := range set.Sources {
 		l.sources[s.Ref] = filepath.Dir(s.Path)
-		if out, err := l.data.Publish(ctx, s, publish.Options{Consents: []herb.Consent{herb.ConsentBreaking}}); err != nil {
+		if out, err := l.data.Publish(ctx, s, publish.Options{PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking}}}); err != nil {
 			return fmt.Errorf("publishing %s: %w %v", s.Ref, err, out.Changes)
 		}
 	}

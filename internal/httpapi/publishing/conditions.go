@@ -52,7 +52,7 @@ func entityTags(header []string) []string {
 // requiredVersion returns the version that must be live; empty means any.
 func requiredVersion(req jobs.Request) string {
 	if req.Required {
-		return req.Live
+		return *req.Expected
 	}
 	return ""
 }

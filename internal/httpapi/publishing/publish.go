@@ -128,7 +128,7 @@ func (h *Handlers) PatchSource(w *response.Writer, r *http.Request) error {
 	if req.Mode == jobs.Replace {
 		return herb.Invalidf("%s is required; write append or upsert, or use PUT to replace the dataset", paramMode)
 	}
-	if req.Live == "" {
+	if *req.Expected == "" {
 		return herb.Errorf(herb.CodeNotFound, "no such dataset %q; publish it with PUT", req.Ref)
 	}
 	if err := h.receiveSource(w, r, &req, params); err != nil {
@@ -192,7 +192,9 @@ func (h *Handlers) publishRequest(w *response.Writer, r *http.Request, params []
 	if err := jobs.CheckReading(req.Reading); err != nil {
 		return req, err
 	}
-	req.Live, req.Required, err = h.checkConditions(r, req.Ref)
+	var live string
+	live, req.Required, err = h.checkConditions(r, req.Ref)
+	req.Expected = &live
 	return req, err
 }
 

@@ -38,7 +38,7 @@ func (h *Handlers) Rollback(w *response.Writer, r *http.Request) error {
 	}
 	w.Set("X-Dataset-Version", version)
 	w.Set("Etag", `"`+version+`"`)
-	return w.SendJSON(r, switched{req.Ref.String(), version, req.Live})
+	return w.SendJSON(r, switched{req.Ref.String(), version, *req.Expected})
 }
 
 // rollbackTarget reads the body {"to": "<version>"}. Without one, the previous version is meant.

@@ -235,5 +235,5 @@ func (p *Pages) publishShown(w *httpapi.Page, r *http.Request, id, shown string)
 	case found.Progress != nil || found.Error != "" || len(groupByConsent(&found)) > 0 || shownState(&found) != shown:
 		return "", herb.Errorf(herb.CodeRejected, "the draft is not as the page has shown it")
 	}
-	return p.opts.Drafts.Publish(r.Context(), id, review.Approval{Authorize: w.Reauthorize(d.Ref)}, found.Live, actor)
+	return p.opts.Drafts.Publish(r.Context(), id, versions.PublishOptions{Authorize: w.Reauthorize(d.Ref)}, found.Live, actor)
 }

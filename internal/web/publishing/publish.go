@@ -52,7 +52,7 @@ type Drafts interface {
 	Review(ctx context.Context, id string, wait time.Duration) (review.Review, error)
 	Edit(ctx context.Context, id string, change func(review.Edits) (review.Edits, error)) (changed bool, err error)
 	Descriptor(ctx context.Context, id string) ([]byte, error)
-	Publish(ctx context.Context, id string, given review.Approval, live string, actor herb.Actor) (string, error)
+	Publish(ctx context.Context, id string, given versions.PublishOptions, live string, actor herb.Actor) (string, error)
 	State(ctx context.Context, publish string, wait time.Duration) (jobs.Record, error)
 	Discard(ctx context.Context, id string) error
 }

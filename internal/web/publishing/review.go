@@ -185,7 +185,7 @@ func (p *Pages) publishDraft(w *httpapi.Page, r *http.Request) error {
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)
 	}
-	approval := review.Approval{Consents: consents, Authorize: w.Reauthorize(d.Ref)}
+	approval := versions.PublishOptions{Consents: consents, Authorize: w.Reauthorize(d.Ref)}
 	id, err := p.opts.Drafts.Publish(r.Context(), d.ID, approval, live.Version, actor)
 	if err != nil {
 		return p.rejectDraft(w, r, d, err)
