@@ -38,7 +38,7 @@ func taggedRequests() []string {
 		api + "/facets?field=category", api + "/facets?field=category&field=price&top=2&search=plant", places + "/grid?_bounds=-180,-90,180,90&_columns=4&_rows=2",
 		places + "/grid?_x=longitude&_y=latitude&_bounds=-180,-90,180,90", api + "/aggregate?_by=category&_measure=sum:price", api + "/aggregate?_measure=count",
 		api + "/aggregate.csv?_by=date:month", api + "/aggregate?_by=date:month&_typed=true",
-		"/sitemap.xml", "/data.json", page + "/croissant.json",
+		"/sitemap.xml", page + "/croissant.json",
 		page + "/preview.png", page + "/chart/preview.png?_by=category", "/datasets/geo/places/map/preview.png", page + "/chart.svg?_by=category", page + "/spark.svg?v=v1",
 		page, page + "?category=fern&sort=price", page + "/chart?_by=category", page + "/about", page + "/versions", page + "/api", "/datasets/geo/places/map",
 	}

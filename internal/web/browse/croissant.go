@@ -95,12 +95,13 @@ func hashCSV(ctx context.Context, v datasetView) (string, error) {
 // croissantDataset describes a version. hash is that of its CSV file; empty: it is not known, or
 // the dataset changes all the time.
 func (p *Pages) croissantDataset(r *http.Request, v datasetView, types []typed.Column, hash string) node {
-	const file = "data.csv"
+	csv := export.Files(&v.Dataset)[0] // its values are those that fields describe
+	file := csv.Name
 	origin := p.Origin(r)
 	d, about := &v.Dataset, datasets.ReadDescriptor(&v.Dataset)
 	page := origin + site.PathDatasets + d.Ref.String()
 	address := origin + site.PathAPI + d.Ref.String() + "/" + file
-	object := node{"@type": "cr:FileObject", "@id": file, "name": file, "encodingFormat": "text/csv", "contentUrl": address}
+	object := node{"@type": "cr:FileObject", "@id": file, "name": file, "encodingFormat": csv.MediaType, "contentUrl": address}
 	if hash != "" {
 		object["contentUrl"] = state.Join(address, query.Params{{Name: query.ParamVersion, Value: d.Version}}.Encode())
 		object["sha256"] = hash

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
-	"herbarium/internal/export/parquet"
+	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
@@ -91,7 +92,7 @@ func dcatPages(address string, m query.Meta) node {
 }
 
 func dcatDataset(origin, service string, d *herb.Dataset) node {
-	page, data := origin+site.PathDatasets+d.Ref.String(), origin+site.PathAPI+d.Ref.String()+"/data"
+	page, api := origin+site.PathDatasets+d.Ref.String(), origin+site.PathAPI+d.Ref.String()+"/"
 	about := datasets.ReadDescriptor(d)
 	rights := "PUBLIC"
 	if d.Access == herb.AccessKey {
@@ -107,20 +108,15 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 		}
 		return n
 	}
+	files := []node{distribution("json", "JSON, in pages", api+"data", "application/json")}
+	for _, f := range export.Files(d) {
+		files = append(files, distribution(strings.ToLower(f.Label), f.Label+", all rows", api+f.Name, f.MediaType))
+	}
 	n := node{
 		"@id": page + "#dataset", "@type": "dcat:Dataset", "dct:identifier": d.Ref.String(), "dct:title": format.PlainText(datasets.Title(d)),
 		"dct:description": format.PlainText(datasets.Describe(d)), "dcat:landingPage": node{"@id": page},
 		"dct:accessRights": node{"@id": "http://publications.europa.eu/resource/authority/access-right/" + rights},
-		"dcat:distribution": []node{
-			distribution("json", "JSON, in pages", data, "application/json"),
-			distribution("csv", "CSV, all rows", page+"/data.csv", "text/csv"),
-		},
-	}
-	if d.Ref != herb.PlantsRef && d.Access != herb.AccessKey {
-		n["dcat:distribution"] = append(n["dcat:distribution"].([]node), distribution("parquet", "Parquet, all rows", page+"/data.parquet", parquet.MediaType))
-	}
-	if d.HasCoordinates() && d.Access != herb.AccessKey {
-		n["dcat:distribution"] = append(n["dcat:distribution"].([]node), distribution("geojson", "GeoJSON, all rows", page+"/data.geojson", "application/geo+json"))
+		"dcat:distribution": files,
 	}
 	if d.Version != "" {
 		n["dcat:version"] = d.Version

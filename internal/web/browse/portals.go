@@ -1,11 +1,9 @@
 package browse
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"net/http"
@@ -14,13 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"herbarium/internal/export/parquet"
+	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/datasets"
-	"herbarium/internal/web/view/format"
 )
 
 const (
@@ -30,13 +27,8 @@ const (
 
 	// maxSitemap is how many addresses the protocol permits in a sitemap.
 	maxSitemap = 50_000
-	// maxPOD is how many datasets the document for Project Open Data has, which has no pages.
-	maxPOD = 10_000
-
-	// Memory for each entry of a document while it is made, in bytes.
+	// sitemapMemory is the memory for each address while a sitemap is made, in bytes.
 	sitemapMemory = 600
-	podMemory     = 8 << 10
-	podSteps      = 1000 // for each entry, as pacers count them
 )
 
 // robots serves the rules for crawlers: the pages of datasets, the files that their metadata names
@@ -154,97 +146,9 @@ func marshalSitemap(origin string, open []herb.LiveVersion, page, pages int) ([]
 	return append([]byte(xml.Header), body...), err
 }
 
-// pod serves the catalogue for Project Open Data 1.1
-// (https://resources.data.gov/resources/dcat-us/).
-// The schema requires the e-mail address of a contact, so datasets without one are left out.
-func (p *Pages) pod(w *httpapi.Page, r *http.Request) error {
-	_, err := w.QueryString().OnlyOfPage()
-	if err != nil {
-		return err
-	}
-	open, state, err := p.openDatasets(r.Context())
-	if err != nil {
-		return err
-	}
-	open = open[:min(len(open), maxPOD)]
-	return p.serveDocument(w, r, "application/json", state, 1, podMemory*len(open), func() ([]byte, error) {
-		const schema = "https://project-open-data.cio.gov/v1.1/schema"
-		entries := []json.RawMessage{} // they take less memory than nodes
-		for batch := range slices.Chunk(open, query.MaxPerPage) {
-			began := time.Now()
-			described, err := p.Opts.Library.Datasets(r.Context(), batch, true)
-			if err != nil {
-				return nil, err
-			}
-			for i := range described {
-				if d := &described[i]; d.Access != herb.AccessKey { // it may have changed meanwhile
-					entry := podDataset(p.Origin(r), d)
-					if entry == nil {
-						continue
-					}
-					encoded, err := json.Marshal(entry)
-					if err != nil {
-						return nil, err
-					}
-					entries = append(entries, encoded)
-				}
-			}
-			err = query.Yield(r.Context(), podSteps*len(batch), time.Since(began))
-			if err != nil {
-				return nil, err
-			}
-		}
-		return json.Marshal(node{
-			"@context": schema + "/catalog.jsonld", "@id": p.Origin(r) + pathPOD, "@type": "dcat:Catalog", "conformsTo": schema,
-			"describedBy": schema + "/catalog.json", "dataset": entries,
-		})
-	})
-}
-
-// podDataset describes a dataset for Project Open Data; nil if a required member is not known.
-func podDataset(origin string, d *herb.Dataset) node {
-	about := datasets.ReadDescriptor(d)
-	contact := about.Contact
-	if contact == nil || contact.Email == "" {
-		contact = about.Publisher
-	}
-	if contact == nil || contact.Email == "" {
-		return nil
-	}
-	publisher := cmp.Or(about.Publisher, contact)
-	page, data := origin+site.PathDatasets+d.Ref.String(), origin+site.PathAPI+d.Ref.String()+"/data"
-	keywords := about.Keywords
-	if len(keywords) == 0 {
-		keywords = []string{d.Namespace} // one is required
-	}
-	files := []node{
-		{"@type": "dcat:Distribution", "title": "CSV, all rows", "downloadURL": data + ".csv", "mediaType": "text/csv", "format": "CSV"},
-		{"@type": "dcat:Distribution", "title": "JSON, in pages", "accessURL": data, "format": "API"},
-	}
-	if d.Ref != herb.PlantsRef {
-		files = append(files, node{
-			"@type": "dcat:Distribution", "title": "Parquet, all rows", "downloadURL": data + ".parquet", "mediaType": parquet.MediaType, "format": "Parquet",
-		})
-	}
-	if d.HasCoordinates() {
-		files = append(files, node{
-			"@type": "dcat:Distribution", "title": "GeoJSON, all rows", "downloadURL": data + ".geojson", "mediaType": "application/geo+json", "format": "GeoJSON",
-		})
-	}
-	n := node{
-		"@type": "dcat:Dataset", "identifier": page, "accessLevel": "public", "landingPage": page,
-		"title": format.PlainText(datasets.Title(d)), "description": format.PlainText(datasets.Describe(d)), "keyword": keywords,
-		"modified":     d.Published.UTC().Format(time.RFC3339),
-		"publisher":    node{"@type": "org:Organization", "name": publisher.Name},
-		"contactPoint": node{"@type": "vcard:Contact", "fn": contact.Name, "hasEmail": "mailto:" + contact.Email},
-		"distribution": files,
-	}
-	if l := about.License(); l != nil {
-		if address := datasets.LicenseAddress(l); address != "" {
-			n["license"] = address
-		}
-	}
-	return n
+// pod redirects harvesters of Project Open Data to the catalogue as DCAT, which has every dataset.
+func (p *Pages) pod(w *httpapi.Page, _ *http.Request) error {
+	return site.Redirect(w, p.Base+site.PathDCAT)
 }
 
 // describedBy adds the descriptions of an open dataset for machines to the Link header of a page,
@@ -253,13 +157,10 @@ func (p *Pages) describedBy(w *httpapi.Page, v datasetView) {
 	if v.Access == herb.AccessKey || v.Pinned != "" {
 		return
 	}
-	page := p.DatasetPath(v.Ref)
-	links := []string{w.Header().Get("Link"),
-		"<" + page + croissantFile + `>; rel="describedby"; type="application/ld+json"; profile="` + croissantVersion + `"`,
-		"<" + p.Base + site.PathAPI + v.Ref.String() + `/data.csv>; rel="item"; type="text/csv"`,
-	}
-	if v.HasCoordinates() {
-		links = append(links, "<"+p.Base+site.PathAPI+v.Ref.String()+`/data.geojson>; rel="item"; type="application/geo+json"`)
+	links := []string{w.Header().Get("Link"), "<" + p.DatasetPath(v.Ref) + croissantFile +
+		`>; rel="describedby"; type="application/ld+json"; profile="` + croissantVersion + `"`}
+	for _, f := range export.Files(&v.Dataset) {
+		links = append(links, "<"+p.Base+site.PathAPI+v.Ref.String()+"/"+f.Name+`>; rel="item"; type="`+f.MediaType+`"`)
 	}
 	if l := datasets.ReadDescriptor(&v.Dataset).License(); l != nil {
 		if address := datasets.LicenseAddress(l); address != "" && !strings.ContainsAny(address, "<>\" ,;") {

@@ -107,6 +107,9 @@ func NewHead(d *columns.Dataset, path, version, tab string) Head {
 // Formats returns the formats of the files of the dataset.
 func (h Head) Formats() []export.Format { return export.FormatsOf(h.Dataset) }
 
+// Files returns the files that the metadata of the page name.
+func (h Head) Files() []export.File { return export.Files(h.Dataset) }
+
 // Href returns the link to a view.
 func (h Head) Href(tab string) string { return state.Join(h.path(tab), h.query) }
 
