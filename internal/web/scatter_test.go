@@ -260,27 +260,3 @@ func TestScatter_extremes(t *testing.T) {
 		}
 	}
 }
-
-// TestScatter_suggested checks that the chart page suggests the scatter plot of two numbers that
-// correlate in a sample of its rows.
-func TestScatter_suggested(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, func(_ *web.Options, l *apitest.Library) {
-		d, records := measurements("reported", 4500)
-		d.Report = &herb.Report{}
-		for i, distinct := range []int{1000, 900, 5, 3} {
-			d.Report.Columns = append(d.Report.Columns, herb.ColumnReport{Field: d.Fields[i].Name, Type: d.Fields[i].Type, Filled: 4400, Distinct: distinct, Min: "1", Max: []string{"99.5", "250", "5", "3"}[i], Longest: 8})
-		}
-		l.Put(d, records)
-	})
-	images := all(one(t, s.page(t, "/datasets/lab/reported/chart", 200), tag("ul", "suggestions")), tag("img", ""))
-	at := slices.IndexFunc(images, func(i *html.Node) bool {
-		return strings.Contains(attr(i, "src"), "?_by=length&_by=weight&_kind=scatter")
-	})
-	if at != 1 {
-		t.Fatalf("suggestion %d of %d is the scatter plot", at, len(images))
-	}
-	if a := s.get(t, attr(images[at], "src")); a.status != 200 || !strings.Contains(a.body, "<path") {
-		t.Errorf("the image is %d %.300s", a.status, a.body)
-	}
-}

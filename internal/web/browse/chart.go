@@ -45,9 +45,6 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if err := v.readScales(r.Context()); err != nil {
 		return err
 	}
-	if err := v.columns.ReadCorrelation(func() ([]herb.Record, error) { return sampleRows(r.Context(), v) }); err != nil {
-		return err
-	}
 	q, err := page.parseQuestion(&rejected)
 	if err != nil {
 		return err

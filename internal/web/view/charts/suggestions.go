@@ -54,11 +54,6 @@ func questionOf(d *columns.Dataset, c columns.Chart) (ps query.Params) {
 	return ps
 }
 
-// scatterQuestion returns the scatter plot of two columns as a question.
-func scatterQuestion(d *columns.Dataset, x, y int) (ps query.Params) {
-	return ps.WithValue(query.ParamBy, d.Fields[x].Name).WithValue(query.ParamBy, d.Fields[y].Name).WithValue(state.ParamKind, string(plot.ScatterPlot))
-}
-
 // FirstLabel says in a few words what the first chart of a dataset shows, with the ends of its
 // axis. It is empty if nothing is known of the columns.
 func FirstLabel(d *columns.Dataset) string {
@@ -109,20 +104,12 @@ type Suggestion struct {
 // NewSuggestions returns charts that the dataset suggests. image is the path of their images.
 func NewSuggestions(s *state.State, image, version string) (out []Suggestion) {
 	questions := pinnedQuestions(s.Dataset)
-	pinned := len(questions)
-	add := func(at int, ps query.Params) {
-		q, err := parseQuestion(s, ps)
-		isPinned := func(p *Question) bool { return p.params().Encode() == q.params().Encode() }
-		if err != nil || slices.ContainsFunc(questions, isPinned) {
-			return // a name that cannot be written in a query, or a chart of the descriptor
-		}
-		questions = slices.Insert(questions, at, q)
-	}
 	for _, c := range s.Dataset.Charts {
-		add(len(questions), questionOf(s.Dataset, c))
-	}
-	if x, y, ok := s.Dataset.Correlated(); ok {
-		add(min(max(1, pinned), len(questions)), scatterQuestion(s.Dataset, x, y)) // after the one that the page and previews show first
+		q, err := parseQuestion(s, questionOf(s.Dataset, c))
+		isPinned := func(p *Question) bool { return p.params().Encode() == q.params().Encode() }
+		if err == nil && !slices.ContainsFunc(questions, isPinned) { // err: no query can have the name
+			questions = append(questions, q)
+		}
 	}
 	for _, q := range questions[:min(len(questions), columns.MaxCharts)] {
 		small := s.Selection().With(q.params()...).WithValue(state.ParamSmall, version).WithValue(query.ParamVersion, s.Version)

@@ -27,8 +27,7 @@ type Columns struct {
 
 	Pinned []query.Params // questions of charts in the descriptor
 
-	scales      scales
-	correlation correlation
+	scales scales
 }
 
 // Dataset is a version with what its columns mean.

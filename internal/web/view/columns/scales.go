@@ -24,9 +24,10 @@ func (c *Columns) ReadScales(count func(fields []int) ([]query.Facet, error)) er
 	if c.scales.known {
 		return nil
 	}
+	const few = 20 // values, which need no intervals
 	var fields []int
 	for i, m := range c.Meanings {
-		if m.Kind == KindNumber && m.Report != nil && m.Report.Distinct > binsApart && len(fields) < query.MaxFacetFields {
+		if m.Kind == KindNumber && m.Report != nil && m.Report.Distinct > few && len(fields) < query.MaxFacetFields {
 			fields = append(fields, i)
 		}
 	}
