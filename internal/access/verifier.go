@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 )
 
@@ -94,11 +95,10 @@ func NewVerifier(keys Keys, opts Options) *Verifier {
 	}
 }
 
-// Verify returns the principal of a secret. client is the network address that sent it, with or
-// without a port. An invalid secret fails with herb.CodeUnauthenticated, or herb.CodeRateLimited if
-// the client has sent too many; no message contains the secret. A valid secret is accepted
-// regardless of failures of its client.
-func (v *Verifier) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
+// Verify returns the principal of a secret. An invalid secret fails with herb.CodeUnauthenticated,
+// or herb.CodeRateLimited if the client has sent too many; no message contains the secret. A valid
+// secret is accepted regardless of failures of its client.
+func (v *Verifier) Verify(ctx context.Context, secret string, client admission.Client) (herb.Principal, error) {
 	sum := sha256.Sum256([]byte(secret))
 	if v.compare(sum[:], v.token[:]) == 1 && v.opts.Token != "" {
 		// The ID changes with the token, so that idempotency keys of one token are not those of
@@ -163,7 +163,7 @@ func (v *Verifier) accept(key herb.Key, now time.Time) herb.Principal {
 }
 
 // reject records a failure of a client and returns its error.
-func (v *Verifier) reject(client string, err error) error {
+func (v *Verifier) reject(client admission.Client, err error) error {
 	if wait := v.failures.fail(client, v.opts.Now()); wait > 0 {
 		return tooManyFailures(wait)
 	}

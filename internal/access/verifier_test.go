@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 )
 
@@ -115,7 +117,11 @@ func (k *keyring) lastUsed(id string) time.Time {
 }
 
 // client is an address that sends keys.
-const client = "192.0.2.1:4711"
+const client = "192.0.2.1"
+
+func clientAt(address string) admission.Client {
+	return admission.ClientOf(netip.MustParseAddr(address))
+}
 
 func newKeyring() *keyring {
 	return &keyring{keys: map[string]herb.Key{}, touched: map[string]time.Time{}}
@@ -187,7 +193,7 @@ func TestVerify(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, err := v.Verify(t.Context(), c.secret, client)
+			p, err := v.Verify(t.Context(), c.secret, clientAt(client))
 			if c.want == "" {
 				if err != nil || !p.May(herb.ScopePlantsWrite) || p.ID == "" {
 					t.Fatalf("got %v, %v; want a principal that may create plants", p, err)
@@ -228,7 +234,7 @@ func TestVerify_clock(t *testing.T) {
 		{"back, before its expiry", -2 * time.Hour, true},
 	} {
 		now = now.Add(tt.jump)
-		if _, err := v.Verify(t.Context(), secret, client); (err == nil) != tt.valid {
+		if _, err := v.Verify(t.Context(), secret, clientAt(client)); (err == nil) != tt.valid {
 			t.Errorf("%s: %v; want valid %v", tt.name, err, tt.valid)
 		}
 	}
@@ -237,7 +243,7 @@ func TestVerify_clock(t *testing.T) {
 func TestVerify_withoutToken(t *testing.T) {
 	t.Parallel()
 	v := NewVerifier(newKeyring(), Options{})
-	if _, err := v.Verify(t.Context(), "", client); herb.CodeOf(err) != herb.CodeUnauthenticated {
+	if _, err := v.Verify(t.Context(), "", clientAt(client)); herb.CodeOf(err) != herb.CodeUnauthenticated {
 		t.Errorf("an empty secret gives %v where no token is set", err)
 	}
 }
@@ -248,7 +254,7 @@ func TestVerify_storeUnavailable(t *testing.T) {
 	secret, _ := Mint("k", nil, time.Now(), time.Time{})
 	ring.err = herb.Errorf(herb.CodeUnavailable, "away")
 	v := NewVerifier(ring, Options{})
-	if _, err := v.Verify(t.Context(), secret, client); herb.CodeOf(err) != herb.CodeUnavailable {
+	if _, err := v.Verify(t.Context(), secret, clientAt(client)); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("got %v; want the store's error: a key that cannot be looked up is not a wrong one", err)
 	}
 }
@@ -259,12 +265,12 @@ func TestVerifier_revocation(t *testing.T) {
 		ring := newKeyring()
 		secret, key := Mint("k", nil, time.Now(), time.Time{})
 		v := NewVerifier(ring, Options{})
-		if _, err := v.Verify(t.Context(), secret, client); err == nil {
+		if _, err := v.Verify(t.Context(), secret, clientAt(client)); err == nil {
 			t.Fatal("a key that is not stored yet is valid")
 		}
 		ring.add(key)
 		for range 10 {
-			if _, err := v.Verify(t.Context(), secret, client); err != nil {
+			if _, err := v.Verify(t.Context(), secret, clientAt(client)); err != nil {
 				t.Fatalf("a new key does not work at once: %v", err)
 			}
 		}
@@ -274,7 +280,7 @@ func TestVerifier_revocation(t *testing.T) {
 		key.Revoked = time.Now()
 		ring.add(key)
 		time.Sleep(999 * time.Millisecond)
-		if _, err := v.Verify(t.Context(), secret, client); err == nil {
+		if _, err := v.Verify(t.Context(), secret, clientAt(client)); err == nil {
 			t.Error("a revoked key still works after a second")
 		}
 	})
@@ -288,7 +294,7 @@ func TestVerifier_lastUsed(t *testing.T) {
 		go func() { done <- v.Run(ctx) }()
 
 		use := func() time.Time {
-			if _, err := v.Verify(t.Context(), secret, client); err != nil {
+			if _, err := v.Verify(t.Context(), secret, clientAt(client)); err != nil {
 				t.Fatal(err)
 			}
 			return time.Now()
@@ -319,20 +325,20 @@ func TestVerifier_lastUsed(t *testing.T) {
 func TestVerify_withoutDatabase(t *testing.T) {
 	t.Parallel()
 	withKey(t, func(t *testing.T, keys *keyring, secret, _ string, v *Verifier) {
-		if _, err := v.Verify(t.Context(), secret, client); err != nil {
+		if _, err := v.Verify(t.Context(), secret, clientAt(client)); err != nil {
 			t.Fatal(err)
 		}
 		keys.err = herb.Errorf(herb.CodeUnavailable, "the database does not answer")
 		time.Sleep(14 * time.Minute)
-		if _, err := v.Verify(t.Context(), secret, client); err != nil {
+		if _, err := v.Verify(t.Context(), secret, clientAt(client)); err != nil {
 			t.Errorf("a key that was read a while ago is rejected without the database: %v", err)
 		}
 		unread, _ := Mint("b", []herb.Scope{herb.ScopeDataRead}, time.Now(), time.Time{})
-		if _, err := v.Verify(t.Context(), unread, client); herb.CodeOf(err) != herb.CodeUnavailable {
+		if _, err := v.Verify(t.Context(), unread, clientAt(client)); herb.CodeOf(err) != herb.CodeUnavailable {
 			t.Errorf("a key that was never read gives %v", err)
 		}
 		time.Sleep(2 * time.Minute)
-		if _, err := v.Verify(t.Context(), secret, client); herb.CodeOf(err) != herb.CodeUnavailable {
+		if _, err := v.Verify(t.Context(), secret, clientAt(client)); herb.CodeOf(err) != herb.CodeUnavailable {
 			t.Errorf("a key that was read too long ago gives %v", err)
 		}
 	})
@@ -345,7 +351,7 @@ func TestVerify_hangingDatabase(t *testing.T) {
 	withKey(t, func(t *testing.T, keys *keyring, secret, id string, v *Verifier) {
 		verify := func(secret string) (time.Duration, error) {
 			began := time.Now()
-			_, err := v.Verify(t.Context(), secret, client)
+			_, err := v.Verify(t.Context(), secret, clientAt(client))
 			return time.Since(began), err
 		}
 		if _, err := verify(secret); err != nil {

@@ -111,7 +111,7 @@ type countedKeys struct {
 }
 
 // Verify implements the interfaces of httpapi and web.
-func (k countedKeys) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
+func (k countedKeys) Verify(ctx context.Context, secret string, client admission.Client) (herb.Principal, error) {
 	p, err := k.Verifier.Verify(ctx, secret, client)
 	switch herb.CodeOf(err) {
 	case herb.CodeUnauthenticated:

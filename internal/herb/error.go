@@ -31,6 +31,59 @@ const (
 	CodeInternal        Code = "internal"              // internal error; its message is never sent to clients
 )
 
+// codeStatus is the HTTP status of the errors with a code.
+type codeStatus struct {
+	Code   Code
+	Status int
+}
+
+// codeStatuses returns the codes with their statuses. No two codes have the same status.
+func codeStatuses() []codeStatus {
+	return []codeStatus{
+		{CodeInvalid, 400},
+		{CodeUnauthenticated, 401},
+		{CodeForbidden, 403},
+		{CodeNotFound, 404},
+		{CodeMethod, 405},
+		{CodeRejected, 409},
+		{CodeGone, 410},
+		{CodePrecondition, 412},
+		{CodeTooLarge, 413},
+		{CodeEncoding, 415},
+		{CodeRange, 416},
+		{CodeUnreadable, 422},
+		{CodeRateLimited, 429},
+		{CodeInternal, 500},
+		{CodeUnavailable, 503},
+		{CodeNoSpace, 507},
+	}
+}
+
+// HTTPStatus returns the HTTP status of the errors with a code.
+func (c Code) HTTPStatus() int {
+	for _, s := range codeStatuses() {
+		if s.Code == c {
+			return s.Status
+		}
+	}
+	return CodeInternal.HTTPStatus()
+}
+
+// CodeOfStatus returns the code of the errors that a server reports with an HTTP status. The errors
+// of a proxy in front of it are CodeUnavailable.
+func CodeOfStatus(status int) Code {
+	switch status {
+	case 502, 504:
+		return CodeUnavailable
+	}
+	for _, s := range codeStatuses() {
+		if s.Status == status {
+			return s.Code
+		}
+	}
+	return CodeInternal
+}
+
 // Error is the error type shared by all packages. Message is safe to send to the client; Err, the
 // cause, is only logged.
 type Error struct {

@@ -9,6 +9,32 @@ import (
 	"herbarium/internal/herb"
 )
 
+// TestHTTPStatus checks that clients of the API get the code of an error back from its status.
+func TestHTTPStatus(t *testing.T) {
+	t.Parallel()
+	for code, status := range map[herb.Code]int{
+		herb.CodeInvalid: 400, herb.CodeUnauthenticated: 401, herb.CodeForbidden: 403, herb.CodeRateLimited: 429,
+		herb.CodeNotFound: 404, herb.CodeGone: 410, herb.CodeMethod: 405, herb.CodeRejected: 409,
+		herb.CodeUnavailable: 503, herb.CodeInternal: 500, herb.CodePrecondition: 412, herb.CodeTooLarge: 413,
+		herb.CodeUnreadable: 422, herb.CodeEncoding: 415, herb.CodeNoSpace: 507, herb.CodeRange: 416,
+	} {
+		if got := code.HTTPStatus(); got != status {
+			t.Errorf("%s is %d; want %d", code, got, status)
+		}
+		if got := herb.CodeOfStatus(status); got != code {
+			t.Errorf("%d is %s; want %s", status, got, code)
+		}
+	}
+	if got := herb.Code("").HTTPStatus(); got != 500 {
+		t.Errorf("an unknown code is %d", got)
+	}
+	for status, want := range map[int]herb.Code{502: herb.CodeUnavailable, 504: herb.CodeUnavailable, 418: herb.CodeInternal} {
+		if got := herb.CodeOfStatus(status); got != want {
+			t.Errorf("%d is %s; want %s", status, got, want)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

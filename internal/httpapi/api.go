@@ -119,7 +119,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if a.base != "" {
 		r = a.withoutBase(r)
 	}
-	w, r := a.responses.NewWriter(rw, r)
+	w := a.responses.NewWriter(rw, r)
 	defer func() { w.Finish(r, recover(), func(err error) { a.fail(w, r, err) }) }()
 	switch {
 	case r.URL.Path == "*" && r.Method == http.MethodOptions:

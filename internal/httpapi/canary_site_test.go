@@ -21,6 +21,7 @@ import (
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/response"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
@@ -169,7 +170,7 @@ func newCanaryKeys() (keys []canaryKey) {
 }
 
 // Verify implements httpapi.Keys.
-func (s *canarySite) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
+func (s *canarySite) Verify(_ context.Context, secret string, _ admission.Client) (herb.Principal, error) {
 	for _, k := range s.keys {
 		if k.secret == secret && k.scopes != nil {
 			return herb.Principal{ID: k.name, Scopes: k.scopes}, nil

@@ -87,23 +87,6 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-func TestStatuses(t *testing.T) {
-	t.Parallel()
-	want := map[herb.Code]int{
-		herb.CodeInvalid: 400, herb.CodeUnauthenticated: 401, herb.CodeForbidden: 403, herb.CodeRateLimited: 429, herb.CodeNotFound: 404,
-		herb.CodeGone: 410, herb.CodeMethod: 405, herb.CodeRejected: 409, herb.CodeUnavailable: 503, herb.CodeInternal: 500,
-		herb.CodePrecondition: 412, herb.CodeTooLarge: 413, herb.CodeUnreadable: 422, herb.CodeEncoding: 415, herb.CodeNoSpace: 507, herb.CodeRange: 416,
-	}
-	for code, status := range want {
-		if got := httpapi.Statuses[code]; got != status {
-			t.Errorf("%s is %d, want %d", code, got, status)
-		}
-	}
-	if len(httpapi.Statuses) != len(want) {
-		t.Errorf("the table has %d codes, want %d", len(httpapi.Statuses), len(want))
-	}
-}
-
 // TestFaults makes each dependency fail in each way and checks the response.
 func TestFaults(t *testing.T) {
 	t.Parallel()

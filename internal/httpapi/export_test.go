@@ -1,9 +1,5 @@
 package httpapi
 
-import (
-	"herbarium/internal/httpapi/response"
-)
-
 // Operations returns the method and path of every route, in OpenAPI syntax.
 func (a *API) Operations() []string {
 	var ops []string
@@ -25,6 +21,3 @@ func (a *API) PagePatterns() []string {
 	}
 	return pages
 }
-
-// Statuses exports the mapping from codes to statuses.
-var Statuses = response.Statuses

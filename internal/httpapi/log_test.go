@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"herbarium/internal/access"
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 )
@@ -84,10 +85,10 @@ func TestLogLine_key(t *testing.T) {
 		{"/datasets/locked/staff/data", []string{"Cookie: key=" + secret}, key.ID, true},
 		{"/page/verify", []string{"Cookie: key=" + secret}, key.ID, true},
 	} {
-		var clients []string
+		var clients []admission.Client
 		s := newService(t, func(o *httpapi.Options) {
 			o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
-			o.Keys = verifyFunc(func(_ context.Context, got, client string) (herb.Principal, error) {
+			o.Keys = verifyFunc(func(_ context.Context, got string, client admission.Client) (herb.Principal, error) {
 				clients = append(clients, client)
 				if got != secret {
 					return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "no such key")
@@ -104,15 +105,15 @@ func TestLogLine_key(t *testing.T) {
 		if line["key_id"] != tc.id || line["key_verified"] != tc.verified || line["client"] != "198.51.100.7" || strings.Contains(s.log.String(), secret[16:]) {
 			t.Errorf("%s %q: want key %v, verified %v; got %s", tc.path, tc.header, tc.id, tc.verified, s.log)
 		}
-		if len(clients) > 1 || len(clients) == 1 && clients[0] != "198.51.100.7" {
-			t.Errorf("%s %q: verified for %q", tc.path, tc.header, clients)
+		if len(clients) > 1 || len(clients) == 1 && clients[0] != admission.ClientOf(netip.MustParseAddr("198.51.100.7")) {
+			t.Errorf("%s %q: verified for %v", tc.path, tc.header, clients)
 		}
 	}
 }
 
-type verifyFunc func(ctx context.Context, secret, client string) (herb.Principal, error)
+type verifyFunc func(ctx context.Context, secret string, client admission.Client) (herb.Principal, error)
 
-func (f verifyFunc) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
+func (f verifyFunc) Verify(ctx context.Context, secret string, client admission.Client) (herb.Principal, error) {
 	return f(ctx, secret, client)
 }
 

@@ -215,13 +215,13 @@ func (p *Page) MayPublish(ref herb.Ref) (herb.Actor, error) {
 // Reauthorize returns a function that fails if the key of the request, which MayPublish has
 // accepted, must not publish a dataset anymore.
 func (p *Page) Reauthorize(ref herb.Ref) func(context.Context) error {
-	return p.gate.Reauthorize(p.request, p.response.Key(p.request), ref)
+	return p.gate.Reauthorize(p.response, p.response.Key(p.request), ref)
 }
 
 // VerifyKey verifies a key that the visitor sends, once per request and logged, as those of other
 // routes.
 func (p *Page) VerifyKey(secret string) (herb.Principal, error) {
-	return p.response.Verify(p.request.Context(), secret, p.request.RemoteAddr)
+	return p.response.Verify(p.request.Context(), secret)
 }
 
 // ReceiveFiles receives the files of a form for a page whose handler has Upload; see

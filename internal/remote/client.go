@@ -239,40 +239,5 @@ func (r reply) failure() error {
 	}
 	// The caller names the consents in its own words.
 	message := strings.TrimSuffix(body.Message, herb.Advice(body.Requires, herb.Consent.Query))
-	return &herb.Error{Code: codeOf(r.status), Message: message, Consents: body.Requires}
-}
-
-// codeOf returns the code of the errors that the API reports with a status.
-func codeOf(status int) herb.Code {
-	switch status {
-	case http.StatusBadRequest:
-		return herb.CodeInvalid
-	case http.StatusUnauthorized:
-		return herb.CodeUnauthenticated
-	case http.StatusForbidden:
-		return herb.CodeForbidden
-	case http.StatusTooManyRequests:
-		return herb.CodeRateLimited
-	case http.StatusNotFound:
-		return herb.CodeNotFound
-	case http.StatusGone:
-		return herb.CodeGone
-	case http.StatusMethodNotAllowed:
-		return herb.CodeMethod
-	case http.StatusConflict:
-		return herb.CodeRejected
-	case http.StatusPreconditionFailed:
-		return herb.CodePrecondition
-	case http.StatusRequestEntityTooLarge:
-		return herb.CodeTooLarge
-	case http.StatusUnsupportedMediaType:
-		return herb.CodeEncoding
-	case http.StatusUnprocessableEntity:
-		return herb.CodeUnreadable
-	case http.StatusInsufficientStorage:
-		return herb.CodeNoSpace
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return herb.CodeUnavailable
-	}
-	return herb.CodeInternal
+	return &herb.Error{Code: herb.CodeOfStatus(r.status), Message: message, Consents: body.Requires}
 }

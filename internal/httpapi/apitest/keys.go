@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 )
 
@@ -16,7 +17,7 @@ type Keys struct {
 }
 
 // Verify implements response.Keys.
-func (k *Keys) Verify(_ context.Context, secret, _ string) (herb.Principal, error) {
+func (k *Keys) Verify(_ context.Context, secret string, _ admission.Client) (herb.Principal, error) {
 	k.Asked.Add(1)
 	if k.Err != nil {
 		return herb.Principal{}, k.Err

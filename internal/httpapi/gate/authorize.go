@@ -33,7 +33,7 @@ func (g *Gate) Authenticate(w *response.Writer, r *http.Request, secret, missing
 	if secret == "" {
 		return herb.Principal{}, herb.Errorf(herb.CodeUnauthenticated, "%s", missing)
 	}
-	return w.Verify(r.Context(), secret, r.RemoteAddr)
+	return w.Verify(r.Context(), secret)
 }
 
 func lacksScope(anyOf []herb.Scope) string {
@@ -42,8 +42,8 @@ func lacksScope(anyOf []herb.Scope) string {
 
 // Reauthorize returns a function that fails if a key must not publish a dataset anymore. It is
 // called when the version of a request that was authorized is about to go live.
-func (g *Gate) Reauthorize(r *http.Request, secret string, ref herb.Ref) func(context.Context) error {
-	client := r.RemoteAddr
+func (g *Gate) Reauthorize(w *response.Writer, secret string, ref herb.Ref) func(context.Context) error {
+	client := w.Client()
 	return func(ctx context.Context) error {
 		p, err := g.keys.Verify(ctx, secret, client)
 		if err == nil && !p.MayPublish(ref) {
@@ -61,7 +61,7 @@ func (g *Gate) Reauthorize(r *http.Request, secret string, ref herb.Ref) func(co
 // An invalid key is not an error, because part of the response is public.
 func (g *Gate) OptionalPrincipal(w *response.Writer, r *http.Request) herb.Principal {
 	if secret := w.Key(r); secret != "" {
-		if p, err := w.Verify(r.Context(), secret, r.RemoteAddr); err == nil {
+		if p, err := w.Verify(r.Context(), secret); err == nil {
 			return p
 		}
 	}
@@ -76,7 +76,7 @@ func (g *Gate) WithReader(ctx context.Context, w *response.Writer, r *http.Reque
 	if secret == "" {
 		return ctx
 	}
-	p, err := w.Verify(ctx, secret, r.RemoteAddr)
+	p, err := w.Verify(ctx, secret)
 	switch herb.CodeOf(err) {
 	case herb.CodeUnauthenticated, herb.CodeRateLimited: // as without a key
 		return ctx

@@ -176,7 +176,7 @@ func (h *Handlers) publishRequest(w *response.Writer, r *http.Request, params []
 	if req.Ref, err = h.authorizePublish(w, r, &req.Actor); err != nil {
 		return req, err
 	}
-	req.Authorize = h.gate.Reauthorize(r, w.Key(r), req.Ref)
+	req.Authorize = h.gate.Reauthorize(w, w.Key(r), req.Ref)
 	if r.Header.Get("Content-Range") != "" { // RFC 9110, section 14.4
 		return req, herb.Invalidf("Content-Range cannot be sent with a request: it would replace the whole by a part; send all of the file")
 	}

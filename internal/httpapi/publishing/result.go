@@ -84,7 +84,7 @@ func newResult(record jobs.Record) (status int, body resultBody) {
 	body.Result = *record.Result
 	switch {
 	case record.Code != "":
-		status = response.StatusOf(record.Code)
+		status = record.Code.HTTPStatus()
 		body.Error, body.Message = status, response.Redact(record.Result.Error+herb.Advice(record.Result.Requires, herb.Consent.Query))
 	case record.Result.Status == versions.StatusPublished && record.Result.Replaces == "":
 		status = http.StatusCreated

@@ -38,18 +38,6 @@ func (s *Service) clientAddress(r *http.Request) netip.Addr {
 	return peer
 }
 
-// withClientAddress returns a request whose RemoteAddr is the address of the client, and that
-// address. So every handler sees the client instead of a proxy.
-func (s *Service) withClientAddress(r *http.Request) (*http.Request, netip.Addr) {
-	client := s.clientAddress(r)
-	if len(s.opts.TrustedProxies) == 0 || !client.IsValid() || client == parseAddress(r.RemoteAddr) {
-		return r, client
-	}
-	forwarded := *r
-	forwarded.RemoteAddr = client.String()
-	return &forwarded, client
-}
-
 func (s *Service) isTrustedProxy(address netip.Addr) bool {
 	return slices.ContainsFunc(s.opts.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(address) })
 }

@@ -14,26 +14,6 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Statuses maps error codes to HTTP statuses. Other codes are 500.
-var Statuses = map[herb.Code]int{
-	herb.CodeInvalid:         http.StatusBadRequest,
-	herb.CodeUnauthenticated: http.StatusUnauthorized,
-	herb.CodeForbidden:       http.StatusForbidden,
-	herb.CodeRateLimited:     http.StatusTooManyRequests,
-	herb.CodeNotFound:        http.StatusNotFound,
-	herb.CodeGone:            http.StatusGone,
-	herb.CodeMethod:          http.StatusMethodNotAllowed,
-	herb.CodeRejected:        http.StatusConflict,
-	herb.CodePrecondition:    http.StatusPreconditionFailed,
-	herb.CodeRange:           http.StatusRequestedRangeNotSatisfiable,
-	herb.CodeTooLarge:        http.StatusRequestEntityTooLarge,
-	herb.CodeEncoding:        http.StatusUnsupportedMediaType,
-	herb.CodeUnreadable:      http.StatusUnprocessableEntity,
-	herb.CodeNoSpace:         http.StatusInsufficientStorage,
-	herb.CodeUnavailable:     http.StatusServiceUnavailable,
-	herb.CodeInternal:        http.StatusInternalServerError,
-}
-
 // errorBody returns a body with the Error schema of the specification.
 func errorBody(status int, message string, requires []herb.Consent) []byte {
 	body := fmt.Appendf(nil, `{"error":%d,"message":`, status)
@@ -129,11 +109,6 @@ func (w *Writer) Finish(r *http.Request, p any, fail func(error)) {
 	}
 }
 
-// StatusOf returns the status of an error code.
-func StatusOf(code herb.Code) int {
-	return cmp.Or(Statuses[code], http.StatusInternalServerError)
-}
-
 // statusAndMessage returns the status of an error and the message for the client.
 func (s *Service) statusAndMessage(err error) (status int, message string) {
 	code := herb.CodeOf(err)
@@ -145,7 +120,7 @@ func (s *Service) statusAndMessage(err error) (status int, message string) {
 	case errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable, "the request was interrupted; try again"
 	}
-	if status = StatusOf(code); status == http.StatusInternalServerError {
+	if status = code.HTTPStatus(); status == http.StatusInternalServerError {
 		return status, "internal error"
 	}
 	return status, Redact(herb.MessageOf(err) + herb.Advice(herb.ConsentsOf(err), herb.Consent.Query))

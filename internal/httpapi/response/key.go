@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
@@ -121,10 +122,10 @@ type verification struct {
 
 // Verify verifies a key once per request, however often a response depends on it, so that an
 // invalid one counts as one failure of its client.
-func (w *Writer) Verify(ctx context.Context, secret, client string) (herb.Principal, error) {
+func (w *Writer) Verify(ctx context.Context, secret string) (herb.Principal, error) {
 	if v := &w.verified; v.secret != secret || secret == "" {
 		v.secret = secret
-		v.principal, v.err = w.shared.opts.Keys.Verify(ctx, secret, client)
+		v.principal, v.err = w.shared.opts.Keys.Verify(ctx, secret, w.Client())
 	}
 	return w.verified.principal, w.verified.err
 }
@@ -154,6 +155,9 @@ func description(message string) string {
 	}, message)
 	return `error_description="` + safe + `", `
 }
+
+// Client returns the client that sends a request, by its address.
+func (w *Writer) Client() admission.Client { return admission.ClientOf(w.address) }
 
 // Actor returns who sends a request, for the audit log.
 func (w *Writer) Actor(p herb.Principal) herb.Actor {

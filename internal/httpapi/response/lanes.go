@@ -34,7 +34,7 @@ const startRetry = 2 * time.Second
 // and the access that the operator has set. The caller releases the ticket and calls cancel at the
 // end of the request.
 func (w *Writer) Admit(r *http.Request) (ctx context.Context, cancel context.CancelFunc, err error) {
-	w.ticket = w.shared.opts.Admission.NewTicket(admission.ClientOf(w.address))
+	w.ticket = w.shared.opts.Admission.NewTicket(w.Client())
 	w.client = r.Context()
 	ctx, cancel = w.limitTime(w.start)
 	if step := w.shared.opts.Starting(ctx); step != "" {

@@ -41,9 +41,8 @@ type Options struct {
 // Keys authenticates keys.
 type Keys interface {
 	// Verify fails with herb.CodeUnauthenticated if the key is invalid; the message does not repeat
-	// it. client is the network address of the sender; after too many invalid keys, it gets
-	// herb.CodeRateLimited.
-	Verify(ctx context.Context, secret, client string) (herb.Principal, error)
+	// it. After too many invalid keys, their client gets herb.CodeRateLimited.
+	Verify(ctx context.Context, secret string, client admission.Client) (herb.Principal, error)
 }
 
 // Observation describes a request for metrics. It contains nothing that a client chooses freely.
@@ -76,11 +75,12 @@ type Route struct {
 	Handle     func(*Writer, *http.Request) error
 }
 
-// NewWriter returns the response to a request, with the headers that all responses have. The
-// request that it returns has the address of the client instead of the proxy.
-func (s *Service) NewWriter(rw http.ResponseWriter, r *http.Request) (*Writer, *http.Request) {
-	r, client := s.withClientAddress(r)
-	w := &Writer{ResponseWriter: rw, shared: s, start: time.Now(), id: requestID(r.Header), Path: r.URL.EscapedPath(), address: client}
+// NewWriter returns the response to a request, with the headers that all responses have.
+func (s *Service) NewWriter(rw http.ResponseWriter, r *http.Request) *Writer {
+	w := &Writer{
+		ResponseWriter: rw, shared: s, start: time.Now(), id: requestID(r.Header), Path: r.URL.EscapedPath(),
+		address: s.clientAddress(r),
+	}
 	w.values = w.storage[:0]
 	connection.ExpectBody(r)
 	w.Set("X-Request-Id", w.id)
@@ -93,5 +93,5 @@ func (s *Service) NewWriter(rw http.ResponseWriter, r *http.Request) (*Writer, *
 		// clients send them.
 		w.Set("Connection", "close")
 	}
-	return w, r
+	return w
 }
