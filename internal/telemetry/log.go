@@ -24,7 +24,7 @@ func NewLog(w io.Writer, level slog.Level, format string) *slog.Logger {
 	if format == FormatHuman || format == FormatAuto && IsTerminal(w) {
 		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: formatHuman}))
 	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: formatDuration}))
+	return slog.New(newJSONHandler(w, level))
 }
 
 // formatDuration replaces a duration by milliseconds, which its key says then.

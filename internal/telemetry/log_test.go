@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"herbarium/internal/telemetry"
 )
@@ -79,5 +82,54 @@ func TestParseLevel(t *testing.T) {
 		if _, err := telemetry.ParseLevel(s); err == nil {
 			t.Errorf("ParseLevel(%q) succeeded", s)
 		}
+	}
+}
+
+// TestNewLog_json checks that lines are those of slog.JSONHandler, whichever values they have.
+func TestNewLog_json(t *testing.T) {
+	t.Parallel()
+	for name, attrs := range map[string][]slog.Attr{
+		"none": nil,
+		"flat": {
+			slog.String("path", "/a?b=<é>\x00\u2028\"\\"), slog.Int("status", -200), slog.Int64("bytes", 1<<40), slog.Bool("ok", true),
+			slog.Float64("ms", 0.123), slog.Float64("zero", 0), slog.Float64("large", 12345678),
+		},
+		"UTF-8":    {slog.String("path", "\xff")},
+		"exponent": {slog.Float64("ms", 1e21)},
+		"group":    {slog.String("a", "b"), slog.Group("in", "ms", 7)},
+		"time":     {slog.Time("at", time.Unix(1, 5).UTC())},
+		"error":    {slog.Any("err", errors.New("full <disk>"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got, want bytes.Buffer
+			r := slog.NewRecord(time.Unix(1_700_000_000, 120_000_000).UTC(), slog.LevelWarn, "request \"1\"", 0)
+			r.AddAttrs(attrs...)
+			for w, h := range map[*bytes.Buffer]slog.Handler{
+				&got: telemetry.NewLog(&got, slog.LevelInfo, telemetry.FormatJSON).Handler(), &want: slog.NewJSONHandler(&want, nil),
+			} {
+				if err := h.Handle(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.HasSuffix(w.Bytes(), []byte("}\n")) || !utf8.Valid(w.Bytes()) {
+					t.Errorf("got %q", w)
+				}
+			}
+			var a, b map[string]any
+			if json.Unmarshal(got.Bytes(), &a) != nil || json.Unmarshal(want.Bytes(), &b) != nil || !reflect.DeepEqual(a, b) {
+				t.Errorf("got  %s\nwant %s", &got, &want)
+			}
+		})
+	}
+}
+
+func BenchmarkLog_request(b *testing.B) {
+	log := telemetry.NewLog(io.Discard, slog.LevelInfo, telemetry.FormatJSON)
+	for b.Loop() {
+		r := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0)
+		r.AddAttrs(slog.String("method", "GET"), slog.String("path", "/api/v1/garden/catalog/data"), slog.String("query", "page=2&per_page=25"),
+			slog.Int("status", 200), slog.Int64("bytes", 16384), slog.Float64("duration_ms", 0.123), slog.String("client", "192.0.2.1"),
+			slog.String("request_id", "1abcdefghijkl"), slog.String("route", "/api/v1/{namespace}/{dataset}/data"))
+		_ = log.Handler().Handle(b.Context(), r)
 	}
 }

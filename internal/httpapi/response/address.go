@@ -45,10 +45,10 @@ func (s *Service) isTrustedProxy(address netip.Addr) bool {
 // parseAddress parses an IP address with or without a port, and with or without brackets. It
 // returns the zero address if it is invalid.
 func parseAddress(s string) netip.Addr {
-	address, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"))
+	withPort, err := netip.ParseAddrPort(s)
+	address := withPort.Addr()
 	if err != nil {
-		withPort, _ := netip.ParseAddrPort(s) // zero if it is invalid
-		address = withPort.Addr()
+		address, _ = netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")) // zero if it is invalid
 	}
 	return address.Unmap().WithZone("")
 }

@@ -37,11 +37,11 @@ type Writer struct {
 	APIPath    bool         // an API path, even without a route
 	status     int          // 0 if nothing was sent
 	bytes      int64
-	err        error // for the log only
-	Private    bool  // the response may depend on the key of the client
-	clientGone bool  // the client disconnected
+	err        error    // for the log only
+	Private    bool     // the response may depend on the key of the client
+	clientGone bool     // the client disconnected
 	Call       ToolCall // what a message to POST /mcp has called; the zero value: nothing
-	Immutable  bool  // the entity tag determines the body, so that its compressed forms may be cached
+	Immutable  bool     // the entity tag determines the body, so that its compressed forms may be cached
 
 	values  []string               // of the headers; backed by storage until there are more than fit
 	storage [listingHeaders]string // allocated together with the response
