@@ -3,7 +3,6 @@ package snippets
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode"
 )
@@ -51,13 +50,4 @@ func quoteAll(names []string, quote func(string) string, indent string) string {
 // program reads as it runs: no line breaks, and no characters that change the direction of text.
 func isPlain(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
-}
-
-// code replaces the names in a program: {name} by its value.
-func code(program string, values map[string]string) string {
-	var pairs []string
-	for name, value := range values {
-		pairs = append(pairs, fmt.Sprintf("{%s}", name), value)
-	}
-	return strings.NewReplacer(pairs...).Replace(program)
 }
