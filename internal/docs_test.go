@@ -95,7 +95,7 @@ func TestDocs_words(t *testing.T) {
 	for _, op := range query.Ops() {
 		wants = append(wants, "`"+string(op)+"`")
 	}
-	for _, p := range query.Reserved() {
+	for _, p := range query.KindListing.Parameters() {
 		wants = append(wants, "| `"+p+"` |")
 	}
 	for _, s := range herb.AllScopes() {

@@ -160,7 +160,7 @@ func (g *generator) condition(f herb.Field, sample func() string) (name, value s
 			value = value[:len(value)-1]
 		}
 	}
-	plain := !slices.Contains(query.Reserved(), f.Name) && !strings.HasSuffix(f.Name, "]")
+	plain := !query.IsReserved(f.Name) && !strings.HasSuffix(f.Name, "]")
 	if op == query.OpEq && plain && g.chance(70) {
 		return f.Name, value
 	}

@@ -11,15 +11,6 @@ import (
 	"herbarium/internal/text"
 )
 
-// AggregateParams returns the reserved parameters of aggregate requests.
-func AggregateParams() []string {
-	return []string{
-		ParamBy, ParamMeasure, ParamGroupSort, ParamTopGroups, ParamOffset, ParamHaving, ParamFill, ParamZone,
-		ParamGroup, ParamGroupEmpty, ParamSeries, ParamSeriesEmpty,
-		ParamSearch, ParamBox, ParamNear, ParamCoordinates, ParamAPIKey, ParamFilter, ParamVersion, ParamTyped,
-	}
-}
-
 // ParseAggregate parses an aggregate request from the raw query of a URL. Errors have
 // herb.CodeInvalid and say what is valid.
 func ParseAggregate(raw string, fields []herb.Field) (*AggregateRequest, error) {
@@ -44,7 +35,7 @@ func (s String) aggregate(fields []herb.Field, usual, most int) (*AggregateReque
 	var measures, having []string
 	var sort string
 	scope := "aggregates" + countScope
-	err := a.Request.parse(s, scope, AggregateParams(), func(p Param) (err error) {
+	err := a.Request.parse(s, scope, KindAggregate, func(p Param) (err error) {
 		switch p.Name {
 		case ParamBy:
 			err = a.addBy(p.Value)

@@ -94,13 +94,12 @@ func (s String) Changes(before, after []herb.Field, isExport bool) (*ChangesRequ
 func (s String) changesOf(fields, others []herb.Field, isExport bool, ops *[]ChangeOp) (*Request, error) {
 	*ops = nil
 	r := newRequest(fields)
-	reserved := []string{ParamPage, ParamPerPage, ParamSearch, ParamAPIKey, ParamFields, ParamFilter, ParamOp}
-	scope := "changes take only filters, search, _op, _fields, page and per_page"
+	kind, scope := KindChanges, "changes take only filters, search, _op, _fields, page and per_page"
 	if isExport {
-		reserved = reserved[2:]
+		kind = KindFeed // a file has no other ones: the versions are cut
 		scope = "a file or a feed of changes has no pages, and takes only filters, search, _op and _fields"
 	}
-	err := r.parse(s, scope, reserved, func(p Param) (err error) {
+	err := r.parse(s, scope, kind, func(p Param) (err error) {
 		switch p.Name {
 		case ParamPage:
 			r.Page, err = parseWhole(p, 1, MaxPage, "a whole number from 1 to %d")

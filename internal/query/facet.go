@@ -147,14 +147,6 @@ func HasRange(t herb.Type) bool { return t.IsScalar() && t != herb.TypeBoolean }
 // countScope says in messages which records facets and grids count.
 const countScope = " count all records that meet the filters and the search, in no order and without pages"
 
-// FacetParams returns the reserved parameters of facet requests.
-func FacetParams() []string {
-	return []string{
-		ParamField, ParamTop, ParamOffset, ParamValues, ParamBuckets, ParamScale, ParamEdges, ParamOwnFilter, ParamSearch, ParamBox, ParamNear, ParamCoordinates, ParamAPIKey,
-		ParamFilter, ParamVersion,
-	}
-}
-
 // ParseFacets parses a facet request from the raw query of a URL. Errors have herb.CodeInvalid and
 // say what is valid.
 func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
@@ -164,7 +156,7 @@ func ParseFacets(raw string, fields []herb.Field) (*FacetRequest, error) {
 // Facets parses a facet request.
 func (s String) Facets(fields []herb.Field) (*FacetRequest, error) {
 	f := &FacetRequest{Request: newRequest(fields), Top: DefaultTop, Buckets: DefaultBuckets, Scale: ScaleLinear}
-	if err := f.Request.parse(s, "facets"+countScope, FacetParams(), func(p Param) error { return f.setReserved(p, fields) }); err != nil {
+	if err := f.Request.parse(s, "facets"+countScope, KindFacets, func(p Param) error { return f.setReserved(p, fields) }); err != nil {
 		return nil, err
 	}
 	if len(f.Fields) == 0 {

@@ -35,12 +35,12 @@ type Operand struct {
 
 // filterParser collects the conditions of a request.
 type filterParser struct {
-	fields   []herb.Field
-	reserved []string // parameters that are not filters
-	groups   []Condition
-	values   int
-	words    int   // of the search and of OpMatch
-	empty    []int // fields for which [empty] is given
+	fields []herb.Field
+	kind   Kind // of the request
+	groups []Condition
+	values int
+	words  int   // of the search and of OpMatch
+	empty  []int // fields for which [empty] is given
 }
 
 func (fp *filterParser) add(p Param) error {
@@ -119,8 +119,9 @@ func (fp *filterParser) resolve(param string, inFilter bool) (field int, op Op, 
 		return 0, "", herb.Invalidf("unknown field %q in %q%s filterable fields: %s", clip(name), ParamFilter,
 			text.Suggestion(clip(name), choices), joinNames(choices))
 	}
+	reserved := fp.kind.Parameters()
 	return 0, "", herb.Invalidf("unknown parameter %q%s valid parameters: %s; filterable fields: %s", clip(param),
-		suggestion(clip(name), slices.Concat(fp.reserved, choices)), strings.Join(fp.reserved, ", "), joinNames(choices))
+		suggestion(clip(name), slices.Concat(reserved, choices)), strings.Join(reserved, ", "), joinNames(choices))
 }
 
 func isSearchable(f herb.Field) bool { return f.Searchable }

@@ -97,11 +97,6 @@ func LevelOf(least []int, count int) int {
 	return level
 }
 
-// GridParams returns the reserved parameters of grid requests.
-func GridParams() []string {
-	return []string{ParamX, ParamY, ParamBounds, ParamColumns, ParamRows, ParamSearch, ParamBox, ParamNear, ParamCoordinates, ParamAPIKey, ParamFilter, ParamVersion}
-}
-
 // ParseGrid parses a grid request from the raw query of a URL. Errors have herb.CodeInvalid and say
 // what is valid.
 func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
@@ -112,7 +107,7 @@ func ParseGrid(raw string, fields []herb.Field) (*GridRequest, error) {
 func (s String) Grid(fields []herb.Field) (*GridRequest, error) {
 	g := &GridRequest{Request: newRequest(fields), X: -1, Y: -1, Columns: DefaultGridColumns, Rows: DefaultGridRows}
 	bounds := ""
-	err := g.Request.parse(s, "grids"+countScope, GridParams(), func(p Param) (err error) {
+	err := g.Request.parse(s, "grids"+countScope, KindGrid, func(p Param) (err error) {
 		switch p.Name {
 		case ParamX:
 			g.X, err = parseAxis(p, fields)

@@ -14,7 +14,7 @@ func TestHints(t *testing.T) {
 	listing := func(raw string) error { _, err := query.Parse(raw, catalog()); return err }
 	facets := func(raw string) error { _, err := query.ParseFacets("field=id&"+raw, catalog()[:6]); return err }
 	catalogue := func(raw string) error {
-		_, err := query.Split(raw).Only(query.ParamPage, query.ParamPerPage)
+		_, err := query.Split(raw).OnlyOf(query.ParamPage, query.ParamPerPage)
 		return err
 	}
 	sized := func(raw string) error {

@@ -56,14 +56,6 @@ func (ps Params) WithValue(name, value string) Params {
 	return ps.With(Param{name, value})
 }
 
-// Reserved returns the parameters that every listing has.
-func Reserved() []string {
-	return []string{ParamPage, ParamPerPage, ParamSort, ParamOrder, ParamSearch, ParamBox, ParamNear, ParamCoordinates, ParamAPIKey, ParamFields, ParamFilter, ParamVersion, ParamTyped}
-}
-
-// IsReserved reports whether a parameter is one that every listing has.
-func IsReserved(name string) bool { return slices.Contains(Reserved(), name) }
-
 // FilterParam returns the parameter that filters a field with an operator.
 func FilterParam(field string, op Op) string { return field + "[" + string(op) + "]" }
 

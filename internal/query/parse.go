@@ -18,20 +18,19 @@ func Parse(raw string, fields []herb.Field) (*Request, error) {
 // the request has neither a sort nor a search, which is ordered by relevance. The result equals
 // that of a request with an explicit sort.
 func (s String) Listing(fields []herb.Field, order herb.Order) (*Request, error) {
-	return s.records(fields, order, Reserved(), "")
+	return s.records(fields, order, KindListing, "")
 }
 
 // Export parses a listing request for the complete result: parameters of pages are rejected.
 func (s String) Export(fields []herb.Field, order herb.Order) (*Request, error) {
-	reserved := slices.DeleteFunc(Reserved(), func(name string) bool { return name == ParamPage || name == ParamPerPage })
-	return s.records(fields, order, reserved, "an export has no pages: it is the whole result")
+	return s.records(fields, order, KindExport, "an export has no pages: it is the whole result")
 }
 
-// records parses a request for records. reserved and scope are those of Request.parse.
-func (s String) records(fields []herb.Field, defaultOrder herb.Order, reserved []string, scope string) (*Request, error) {
+// records parses a request for records. kind and scope are those of Request.parse.
+func (s String) records(fields []herb.Field, defaultOrder herb.Order, kind Kind, scope string) (*Request, error) {
 	r := newRequest(fields)
 	var sort, order string
-	err := r.parse(s, scope, reserved, func(p Param) (err error) {
+	err := r.parse(s, scope, kind, func(p Param) (err error) {
 		switch p.Name {
 		case ParamPage:
 			r.Page, err = parseWhole(p, 1, MaxPage, "a whole number from 1 to %d")
@@ -61,19 +60,15 @@ func (s String) records(fields []herb.Field, defaultOrder herb.Order, reserved [
 	return r, nil
 }
 
-// repeatable are the reserved parameters that may be given several times.
-var repeatable = []string{ParamField, ParamBy, ParamMeasure, ParamHaving, ParamGroup, ParamSeries}
-
 func newRequest(fields []herb.Field) *Request {
 	return &Request{Page: 1, PerPage: DefaultPerPage, fields: fields}
 }
 
 // parse parses the filters and the search of a request, and calls set for each of its other
-// parameters that has a value. Only filters, lists and the parameters in repeatable may be
-// repeated.
-// reserved are the parameters of this kind of request; other parameters of listings are rejected,
-// and scope is the reason in the message.
-func (r *Request) parse(s String, scope string, reserved []string, set func(Param) error) error {
+// parameters that has a value. Only filters, lists and some other parameters may be repeated.
+// Parameters of listings that this kind of request does not take are rejected, and scope is the
+// reason in the message.
+func (r *Request) parse(s String, scope string, kind Kind, set func(Param) error) error {
 	if err := s.check(); err != nil {
 		return err
 	}
@@ -81,11 +76,11 @@ func (r *Request) parse(s String, scope string, reserved []string, set func(Para
 	if len(s.params) > 0 {
 		r.given = make(Params, 0, len(s.params))
 	}
-	filters := filterParser{fields: r.fields, reserved: reserved}
+	filters := filterParser{fields: r.fields, kind: kind}
 	var seen []string
 	for i := range s.params {
 		p, effective := s.params[i].Param, true
-		own := slices.Contains(reserved, p.Name)
+		own := kind.takes(p.Name)
 		var err error
 		switch {
 		case p.Name == ParamAPIKey:
@@ -101,7 +96,7 @@ func (r *Request) parse(s String, scope string, reserved []string, set func(Para
 		case slices.Contains(seen, p.Name):
 			err = givenTwice(p.Name)
 		default:
-			if !slices.Contains(repeatable, p.Name) {
+			if !isRepeatable(p.Name) {
 				seen = append(seen, p.Name)
 			}
 			switch {

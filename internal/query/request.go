@@ -44,6 +44,9 @@ const (
 	ParamFilter  = "_filter"
 	ParamVersion = "_version"
 	ParamTyped   = "_typed"
+	ParamTypes   = "_types"  // the types of the values in a Parquet file
+	ParamDataset = "dataset" // that the OpenAPI document describes
+	ParamResult  = "_result" // where the result of a tool is
 )
 
 // Request is a listing request, validated against the fields of a dataset.

@@ -182,24 +182,33 @@ func (s String) Params() (Params, error) {
 	return ps, nil
 }
 
-// Only returns the parameters of a request that has only the valid ones, each at most once, and a
-// key.
-func (s String) Only(valid ...string) (Params, error) { return s.only(append(valid, ParamAPIKey)) }
+// Only returns the parameters of a request that has only those of its kind, each at most once, and
+// a key.
+func (s String) Only(kind Kind) (Params, error) { return s.only(kind.takes, kind.Parameters) }
+
+// OnlyOf is Only for the parameters with the given names.
+func (s String) OnlyOf(valid ...string) (Params, error) { return s.onlyOf(append(valid, ParamAPIKey)) }
 
 // OnlyOfPage is Only for pages and their documents, which take no key.
-func (s String) OnlyOfPage(valid ...string) (Params, error) { return s.only(valid) }
+func (s String) OnlyOfPage(valid ...string) (Params, error) { return s.onlyOf(valid) }
 
-func (s String) only(valid []string) (Params, error) {
+func (s String) onlyOf(valid []string) (Params, error) {
+	return s.only(func(name string) bool { return slices.Contains(valid, name) }, func() []string { return valid })
+}
+
+func (s String) only(isValid func(name string) bool, valid func() []string) (Params, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	ps, _ := s.Params()
 	for i, p := range ps {
 		switch {
-		case len(valid) == 0:
-			return nil, herb.Invalidf("unknown parameter %q; there are no parameters", clip(p.Name))
-		case !slices.Contains(valid, p.Name):
-			return nil, herb.Invalidf("unknown parameter %q%s valid parameters: %s", clip(p.Name), suggestion(clip(p.Name), valid), joinNames(valid))
+		case !isValid(p.Name):
+			names := valid()
+			if len(names) == 0 {
+				return nil, herb.Invalidf("unknown parameter %q; there are no parameters", clip(p.Name))
+			}
+			return nil, herb.Invalidf("unknown parameter %q%s valid parameters: %s", clip(p.Name), suggestion(clip(p.Name), names), joinNames(names))
 		case p.Name == ParamAPIKey:
 		case slices.ContainsFunc(ps[:i], func(earlier Param) bool { return earlier.Name == p.Name }):
 			return nil, givenTwice(p.Name)
@@ -243,7 +252,7 @@ func (p Param) appendTo(b *strings.Builder) {
 // facets.
 func (ps Params) sortCanonically() {
 	slices.SortStableFunc(ps, func(a, b Param) int {
-		if c := strings.Compare(a.Name, b.Name); c != 0 || slices.Contains(repeatable, a.Name) {
+		if c := strings.Compare(a.Name, b.Name); c != 0 || isRepeatable(a.Name) {
 			return c
 		}
 		return cmp.Compare(a.Value, b.Value)

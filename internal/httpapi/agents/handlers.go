@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 )
 
 // Limits of a message.
@@ -26,10 +27,6 @@ const (
 	maxMessage = 64 << 10 // bytes; a query string has at most 8 KiB
 	maxDepth   = 32       // nested objects and arrays
 )
-
-// ParamResult of the URL selects where a result is. The value "structured" is for clients that hand
-// only the structured content to the model.
-const ParamResult = "_result"
 
 // Handlers handles messages. It is safe for concurrent use.
 type Handlers struct {
@@ -86,13 +83,13 @@ func rejectSubscriptions(next mcp.MethodHandler) mcp.MethodHandler {
 
 // Post handles a message.
 func (h *Handlers) Post(w *response.Writer, r *http.Request) error {
-	params, err := w.QueryString(r).Only(ParamResult)
+	params, err := w.QueryString(r).Only(query.KindTools)
 	if err != nil {
 		return err
 	}
-	structured := params.Get(ParamResult)
-	if structured != "" && structured != "structured" {
-		return herb.Invalidf("%s is %q; it must be structured, or absent", ParamResult, response.Shown(structured))
+	structured := params.Get(query.ParamResult)
+	if structured != "" && structured != "structured" { // for clients that hand only this to the model
+		return herb.Invalidf("%s is %q; it must be structured, or absent", query.ParamResult, response.Shown(structured))
 	}
 	if err := body.CheckJSON(r.Header); err != nil {
 		return err

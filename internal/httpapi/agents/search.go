@@ -23,7 +23,7 @@ func (c *toolCall) searchDatasets() (*block, error) {
 	if pages.PerPage < maxRows {
 		params = params.WithValue(query.ParamPerPage, c.args.perPage)
 	}
-	if _, err := c.log(params).Only(query.ParamSearch, query.ParamPage, query.ParamPerPage); err != nil {
+	if _, err := c.log(params).Only(query.KindCatalogue); err != nil {
 		return nil, err
 	}
 	live, err := c.Library.Search(c.r.Context(), c.args.query, "")

@@ -39,8 +39,8 @@ func (doc *document) addDataset(d *herb.Dataset, name string, opts Options) {
 	doc.restrictItems(&facets, "countedField", filterable)
 	doc.restrictItems(&list, "sort", sortKeys(d))
 	doc.restrictFields(&list, d)
-	list.addFilters(d, query.Reserved())
-	facets.addFilters(d, slices.Concat(query.Reserved(), query.FacetParams()))
+	list.addFilters(d, query.KindListing)
+	facets.addFilters(d, query.KindListing|query.KindFacets)
 	list.Description = strings.TrimSpace(d.Description + "\n\n" + list.Description)
 	doc.Paths[url+"/data"] = map[string]operation{"get": list}
 	if len(filterable) > 0 {
@@ -202,12 +202,13 @@ func describeField(f herb.Field) string {
 const maxListed = 50
 
 // addFilters adds the filter parameters of a dataset: one for each field and operator, and one for
-// each field whose name is not reserved. A field without any is filtered with query.ParamFilter.
-func (op *operation) addFilters(d *herb.Dataset, reserved []string) {
+// each field whose name is no parameter of these kinds of requests. A field without any is filtered
+// with query.ParamFilter.
+func (op *operation) addFilters(d *herb.Dataset, kinds query.Kind) {
 	if len(fieldNames(d, func(f herb.Field) bool { return f.Filterable })) > maxListed {
 		return
 	}
-	goNames := uniqueNames{}
+	reserved, goNames := kinds.Parameters(), uniqueNames{}
 	for _, p := range op.Parameters {
 		goNames[camelCase(p.Name+path.Base(p.Ref))] = true
 	}

@@ -8,6 +8,7 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 )
 
 // PutDescriptor handles a descriptor, with which the kept source is published again.
@@ -43,7 +44,7 @@ func (h *Handlers) Descriptor(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.QueryString(r).Only(); err != nil {
+	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
 		return err
 	}
 	d, err := h.opts.Versions.LiveVersion(r.Context(), ref)

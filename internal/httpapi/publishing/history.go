@@ -20,7 +20,7 @@ func (h *Handlers) Versions(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.QueryString(r).Only(); err != nil {
+	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
 		return err
 	}
 	list, err := h.opts.Versions.Summaries(r.Context(), ref)
@@ -35,7 +35,7 @@ func (h *Handlers) Versions(w *response.Writer, r *http.Request) error {
 // Report handles the import report of a version, the live one unless the request names another.
 // Clients that may publish the dataset get it, and those that may read the records of that version.
 func (h *Handlers) Report(w *response.Writer, r *http.Request) error {
-	if _, err := w.QueryString(r).Only(query.ParamVersion); err != nil {
+	if _, err := w.QueryString(r).Only(query.KindVersion); err != nil {
 		return err
 	}
 	d, _, access, err := h.describeVersion(w, r)

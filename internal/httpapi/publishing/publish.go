@@ -180,7 +180,7 @@ func (h *Handlers) publishRequest(w *response.Writer, r *http.Request, params []
 	if r.Header.Get("Content-Range") != "" { // RFC 9110, section 14.4
 		return req, herb.Invalidf("Content-Range cannot be sent with a request: it would replace the whole by a part; send all of the file")
 	}
-	given, err := w.QueryString(r).Only(params...)
+	given, err := w.QueryString(r).OnlyOf(params...)
 	if err != nil {
 		return req, err
 	}

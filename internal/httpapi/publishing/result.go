@@ -12,6 +12,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/jobs"
+	"herbarium/internal/query"
 	"herbarium/internal/versions"
 )
 
@@ -152,7 +153,7 @@ func newPublishBody(r jobs.Record) publishBody {
 // reports quote values. For the others, it does not exist.
 func (h *Handlers) State(w *response.Writer, r *http.Request) error {
 	w.Set("Cache-Control", "no-store")
-	if _, err := w.QueryString(r).Only(); err != nil {
+	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
 		return err
 	}
 	secret := w.Key(r)

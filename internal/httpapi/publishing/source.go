@@ -18,7 +18,7 @@ const contentBytes = "application/octet-stream"
 // it, and those that may read the records if the descriptors of that version and the live one say
 // so.
 func (h *Handlers) Source(w *response.Writer, r *http.Request) error {
-	if _, err := w.QueryString(r).Only(query.ParamVersion); err != nil {
+	if _, err := w.QueryString(r).Only(query.KindVersion); err != nil {
 		return err
 	}
 	version, visibility, _, err := h.describeVersion(w, r)

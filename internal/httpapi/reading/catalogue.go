@@ -63,7 +63,7 @@ type fieldType struct {
 // Catalogue handles the list of datasets. Unlike a listing, a page has the maximum size by default:
 // most servers have fewer datasets, and clients that do not page get all of them.
 func (h *Handlers) Catalogue(w *response.Writer, r *http.Request) error {
-	params, err := w.QueryString(r).Only(query.ParamPage, query.ParamPerPage, query.ParamSearch)
+	params, err := w.QueryString(r).Only(query.KindCatalogue)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (h *Handlers) Catalogue(w *response.Writer, r *http.Request) error {
 }
 
 func (h *Handlers) Describe(w *response.Writer, r *http.Request) error {
-	if _, err := w.QueryString(r).Only(); err != nil {
+	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
 		return err
 	}
 	view, err := h.gate.Open(w, r, gate.RefOf(r), gate.DenyRequest)
@@ -178,7 +178,7 @@ type searchMeta struct {
 
 // Search handles the search for records in all datasets that the request may read.
 func (h *Handlers) Search(w *response.Writer, r *http.Request) error {
-	params, err := w.QueryString(r).Only(query.ParamSearch)
+	params, err := w.QueryString(r).Only(query.KindSearch)
 	if err != nil {
 		return err
 	}

@@ -245,7 +245,7 @@ func address(path string, queries ...string) string {
 // CatalogueFeed sends the Atom feed of the newest versions of the datasets that need no key,
 // whatever key the client has.
 func (h *Handlers) CatalogueFeed(w *response.Writer, r *http.Request) error {
-	if _, err := w.QueryString(r).Only(); err != nil {
+	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
 		return err
 	}
 	live, err := h.opts.Library.Live(r.Context())

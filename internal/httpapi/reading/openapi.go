@@ -17,7 +17,7 @@ import (
 
 // OpenAPI handles the OpenAPI document, of all datasets or of one.
 func (h *Handlers) OpenAPI(w *response.Writer, r *http.Request) error {
-	params, err := w.QueryString(r).Only("dataset", query.ParamTyped)
+	params, err := w.QueryString(r).Only(query.KindOpenAPI)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (h *Handlers) OpenAPI(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if name := params.Get("dataset"); name != "" {
+	if name := params.Get(query.ParamDataset); name != "" {
 		return h.datasetDocument(w, r, name, isTyped)
 	}
 	d, err := h.fullDocument(r.Context(), isTyped)
@@ -145,7 +145,7 @@ const contentSchema = "application/schema+json"
 
 // DescriptorSchema handles the JSON Schema of our members in a Data Package.
 func (h *Handlers) DescriptorSchema(w *response.Writer, r *http.Request) error {
-	_, err := w.QueryString(r).Only()
+	_, err := w.QueryString(r).Only(query.KindNone)
 	if err != nil {
 		return err
 	}

@@ -14,11 +14,8 @@ import (
 	"herbarium/internal/query"
 )
 
-// paramTypes selects the types of the values in a Parquet file; typesText keeps texts as written.
-const (
-	paramTypes = "_types"
-	typesText  = "text"
-)
+// typesText is the value of query.ParamTypes that keeps texts as written.
+const typesText = "text"
 
 // maxRanges is the maximum number of ranges of a request. Readers of Parquet files ask for a few.
 const maxRanges = 100
@@ -66,17 +63,17 @@ func (h *Handlers) Parquet(w *response.Writer, r *http.Request) error {
 
 // parseTypes parses the parameters of a Parquet file, which has all records of a version.
 func parseTypes(q query.String) (exact bool, err error) {
-	params, err := q.Only(paramTypes)
+	params, err := q.Only(query.KindParquet)
 	if err != nil {
 		return false, herb.Invalidf("data.parquet is the whole version and takes only %s and %s; for a part of the records, download data.csv with the same filters",
-			paramTypes, query.ParamVersion)
+			query.ParamTypes, query.ParamVersion)
 	}
-	switch types := params.Get(paramTypes); types {
+	switch types := params.Get(query.ParamTypes); types {
 	case "":
 		return false, nil
 	case typesText:
 		return true, nil
 	default:
-		return false, herb.Invalidf("unknown value %q of %s; the only one is %s, for values as written", herb.Clip(types, response.MaxShown), paramTypes, typesText)
+		return false, herb.Invalidf("unknown value %q of %s; the only one is %s, for values as written", herb.Clip(types, response.MaxShown), query.ParamTypes, typesText)
 	}
 }

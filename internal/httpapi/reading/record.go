@@ -73,7 +73,7 @@ func FindRecord(ctx context.Context, view gate.DatasetView, key []string) (req *
 	if _, err := query.Of(listing).Listing(view.Fields, herb.Order{}); err != nil { // a value of another type, or a field that is not filterable
 		return nil, page, herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", view.Ref, shown, herb.MessageOf(err))
 	}
-	params, err := view.Query.Only(query.ParamFields, query.ParamVersion, query.ParamTyped)
+	params, err := view.Query.Only(query.KindRecord)
 	if err != nil {
 		return nil, page, err
 	}
