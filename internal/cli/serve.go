@@ -111,7 +111,7 @@ func (r *runner) banner(addr net.Addr, c app.Config, datasets []herb.Dataset, to
 	fmt.Fprintf(&b, "  Data     %s\n\nDatasets\n", absolute(c.Data))
 	for _, d := range datasets {
 		key := ""
-		if d.Access == herb.AccessKey {
+		if d.Access.NeedsKey() {
 			key = "-H 'X-API-Key: …' "
 		}
 		fmt.Fprintf(&b, "  %s (%s)\n    curl %s'%s/api/v1/%s/data'\n", d.Ref, herb.Plural(d.Records, "record", "records"), key, base, d.Ref)

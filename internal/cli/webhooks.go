@@ -103,7 +103,7 @@ func (r *runner) addWebhook(cmd *cobra.Command, w herb.Webhook) error {
 func rejectProtected(ctx context.Context, d *app.Data, w herb.Webhook) error {
 	live, err := d.Library.Live(ctx)
 	for _, v := range live {
-		if !w.Protected && v.Access == herb.AccessKey && slices.Contains(w.Datasets, v.Ref.String()) {
+		if !w.Protected && v.Access.NeedsKey() && slices.Contains(w.Datasets, v.Ref.String()) {
 			return usagef("%s requires a key; add --protected if its events may leave this server", v.Ref)
 		}
 	}

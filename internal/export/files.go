@@ -21,7 +21,7 @@ func Files(d *herb.Dataset) []File {
 	if d.Ref != herb.PlantsRef { // it changes with every write
 		files = append(files, File{"data.parquet", "Parquet", parquet.MediaType})
 	}
-	if d.HasCoordinates() && d.Access != herb.AccessKey {
+	if d.HasCoordinates() && !d.Access.NeedsKey() {
 		files = append(files, File{"data." + string(GeoJSON), GeoJSON.Label(), GeoJSON.MediaType()})
 	}
 	return files

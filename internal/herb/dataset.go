@@ -53,8 +53,12 @@ var validName = regexp.MustCompile("^" + NamePattern() + "$")
 // ValidName reports whether s is a valid namespace or dataset name.
 func ValidName(s string) bool { return validName.MatchString(s) }
 
-// Access determines who may read a dataset.
+// Access determines who may read a version. That of a description is never empty; elsewhere it is
+// empty if it is unknown.
 type Access string
+
+// NeedsKey reports whether a key is required to read a version. An unknown access requires one.
+func (a Access) NeedsKey() bool { return a != AccessOpen }
 
 // Access levels. Datasets are open unless declared otherwise.
 const (
@@ -180,7 +184,7 @@ type LiveVersion struct {
 	Version   string    `json:"version"` // empty in a list of changes: the dataset was removed
 	Records   int       `json:"records"`
 	Published time.Time `json:"published"`
-	Access    Access    `json:"access,omitempty"` // empty if it is unknown, which must be treated as AccessKey
+	Access    Access    `json:"access,omitempty"` // empty if it is unknown
 }
 
 // Origin is a source file of a dataset.

@@ -26,7 +26,7 @@ type Event struct {
 // EventVersion is a version that an event names.
 type EventVersion struct {
 	Name   string
-	Access Access // empty: it is unknown, which is treated as AccessKey
+	Access Access // empty if it is unknown
 }
 
 // EventCounts counts the records in which two versions differ.
@@ -65,7 +65,7 @@ type EventData struct {
 // decides it for each of the versions that the event is about.
 func (p Principal) SeeEvent(e Event) (EventData, bool) {
 	sees := func(v EventVersion) bool {
-		return p.See(Dataset{Ref: e.Ref, Access: v.access()}).Report
+		return p.See(Dataset{Ref: e.Ref, Access: v.Access}).Report
 	}
 	data := EventData{Dataset: e.Ref.String(), Version: e.Version.Name, Message: e.Message}
 	if e.Version.Name == "" {
@@ -76,11 +76,4 @@ func (p Principal) SeeEvent(e Event) (EventData, bool) {
 		data.Previous, data.Counts = e.Previous.Name, e.Counts
 	}
 	return data, sees(e.Version)
-}
-
-func (v EventVersion) access() Access {
-	if v.Access == "" {
-		return AccessKey
-	}
-	return v.Access
 }

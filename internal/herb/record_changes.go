@@ -2,11 +2,9 @@ package herb
 
 // RecordChanges counts how the records of a version differ from those of an earlier one.
 type RecordChanges struct {
-	Since string `json:"since"` // the earlier version
-	// SinceAccess is the access of the earlier version. Empty: it is unknown, which must be treated
-	// as AccessKey.
-	SinceAccess Access        `json:"since_access,omitempty"`
-	Key         []string      `json:"key,omitempty"` // fields that identify records; none: they have no identity, and none has changed
+	Since       string        `json:"since"`                  // the earlier version
+	SinceAccess Access        `json:"since_access,omitempty"` // of the earlier version; empty if it is unknown
+	Key         []string      `json:"key,omitempty"`          // fields that identify records; none: they have no identity, and none has changed
 	Added       int           `json:"added"`
 	Removed     int           `json:"removed"`
 	Changed     int           `json:"changed"`

@@ -95,9 +95,6 @@ func (l VersionList) accessOf(c *RecordChanges) Access {
 	if i := l.index(c.Since); i >= 0 {
 		return l.Versions[i].Access
 	}
-	if c.SinceAccess == "" {
-		return AccessKey
-	}
 	return c.SinceAccess
 }
 

@@ -13,7 +13,7 @@ type Visibility struct {
 // client without a valid key.
 func (p Principal) See(d Dataset, others ...Dataset) Visibility {
 	publishes := p.MayPublish(d.Ref)
-	reads := d.Access != AccessKey || p.May(d.ReadScopes()...)
+	reads := !d.Access.NeedsKey() || p.May(d.ReadScopes()...)
 	v := Visibility{
 		Values: reads,
 		Report: reads || publishes,

@@ -15,8 +15,8 @@ func TestSee(t *testing.T) {
 		d.Settings = &herb.Settings{Public: public}
 		return d
 	}
-	open, public, locked, lockedPublic := version("", false), version(herb.AccessOpen, true), version(herb.AccessKey, false), version(herb.AccessKey, true)
-	bare := herb.Dataset{Ref: open.Ref}
+	open, public, locked, lockedPublic := version(herb.AccessOpen, false), version(herb.AccessOpen, true), version(herb.AccessKey, false), version(herb.AccessKey, true)
+	bare, unknown := herb.Dataset{Ref: open.Ref, Access: herb.AccessOpen}, herb.Dataset{Ref: open.Ref}
 	const values, report, source = "values report ", "report ", "source"
 	for _, tt := range []struct {
 		name     string
@@ -27,6 +27,7 @@ func TestSee(t *testing.T) {
 	}{
 		{"open", []herb.Dataset{open}, values, values, values + source},
 		{"open without settings", []herb.Dataset{bare}, values, values, values + source},
+		{"of unknown access", []herb.Dataset{unknown}, "", values, report + source},
 		{"open, public source", []herb.Dataset{public}, values + source, values + source, values + source},
 		{"protected", []herb.Dataset{locked}, "", values, report + source},
 		{"protected, public source", []herb.Dataset{lockedPublic}, "", values + source, report + source},

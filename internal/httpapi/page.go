@@ -287,7 +287,7 @@ func (a *API) servePage(w *response.Writer, r *http.Request, handler PageHandler
 func (p *Page) setCaching(access herb.Access) {
 	switch {
 	case p.header.Get("Cache-Control") != "":
-	case access == herb.AccessKey:
+	case access.NeedsKey():
 		p.SetPrivate()
 	default:
 		p.header.Set("Cache-Control", "no-cache")

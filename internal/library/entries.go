@@ -46,7 +46,7 @@ func (e *entry) isOpen() bool { return e.open != nil && e.open.dataset.Version =
 // access returns the access of the open version. An older one, which is listed until the live
 // version is open, requires a key if the live version does.
 func (e *entry) access() herb.Access {
-	if !e.isOpen() && e.Access != herb.AccessOpen {
+	if !e.isOpen() && e.Access.NeedsKey() {
 		return herb.AccessKey
 	}
 	return e.open.dataset.Access

@@ -40,7 +40,7 @@ func IsVisible(ctx context.Context, d herb.Dataset) bool {
 
 // isLiveVisible is IsVisible for a live version without its description.
 func isLiveVisible(ctx context.Context, v herb.LiveVersion) bool {
-	return IsVisible(ctx, herb.Dataset{Ref: v.Ref, Access: cmp.Or(v.Access, herb.AccessKey)})
+	return IsVisible(ctx, herb.Dataset{Ref: v.Ref, Access: v.Access})
 }
 
 // readerErr returns why it is unknown what the reader of a context may see.

@@ -38,11 +38,11 @@ func TestPrivate(t *testing.T) {
 		live string
 		err  error // of what depends on the key
 	}{
-		{"no reader", t.Context(), "open", nil},
-		{"reader of another dataset", reader("other"), "open", nil},
-		{"reader", reader("secret"), "open secret", nil},
+		{"no reader", t.Context(), "default open", nil},
+		{"reader of another dataset", reader("other"), "default open", nil},
+		{"reader", reader("secret"), "default open secret", nil},
 		{"reader of all", reader("secret", "default"), "default open secret", nil},
-		{"unknown reader", library.WithReader(t.Context(), nil, down), "open", down},
+		{"unknown reader", library.WithReader(t.Context(), nil, down), "default open", down},
 	} {
 		live, err := private.Live(tt.ctx)
 		found, searchErr := private.Search(tt.ctx, "vault", "")

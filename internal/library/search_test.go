@@ -111,7 +111,7 @@ func (n numberedDatasets) Acquire(_ context.Context, ref herb.Ref) (library.View
 		parity = " odd"
 	}
 	return library.View{
-		Dataset: herb.Dataset{Ref: ref, Title: "Title of " + ref.Name, Fields: fields},
+		Dataset: herb.Dataset{Ref: ref, Title: "Title of " + ref.Name, Access: herb.AccessOpen, Fields: fields},
 		Engine:  listtest.NewOracle(fields, []herb.Record{{"common " + ref.Name + parity}}),
 	}, nil
 }

@@ -180,7 +180,7 @@ func (p *plan) setAccess(edited herb.Access, live herb.Dataset, standard herb.Ac
 	}
 	want := edited
 	if want == "" && live.Version != "" {
-		want = cmp.Or(live.Access, herb.AccessOpen)
+		want = live.Access
 	}
 	p.access = cmp.Or(want, herb.Access(stated), standard)
 	if want == "" || string(want) == stated || stated == "" && edited == "" && want == standard {

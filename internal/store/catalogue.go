@@ -217,7 +217,7 @@ func noVersion(ctx context.Context, tx Tx, ref herb.Ref, version string) error {
 		return err
 	}
 	visible := ofRef
-	if access != herb.AccessKey {
+	if !access.NeedsKey() {
 		visible += " AND access <> 'key'"
 	}
 	names, err := collect(ctx, tx, scanValue[string], "SELECT version FROM versions "+visible+" ORDER BY added DESC LIMIT ?", ref.Namespace, ref.Name, maxNamed)

@@ -1,7 +1,6 @@
 package versions
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -127,8 +126,8 @@ func compareField(was, is herb.Field, why string, add func(ChangeKind, string, b
 
 // compareSettings compares the settings of a dataset. That it becomes open is an exposure.
 func compareSettings(live, next herb.Dataset, add func(ChangeKind, string, bool, string, ...any)) {
-	if was, is := accessOf(live), accessOf(next); was != is && was != herb.AccessKey {
-		add(AccessChanged, "", false, "access is %s instead of %s", is, was)
+	if live.Access != next.Access && !live.Access.NeedsKey() {
+		add(AccessChanged, "", false, "access is %s instead of %s", next.Access, live.Access)
 	}
 	if was, is := strings.Join(live.PrimaryKey, ", "), strings.Join(next.PrimaryKey, ", "); was != is {
 		add(PrimaryKeyChanged, "", false, "the primary key is (%s) instead of (%s)", is, was)
@@ -137,8 +136,6 @@ func compareSettings(live, next herb.Dataset, add func(ChangeKind, string, bool,
 		add(OrderChanged, "", false, "records come %s instead of %s", orderOf(next), orderOf(live))
 	}
 }
-
-func accessOf(d herb.Dataset) herb.Access { return cmp.Or(d.Access, herb.AccessOpen) }
 
 func orderOf(d herb.Dataset) string {
 	switch {
@@ -206,7 +203,7 @@ func Reject(changes []Change, given ...herb.Consent) error {
 // publication that is open by default. Without its descriptor, a file may be published under
 // another name.
 func (s *Service) findProtected(ctx context.Context, p Publication) (changes []Change, err error) {
-	if p.AccessSet || accessOf(p.Dataset) == herb.AccessKey || len(p.Origins) == 0 {
+	if p.AccessSet || p.Dataset.Access.NeedsKey() || len(p.Origins) == 0 {
 		return nil, nil
 	}
 	protected, err := s.catalogue.Protected(ctx)

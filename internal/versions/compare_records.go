@@ -39,7 +39,7 @@ func (s *Service) compareRecords(ctx context.Context, live, d herb.Dataset, isCh
 				}
 			}
 			return &herb.RecordChanges{
-				Since: live.Version, SinceAccess: accessOf(live), Key: c.Key, Added: c.Added, Removed: c.Removed, Changed: c.Changed, Unchanged: c.Unchanged, Fields: c.ChangedFields,
+				Since: live.Version, SinceAccess: live.Access, Key: c.Key, Added: c.Added, Removed: c.Removed, Changed: c.Changed, Unchanged: c.Unchanged, Fields: c.ChangedFields,
 			}, nil
 		}
 	}

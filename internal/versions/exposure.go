@@ -38,7 +38,7 @@ func exposures(live, next herb.Dataset, shared HiddenFields) (changes []Change, 
 	add := func(kind ChangeKind, field, format string, args ...any) {
 		changes = append(changes, Change{Kind: kind, Field: field, Breaking: true, Exposure: true, Message: fmt.Sprintf(format, args...)})
 	}
-	if accessOf(live) == herb.AccessKey && accessOf(next) != herb.AccessKey {
+	if live.Access.NeedsKey() && !next.Access.NeedsKey() {
 		add(AccessChanged, "", "the live version requires a key and this one does not: everyone could read its records")
 	}
 	if isSourcePublic(next) && !isSourcePublic(live) {
@@ -190,7 +190,7 @@ func rememberHidden(live herb.Dataset, next *herb.Dataset, shared HiddenFields) 
 	if live.Version == "" {
 		return
 	}
-	if accessOf(*next) == herb.AccessKey { // files of earlier versions have protected records, too
+	if next.Access.NeedsKey() { // files of earlier versions have protected records, too
 		earlier := slices.DeleteFunc(slices.Clone(live.Origins), func(o herb.Origin) bool { return slices.Contains(next.Origins, o) })
 		next.Origins = slices.Concat(next.Origins, earlier[:min(len(earlier), max(0, maxOrigins-len(next.Origins)))])
 	}

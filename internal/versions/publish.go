@@ -89,6 +89,7 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 		}
 	}()
 	defer herb.Recover(&err)
+	p.Dataset.Access = cmp.Or(p.Dataset.Access, herb.AccessOpen)
 	d := p.Dataset
 	if s.library.IsMutable(d.Ref) {
 		return NewResult(StatusFailed, d), herb.Invalidf("%q is the plant store and cannot be published over; choose another name", d.Ref)
@@ -99,7 +100,7 @@ func (s *Service) Publish(ctx context.Context, p Publication) (r Result, err err
 	d.Message = p.Message
 	d.Published = s.opts.Now().UTC().Truncate(time.Millisecond)
 	d.Version = herb.NewVersion(d.Published)
-	if accessOf(d) == herb.AccessKey {
+	if d.Access.NeedsKey() {
 		d.Origins = p.Origins
 	}
 	lock, err := store.LockVersions(s.opts.Dir)

@@ -87,7 +87,7 @@ func garden() (herb.Dataset, []herb.Record) {
 		})
 	}
 	d := herb.Dataset{
-		Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Title: "The garden", Description: "What grows in it.", Fields: fields,
+		Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Title: "The garden", Description: "What grows in it.", Access: herb.AccessOpen, Fields: fields,
 	}
 	d.PrimaryKey = []string{"id"}
 	d.Descriptor = herb.NewDescriptor([]byte(`{"package":{"keywords":["plants","garden"]},"resource":{"licenses":[{"name":"CC0","path":"https://cc.example/zero"}]}}`))

@@ -43,7 +43,7 @@ func (c *toolCall) searchDatasets() (*block, error) {
 	b.table("", header)
 	for _, d := range datasets {
 		access := "open"
-		if d.Access == herb.AccessKey {
+		if d.Access.NeedsKey() {
 			access = "requires a key"
 		}
 		names, _ := clipCell(joinNames(d.Fields), maxCell)

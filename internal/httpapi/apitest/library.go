@@ -38,6 +38,7 @@ func (l *Library) Put(d herb.Dataset, records []herb.Record) {
 		d.Version, d.Published = "v1", time.Date(2026, 3, 20, 8, 30, 0, 0, time.UTC)
 	}
 	d.Coordinates = geo.Recognize(d.Fields, records, geo.Declared(d.Descriptor, d.Fields))
+	d.Access = cmp.Or(d.Access, herb.AccessOpen)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.Views = slices.DeleteFunc(slices.Clone(l.Views), func(v library.View) bool { return v.Ref == d.Ref })
@@ -49,6 +50,7 @@ func (l *Library) Put(d herb.Dataset, records []herb.Record) {
 func (l *Library) Keep(d herb.Dataset, records []herb.Record) {
 	d.Records = len(records)
 	d.Coordinates = geo.Recognize(d.Fields, records, geo.Declared(d.Descriptor, d.Fields))
+	d.Access = cmp.Or(d.Access, herb.AccessOpen)
 	l.Kept = append(l.Kept, library.View{Dataset: d, Engine: listtest.NewOracle(d.Fields, records)})
 	if l.Histories == nil {
 		l.Histories = map[herb.Ref][]versions.Version{}
@@ -71,7 +73,7 @@ func (l *Library) Live(context.Context) (live []herb.LiveVersion, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, v := range l.Views {
-		live = append(live, herb.LiveVersion{Ref: v.Ref, Version: v.Version, Records: v.Records, Published: v.Published, Access: cmp.Or(v.Access, herb.AccessOpen)})
+		live = append(live, herb.LiveVersion{Ref: v.Ref, Version: v.Version, Records: v.Records, Published: v.Published, Access: v.Access})
 	}
 	return live, l.Err
 }

@@ -92,7 +92,7 @@ func (g *Gate) pinVersion(w *response.Writer, r *http.Request, v *DatasetView, w
 		return err
 	}
 	v.Release()
-	if v.Access == herb.AccessKey {
+	if v.Access.NeedsKey() {
 		pinned.Access = herb.AccessKey
 	}
 	v.View = pinned
@@ -150,7 +150,7 @@ func (g *Gate) OpenRecords(
 // them. The caller must release the view.
 func (g *Gate) OpenDataset(w *response.Writer, r *http.Request) (DatasetView, error) {
 	v, err := g.OpenRecords(w, r, RefOf(r), w.QueryString(r), DenyRequest)
-	if v.Access == herb.AccessKey {
+	if v.Version != "" && v.Access.NeedsKey() {
 		w.SetKeyVary()
 	}
 	if v.Denied != nil {
@@ -220,7 +220,7 @@ func (g *Gate) OpenVersions(w *response.Writer, r *http.Request) (from, to Datas
 		return from, to, err
 	}
 	from.Query, to.Query = rest, rest
-	if from.Access == herb.AccessKey {
+	if from.Access.NeedsKey() {
 		w.SetKeyVary()
 		w.SetCaching(r, herb.AccessKey)
 	}
@@ -253,7 +253,7 @@ func RefOf(r *http.Request) herb.Ref {
 // DescriptionAccess returns the access that a response with the description of a dataset requires:
 // without values, it is public.
 func (v *DatasetView) DescriptionAccess(w *response.Writer) herb.Access {
-	if v.Access == herb.AccessKey {
+	if v.Access.NeedsKey() {
 		w.SetKeyVary()
 	}
 	if v.Denied != nil {

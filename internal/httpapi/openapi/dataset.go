@@ -72,7 +72,7 @@ func sortKeys(d *herb.Dataset) (keys []string) {
 // forDataset returns the operation for one dataset, without the parameters for its path.
 func (op operation) forDataset(d *herb.Dataset, id, summary string) operation {
 	op.ID, op.Summary = id, summary
-	if d.Access == herb.AccessKey {
+	if d.Access.NeedsKey() {
 		op.Security = op.Security[1:] // the first alternative is no key
 	}
 	op.Responses = maps.Clone(op.Responses)

@@ -1,7 +1,6 @@
 package reading
 
 import (
-	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -130,7 +129,7 @@ func (h *Handlers) Describe(w *response.Writer, r *http.Request) error {
 func (h *Handlers) summarize(d herb.Dataset) summary {
 	self := h.opts.Base + "/api/v1/" + d.Ref.String()
 	s := summary{
-		Ref: d.Ref, Title: d.Title, Description: d.Description, Access: cmp.Or(d.Access, herb.AccessOpen), Records: d.Records, FieldNames: make([]string, len(d.Fields)), Version: d.Version,
+		Ref: d.Ref, Title: d.Title, Description: d.Description, Access: d.Access, Records: d.Records, FieldNames: make([]string, len(d.Fields)), Version: d.Version,
 		PublishedAt: d.Published.UTC(), Unavailable: d.Unavailable,
 		Links: links{Self: self, Data: self + "/data", OpenAPI: h.opts.Base + "/openapi.json?dataset=" + d.Ref.String()},
 	}

@@ -61,7 +61,7 @@ func (h *Handlers) feedVersions(w *response.Writer, r *http.Request, live gate.D
 	client := h.gate.OptionalPrincipal(w, r)
 	isLive := func(v versions.Version) bool { return v.Live }
 	for _, v := range history[max(0, slices.IndexFunc(history, isLive)):] { // newest first
-		if v.Access == herb.AccessKey { // the feed differs for other clients
+		if v.Access.NeedsKey() { // the feed differs for other clients
 			w.SetKeyVary()
 		}
 		if client.See(v.Dataset, live.Dataset).Values && len(kept) <= maxFeedVersions {
@@ -252,7 +252,7 @@ func (h *Handlers) CatalogueFeed(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	live = slices.DeleteFunc(slices.Clone(live), func(v herb.LiveVersion) bool { return v.Access != herb.AccessOpen || v.Published.IsZero() })
+	live = slices.DeleteFunc(slices.Clone(live), func(v herb.LiveVersion) bool { return v.Access.NeedsKey() || v.Published.IsZero() })
 	slices.SortFunc(live, func(a, b herb.LiveVersion) int {
 		return cmp.Or(b.Published.Compare(a.Published), cmp.Compare(a.Ref.String(), b.Ref.String()))
 	})
@@ -270,7 +270,7 @@ func (h *Handlers) CatalogueFeed(w *response.Writer, r *http.Request) error {
 		}
 		described, err := h.opts.Library.Datasets(r.Context(), live, false)
 		for _, d := range described {
-			if d.Access != herb.AccessOpen { // it may have changed meanwhile
+			if d.Access.NeedsKey() { // it may have changed meanwhile
 				continue
 			}
 			feed.Entries = append(feed.Entries, atom.Entry{

@@ -52,7 +52,7 @@ func (w *Writer) SetCaching(r *http.Request, access herb.Access) {
 	case keyed:
 		w.Set("Cache-Control", "private, no-store")
 		w.Set("Referrer-Policy", "no-referrer")
-	case access == herb.AccessKey, w.Private:
+	case access.NeedsKey(), w.Private:
 		w.Set("Cache-Control", PrivateCaching)
 	default:
 		w.Set("Cache-Control", "public, no-cache")

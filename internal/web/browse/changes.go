@@ -109,7 +109,7 @@ func (p *Pages) openVersions(w *httpapi.Page, r *http.Request, v datasetView) (c
 		}
 		name = c.history[at+1].Version
 	}
-	if c.from, err = open(c.to, name); err == nil && c.from.Access == herb.AccessKey {
+	if c.from, err = open(c.to, name); err == nil && c.from.Access.NeedsKey() {
 		w.SetPrivate()
 	}
 	return c, err

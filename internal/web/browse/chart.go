@@ -145,7 +145,7 @@ func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, answer 
 		Answer: answer, Heading: page.State.Picture.Title, FileName: herb.Clip(cmp.Or(page.State.Picture.Title, answer.Title), 120), Suggestions: charts.NewSuggestions(page.State, base+"/chart.svg", v.Version),
 		CSV: state.Join(base+"/aggregate.csv", q.FileCall(call).Encode()), SVG: page.State.ImageHref(base + "/chart.svg"),
 	}
-	if v.Access != herb.AccessKey {
+	if !v.Access.NeedsKey() {
 		page.Chart.Embed = embedHTML(strings.TrimSuffix(p.Origin(r), p.Base)+page.Chart.SVG, cmp.Or(page.Chart.Heading, answer.Title), page.State.Picture.WidthOr())
 	}
 	page.showCall(p, r, site.PathAPI+v.Ref.String()+"/aggregate", call, snippets.Groups)

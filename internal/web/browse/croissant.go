@@ -38,7 +38,7 @@ const (
 // croissant serves the description of an open dataset for programs that train models
 // (https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html).
 func (p *Pages) croissant(w *httpapi.Page, r *http.Request, v datasetView) error {
-	if v.Access == herb.AccessKey || v.Denied != nil {
+	if v.Access.NeedsKey() || v.Denied != nil {
 		return herb.Errorf(herb.CodeNotFound, "only open datasets have this description")
 	}
 	_, err := v.Query.OnlyOfPage(query.ParamVersion)

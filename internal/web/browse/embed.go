@@ -22,7 +22,7 @@ func (p *Pages) view(handle func(*httpapi.Page, *http.Request, datasetView) erro
 		if err != nil {
 			return err
 		}
-		if embeds && v.Access == herb.AccessKey {
+		if embeds && v.Access.NeedsKey() {
 			return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; such datasets cannot be embedded", v.Ref)
 		}
 		if embeds {
@@ -48,7 +48,7 @@ func (p *Pages) renderEmbed(w *httpapi.Page, r *http.Request, v datasetView, pag
 // setSharing adds to a page of rows what its menu offers to share it.
 func (p *Pages) setSharing(l *site.Shell, r *http.Request, v datasetView, page *rowsPage) {
 	page.Head.Preview, page.Head.Cited = p.previewHref(v, page.State), p.cite(r, v)
-	if v.Access != herb.AccessKey {
+	if !v.Access.NeedsKey() {
 		l.Embeds = true
 		page.Head.Embed = newEmbed(strings.TrimSuffix(l.Origin, p.Base), page.State.EmbedURL(page.Map == nil && page.Chart == nil), l.Title)
 	}

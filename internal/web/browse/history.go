@@ -122,7 +122,7 @@ func (p *Pages) findPast(ctx context.Context, w *httpapi.Page, v datasetView, s 
 		}
 		defer other.Release()
 	}
-	if other.Access == herb.AccessKey {
+	if other.Access.NeedsKey() {
 		w.SetPrivate()
 	}
 	if other.Denied != nil {

@@ -95,7 +95,7 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 	page, api := origin+site.PathDatasets+d.Ref.String(), origin+site.PathAPI+d.Ref.String()+"/"
 	about := datasets.ReadDescriptor(d)
 	rights := "PUBLIC"
-	if d.Access == herb.AccessKey {
+	if d.Access.NeedsKey() {
 		rights = "RESTRICTED"
 	}
 	distribution := func(id, title, address, media string) node {

@@ -55,7 +55,7 @@ func (p *Pages) openDatasets(ctx context.Context) (open []herb.LiveVersion, stat
 	if err != nil {
 		return nil, "", err
 	}
-	open = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return v.Access != herb.AccessOpen })
+	open = slices.DeleteFunc(live, func(v herb.LiveVersion) bool { return v.Access.NeedsKey() })
 	sum := sha256.New()
 	for _, v := range open {
 		_, _ = fmt.Fprintln(sum, v.Ref, v.Version)
@@ -154,7 +154,7 @@ func (p *Pages) pod(w *httpapi.Page, _ *http.Request) error {
 // describedBy adds the descriptions of an open dataset for machines to the Link header of a page,
 // and its files, as FAIR Signposting (https://signposting.org/FAIR/) names them.
 func (p *Pages) describedBy(w *httpapi.Page, v datasetView) {
-	if v.Access == herb.AccessKey || v.Pinned != "" {
+	if v.Access.NeedsKey() || v.Pinned != "" {
 		return
 	}
 	links := []string{w.Header().Get("Link"), "<" + p.DatasetPath(v.Ref) + croissantFile +

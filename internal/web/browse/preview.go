@@ -28,7 +28,7 @@ const previewFile = "/preview.png"
 // previewHref returns the address of the preview of a state; empty if there is none: everybody may
 // see it. It names the version, so that caches keep it.
 func (p *Pages) previewHref(v datasetView, s *state.State) string {
-	if v.Access == herb.AccessKey {
+	if v.Access.NeedsKey() {
 		return ""
 	}
 	return s.PreviewHref(s.Path+previewFile, v.Version)
@@ -50,7 +50,7 @@ func (p *Pages) preview(tab string) func(*httpapi.Page, *http.Request, datasetVi
 		if v.Denied != nil {
 			return v.Denied
 		}
-		if v.Access == herb.AccessKey {
+		if v.Access.NeedsKey() {
 			return herb.Errorf(herb.CodeNotFound, "dataset %s requires a key; such datasets have no previews", v.Ref)
 		}
 		s, _, err := p.parseState(v)

@@ -147,7 +147,7 @@ func (page *rowsPage) parse(s state.State, parseErr error, order herb.Order) (re
 // notModified responds with 304 if the client has a page, and reports whether it did. Pages that
 // depend on the key of the browser have no entity tag.
 func (p *Pages) notModified(w *httpapi.Page, r *http.Request, v datasetView) bool {
-	if v.Access == herb.AccessKey || p.Key(r) != "" {
+	if v.Access.NeedsKey() || p.Key(r) != "" {
 		return false
 	}
 	return site.MatchTag(w, r, p.Tag(v.Version, v.Live, p.Origin(r), site.ThemeOf(r), r.URL.Path, r.URL.RawQuery))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/web/view/charts"
@@ -71,7 +70,7 @@ func (v datasetView) sparkDots(ctx context.Context, pair columns.Pair) (dots map
 // cacheImage lets caches store an image without revalidation if its URL names the version that it
 // shows, unless the image required a key.
 func (v datasetView) cacheImage(h http.Header, version string) {
-	if version == v.Version && v.Access != herb.AccessKey {
+	if version == v.Version && !v.Access.NeedsKey() {
 		h.Set("Cache-Control", "public, max-age=86400")
 	}
 }

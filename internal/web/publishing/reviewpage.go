@@ -138,7 +138,7 @@ func newProgressView(p *progress.Progress) *progressView {
 }
 
 // Locked reports whether the dataset will require a key.
-func (page *reviewPage) Locked() bool { return page.Access == herb.AccessKey }
+func (page *reviewPage) Locked() bool { return page.Access.NeedsKey() }
 
 // Edited reports whether the publisher has changed settings of the draft.
 func (page *reviewPage) Edited() bool { return !isUnedited(page.Draft.Edits) }

@@ -92,7 +92,7 @@ func (d *Download) Href(f export.Format) string {
 // that the URL of the page names, or empty.
 func NewHead(d *columns.Dataset, path, version, tab string) Head {
 	h := Head{
-		Dataset: d.Dataset, Path: path, Title: Title(d.Dataset), Locked: d.Access == herb.AccessKey, Mutable: d.Ref == herb.PlantsRef,
+		Dataset: d.Dataset, Path: path, Title: Title(d.Dataset), Locked: d.Access.NeedsKey(), Mutable: d.Ref == herb.PlantsRef,
 		License: ReadDescriptor(d.Dataset).License(), HasMap: len(d.Pairs) > 0, Tab: tab,
 	}
 	h.Newest = h.Href(tab)
