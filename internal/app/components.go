@@ -13,13 +13,12 @@ import (
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/publishing"
 	"herbarium/internal/httpapi/response"
-	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/plants"
 	"herbarium/internal/publish"
-	"herbarium/internal/review"
+	"herbarium/internal/publish/receive"
+	"herbarium/internal/publish/review"
 	"herbarium/internal/telemetry"
-	"herbarium/internal/upload"
 	"herbarium/internal/versions"
 	"herbarium/internal/web"
 	"herbarium/internal/webhooks"
@@ -27,16 +26,16 @@ import (
 
 // components are the parts of a server, before it runs.
 type components struct {
-	data     *Data
-	config   Config
-	opts     ServeOptions
-	starting *startup
-	watcher  *publish.Watcher // nil: no files are watched
-	health   *monitor
-	metrics  http.Handler
-	api      http.Handler
-	tasks    map[string]func(context.Context) error // in the background, once the data is prepared
-	stopJobs func()                                 // stops publishes over HTTP; may be called more than once
+	data          *Data
+	config        Config
+	opts          ServeOptions
+	starting      *startup
+	watcher       *publish.Watcher // nil: no files are watched
+	health        *monitor
+	metrics       http.Handler
+	api           http.Handler
+	tasks         map[string]func(context.Context) error // in the background, once the data is prepared
+	stopPublishes func()                                 // stops publishes over HTTP; may be called more than once
 }
 
 // assemble creates the parts of a server.
@@ -50,9 +49,9 @@ func (d *Data) assemble(c Config, opts ServeOptions, watcher *publish.Watcher) (
 	verifier := countedKeys{access.NewVerifier(d.Store, access.Options{Token: string(c.Token), Log: opts.Log}), observed.KeyRejected}
 	p := &components{
 		data: d, config: c, opts: opts, starting: starting, watcher: watcher, metrics: observed.Handler(),
-		health:   d.monitor(opts.Log, starting, observed.SetDependency),
-		tasks:    map[string]func(context.Context) error{"keys": verifier.Run, "library": d.Library.Run, "garbage collection": d.Versions.Run},
-		stopJobs: func() {},
+		health:        d.monitor(opts.Log, starting, observed.SetDependency),
+		tasks:         map[string]func(context.Context) error{"keys": verifier.Run, "library": d.Library.Run, "garbage collection": d.Versions.Run},
+		stopPublishes: func() {},
 	}
 	if watcher != nil {
 		p.tasks["watch"] = watcher.Run
@@ -134,22 +133,22 @@ func (p *components) addPublishing(lanes *admission.Controller, observed *teleme
 	if c.MaxUpload <= 0 {
 		return nil
 	}
-	files := upload.New(upload.Options{Dir: c.Data, MaxSize: c.MaxUpload})
-	service := jobs.New(jobs.Options{
+	files := receive.New(receive.Options{Dir: c.Data, MaxSize: c.MaxUpload})
+	queue := publish.NewQueue(publish.QueueOptions{
 		Publisher: d.Publisher, Library: d.Library, Versions: d.Versions, Store: d.Store, Files: files, Dir: c.Data, Log: p.opts.Log, Admission: lanes,
 		Observe: func(s versions.Status, took time.Duration) {
 			observed.Published(string(publish.WayHTTP), string(s), took)
 		},
 	})
-	observed.Publishes(string(publish.WayHTTP), words(versions.Statuses()), service.Waiting)
-	reviews := review.New(review.Options{Jobs: service, Library: d.Library, Versions: d.Versions, Store: d.Store, Access: c.Access, Log: p.opts.Log})
-	p.stopJobs = func() {
-		service.Stop()
+	observed.Publishes(string(publish.WayHTTP), words(versions.Statuses()), queue.Waiting)
+	reviews := review.New(review.Options{Queue: queue, Library: d.Library, Versions: d.Versions, Store: d.Store, Access: c.Access, Log: p.opts.Log})
+	p.stopPublishes = func() {
+		queue.Stop()
 		reviews.Stop()
 	}
-	p.tasks["jobs"] = service.Run
+	p.tasks["publishes"] = queue.Run
 	paged.Files, paged.Drafts, paged.Versions, paged.Publisher = files, reviews, d.Versions, d.Publisher
-	return &publishing.Services{Files: files, Jobs: service, Versions: d.Versions, Publisher: d.Publisher}
+	return &publishing.Services{Files: files, Queue: queue, Versions: d.Versions, Publisher: d.Publisher}
 }
 
 // hasPrivateCatalog reports whether names, titles, fields and counts of datasets that require a key

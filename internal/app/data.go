@@ -17,11 +17,10 @@ import (
 	"herbarium/internal/access"
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/plants"
 	"herbarium/internal/publish"
-	"herbarium/internal/review"
+	"herbarium/internal/publish/review"
 	"herbarium/internal/store"
 	"herbarium/internal/store/postgres"
 	"herbarium/internal/store/sqlite"
@@ -54,7 +53,7 @@ type Store interface {
 	versions.Catalogue
 	access.Keys
 	publish.Store
-	jobs.Store
+	publish.QueueStore
 	review.Store
 	AddKey(ctx context.Context, k herb.Key) error
 	RevokeKey(ctx context.Context, id string, at time.Time) error

@@ -86,7 +86,7 @@ func (d *Data) serve(ctx context.Context, listener net.Listener, c Config, opts 
 	if err != nil {
 		return err
 	}
-	defer parts.stopJobs() // after the last request, and before the data is closed
+	defer parts.stopPublishes() // after the last request, and before the data is closed
 	stopAdmin, err := serveAdmin(ctx, c.AdminAddr, parts.metrics, opts.Log)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (p *components) shutDown(ctx context.Context, server *http.Server, failed <
 		return fmt.Errorf("serving: %w", err)
 	case <-time.After(p.config.Drain): // load balancers notice that the server is not ready
 	}
-	p.stopJobs() // clients that wait for the result of a publish are told
+	p.stopPublishes() // clients that wait for the result of a publish are told
 	stopBy, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.config.Shutdown)
 	defer cancel()
 	if err := server.Shutdown(stopBy); err != nil {

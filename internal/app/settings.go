@@ -17,8 +17,8 @@ import (
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/publish/receive"
 	"herbarium/internal/telemetry"
-	"herbarium/internal/upload"
 	"herbarium/internal/versions"
 )
 
@@ -98,7 +98,7 @@ func (c *Config) Settings() []Setting {
 		{"max_expensive", "maximum `number` of concurrent expensive queries; 0: number of CPUs minus 1", "0", intValue(&c.MaxExpensive, 0)},
 		{"max_exports", "maximum `number` of concurrent exports; 0: 32 per CPU, fewer if memory is short", "0", intValue(&c.MaxExports, 0)},
 		{"max_writes", "maximum `number` of concurrent writes; 0: 256", "0", intValue(&c.MaxWrites, 0)},
-		{"max_upload", "maximum `size` of a file that is published over HTTP, such as 2GiB; 0: publishing over HTTP is off", formatSize(upload.DefaultMaxSize),
+		{"max_upload", "maximum `size` of a file that is published over HTTP, such as 2GiB; 0: publishing over HTTP is off", formatSize(receive.DefaultMaxSize),
 			sizeValue(&c.MaxUpload, 1)},
 		{"request_timeout", "`time` limit of a request; an export must have started by then", httpapi.DefaultRequestTimeout.String(),
 			durationValue(&c.RequestTimeout, 1)},

@@ -26,15 +26,14 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
-	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
-	"herbarium/internal/review"
+	"herbarium/internal/publish/receive"
+	"herbarium/internal/publish/review"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/telemetry"
-	"herbarium/internal/upload"
 	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
 	"herbarium/internal/web"
@@ -85,8 +84,8 @@ func (k canaryKey) sees(c canary, private bool) bool {
 // version: one of both, both or none requires a key.
 type canarySite struct {
 	api            *httpapi.API
-	files          *upload.Receiver
-	jobs           *jobs.Service
+	files          *receive.Receiver
+	queue          *publish.Queue
 	library        *versionstest.Node
 	metrics        *telemetry.Metrics
 	private        bool
@@ -114,11 +113,11 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 		private: private, keys: newCanaryKeys(), folder: t.TempDir(), kept: map[herb.Ref]string{}, keptAccess: map[herb.Ref]herb.Access{}, access: map[herb.Ref]herb.Access{}, found: map[string]bool{},
 	}
 	publisher := &publish.Publisher{Versions: l.Service, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
-	s.files, s.library = upload.New(upload.Options{Dir: dir}), l
-	s.jobs = jobs.New(jobs.Options{Publisher: publisher, Library: l, Versions: l, Store: db, Files: s.files, Dir: dir})
-	drafts := review.New(review.Options{Jobs: s.jobs, Library: l, Versions: l, Store: db})
+	s.files, s.library = receive.New(receive.Options{Dir: dir}), l
+	s.queue = publish.NewQueue(publish.QueueOptions{Publisher: publisher, Library: l, Versions: l, Store: db, Files: s.files, Dir: dir})
+	drafts := review.New(review.Options{Queue: s.queue, Library: l, Versions: l, Store: db})
 	t.Cleanup(func() {
-		s.jobs.Stop()
+		s.queue.Stop()
 		drafts.Stop()
 		if err := errors.Join(l.Close(), db.Close()); err != nil {
 			t.Error(err)
@@ -135,7 +134,7 @@ func newCanarySite(t *testing.T, private bool) *canarySite {
 	})
 	must.NoError(t, err)
 	opts := options(t, served)
-	opts.Publishing = &publishing.Services{Files: s.files, Jobs: s.jobs, Versions: l, Publisher: publisher}
+	opts.Publishing = &publishing.Services{Files: s.files, Queue: s.queue, Versions: l, Publisher: publisher}
 	opts.Site, opts.Pages, opts.Keys, opts.RequestTimeout = site, pages, s, time.Minute
 	s.metrics = telemetry.NewMetrics("test", l.Live)
 	s.metrics.Sources(db.SourceErrors)
@@ -253,10 +252,11 @@ func (s *canarySite) publishNotes(t *testing.T) {
 		"\nSource: " + hidden("footnote") + "\n\nAnother table " + hidden("second") + "\nname,count\n" + hidden("cellofsecond") + ",4\n"
 	content, err := s.files.Receive(t.Context(), strings.NewReader(file), "notes.csv", -1)
 	must.NoError(t, err)
-	started, err := s.jobs.Start(t.Context(), jobs.Request{Ref: ref, File: content, Descriptor: []byte(descriptor)})
+	started, err := s.queue.Start(t.Context(), publish.Request{Ref: ref, File: content, Descriptor: []byte(descriptor)})
 	must.NoError(t, err)
-	<-started.Done()
-	if record := started.Record(); record.Code != "" {
+	record, err := s.queue.State(t.Context(), started.ID, time.Minute)
+	must.NoError(t, err)
+	if record.Code != "" {
 		t.Fatalf("%s: %s", ref, record.Result.Error)
 	}
 	s.access[ref] = herb.AccessOpen
@@ -302,14 +302,14 @@ func (s *canarySite) send(t *testing.T, ref herb.Ref, version string, access her
 	must.NoError(t, err)
 	before, err := s.library.LiveVersion(t.Context(), ref)
 	must.NoError(t, err)
-	started, err := s.jobs.Start(t.Context(), jobs.Request{
+	started, err := s.queue.Start(t.Context(), publish.Request{
 		Ref: ref, File: content, Descriptor: descriptor, PublishOptions: versions.PublishOptions{
 			Expected: &before.Version, Message: word("message", quotes), Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
 		},
 	})
 	must.NoError(t, err)
-	<-started.Done()
-	record := started.Record()
+	record, err := s.queue.State(t.Context(), started.ID, time.Minute)
+	must.NoError(t, err)
 	if record.Code != "" {
 		t.Fatalf("%s: %s", ref, record.Result.Error)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
+	"herbarium/internal/publish"
 	"herbarium/internal/store"
 	"herbarium/internal/versions/versionstest"
 )
@@ -133,18 +133,18 @@ func (c faultyCatalogue) ForgetRetired(ctx context.Context, versions []string) e
 
 // faultyRecords is a store of records of publishes whose operations can be made to fail.
 type faultyRecords struct {
-	jobs.Store
+	publish.QueueStore
 	faults *faults
 }
 
 func (s faultyRecords) AddPublish(ctx context.Context, p store.Publish, expired time.Time) error {
-	return s.faults.do("add publish", func() error { return s.Store.AddPublish(ctx, p, expired) })
+	return s.faults.do("add publish", func() error { return s.QueueStore.AddPublish(ctx, p, expired) })
 }
 
 func (s faultyRecords) UpdatePublish(ctx context.Context, p store.Publish) error {
-	return s.faults.do("update publish", func() error { return s.Store.UpdatePublish(ctx, p) })
+	return s.faults.do("update publish", func() error { return s.QueueStore.UpdatePublish(ctx, p) })
 }
 
 func (s faultyRecords) AddAuditEntry(ctx context.Context, e herb.AuditEntry) error {
-	return s.faults.do("add audit entry", func() error { return s.Store.AddAuditEntry(ctx, e) })
+	return s.faults.do("add audit entry", func() error { return s.QueueStore.AddAuditEntry(ctx, e) })
 }

@@ -19,13 +19,12 @@ import (
 	"herbarium/internal/blobs"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
-	"herbarium/internal/jobs"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
+	"herbarium/internal/publish/receive"
 	"herbarium/internal/store"
 	"herbarium/internal/store/sqlite"
 	"herbarium/internal/testseed"
-	"herbarium/internal/upload"
 	"herbarium/internal/versions/versionstest"
 )
 
@@ -58,11 +57,11 @@ func newFaultyPublishing(t *testing.T, shared bool) *faultyPublishing {
 	p.publishSite = &publishSite{library: l, store: db, versions: opts.Dir}
 	publisher := &publish.Publisher{Versions: l.Service, Store: db, Data: p.folder, Log: slog.New(slog.DiscardHandler)}
 	changes := p.start(publishingOptions{
-		Options: jobs.Options{Publisher: publisher, Library: l, Versions: l, Store: faultyRecords{db, p.faults}, Dir: p.folder, Now: now},
-		files:   upload.Options{Dir: p.folder}, changes: publisher,
+		QueueOptions: publish.QueueOptions{Publisher: publisher, Library: l, Versions: l, Store: faultyRecords{db, p.faults}, Dir: p.folder, Now: now},
+		files:        receive.Options{Dir: p.folder}, changes: publisher,
 	})
 	t.Cleanup(func() {
-		p.jobs.Stop()
+		p.queue.Stop()
 		must.NoError(t, errors.Join(l.Close(), db.Close()))
 	})
 	p.service = newService(t, func(o *httpapi.Options) { o.Publishing = changes })
@@ -244,14 +243,14 @@ func (p *faultyPublishing) node(t *testing.T, change func(*publishingOptions)) *
 	dir := t.TempDir()
 	publisher := &publish.Publisher{Versions: n.library.Service, Store: p.store, Data: dir, Log: slog.New(slog.DiscardHandler)}
 	opts := publishingOptions{
-		Options: jobs.Options{Publisher: publisher, Library: n.library, Versions: n.library, Store: p.store, Dir: dir},
-		files:   upload.Options{Dir: dir}, changes: publisher,
+		QueueOptions: publish.QueueOptions{Publisher: publisher, Library: n.library, Versions: n.library, Store: p.store, Dir: dir},
+		files:        receive.Options{Dir: dir}, changes: publisher,
 	}
 	change(&opts)
 	changes := n.start(opts)
 	n.service = newService(t, func(o *httpapi.Options) { o.Publishing = changes })
 	t.Cleanup(func() {
-		n.jobs.Stop()
+		n.queue.Stop()
 		must.NoError(t, errors.Join(n.library.Close(), bucket.Close()))
 	})
 	return n

@@ -29,13 +29,12 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/httpapi/publishing"
 	"herbarium/internal/ingest"
-	"herbarium/internal/jobs"
 	"herbarium/internal/library"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
+	"herbarium/internal/publish/receive"
 	"herbarium/internal/query"
 	"herbarium/internal/store/sqlite"
-	"herbarium/internal/upload"
 	"herbarium/internal/versions"
 	"herbarium/internal/versions/versionstest"
 )
@@ -45,28 +44,28 @@ type publishSite struct {
 	*service
 	library *versionstest.Node
 	store   *sqlite.Store
-	files   *upload.Receiver
-	jobs    *jobs.Service
+	files   *receive.Receiver
+	queue   *publish.Queue
 
 	versions string // folder of the files of versions
 }
 
 // publishingOptions are the options of a service that publishes.
 type publishingOptions struct {
-	jobs.Options
-	files   upload.Options
+	publish.QueueOptions
+	files   receive.Options
 	changes publishing.Publisher // rolls back and removes
 }
 
 // pausedPublisher waits before it publishes.
 type pausedPublisher struct {
-	jobs.Publisher
+	publish.SourcePublisher
 	pause func(context.Context)
 }
 
 func (p pausedPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (versions.Result, error) {
 	p.pause(ctx)
-	return p.Publisher.Publish(ctx, s, o)
+	return p.SourcePublisher.Publish(ctx, s, o)
 }
 
 // newPublishing returns a service; change may modify its options.
@@ -83,15 +82,15 @@ func newPublishing(t *testing.T, change func(*publishingOptions)) *publishSite {
 	must.NoError(t, err)
 	publisher := &publish.Publisher{Versions: l.Service, Store: db, Data: dir, Log: slog.New(slog.DiscardHandler)}
 	opts := publishingOptions{
-		Options: jobs.Options{Admission: lanes, Publisher: publisher, Library: l, Versions: l, Store: db, Dir: dir},
-		files:   upload.Options{Dir: dir}, changes: publisher,
+		QueueOptions: publish.QueueOptions{Admission: lanes, Publisher: publisher, Library: l, Versions: l, Store: db, Dir: dir},
+		files:        receive.Options{Dir: dir}, changes: publisher,
 	}
 	if change != nil {
 		change(&opts)
 	}
 	changes := p.start(opts)
 	t.Cleanup(func() {
-		p.jobs.Stop()
+		p.queue.Stop()
 		if err := errors.Join(l.Close(), db.Close()); err != nil {
 			t.Error(err)
 		}
@@ -104,10 +103,10 @@ func newPublishing(t *testing.T, change func(*publishingOptions)) *publishSite {
 
 // start starts what publishes files.
 func (p *publishSite) start(opts publishingOptions) *publishing.Services {
-	p.files = upload.New(opts.files)
+	p.files = receive.New(opts.files)
 	opts.Files = p.files
-	p.jobs = jobs.New(opts.Options)
-	return &publishing.Services{Files: p.files, Jobs: p.jobs, Versions: p.library, Publisher: opts.changes}
+	p.queue = publish.NewQueue(opts.QueueOptions)
+	return &publishing.Services{Files: p.files, Queue: p.queue, Versions: p.library, Publisher: opts.changes}
 }
 
 // liveVersion returns the name of the live version.
@@ -466,7 +465,7 @@ func TestPutSource_async(t *testing.T) {
 		}
 	}
 	close(resume)
-	p.jobs.Stop() // waits for it; it may be canceled
+	p.queue.Stop() // waits for it; it may be canceled
 	a := p.get(t, at, "X-API-Key: "+publisher)
 	s := decode[state](t, a)
 	switch {
@@ -518,7 +517,7 @@ func TestPutSource_lane(t *testing.T) {
 		}
 	})
 	p.service = newService(t, func(o *httpapi.Options) {
-		o.Publishing = &publishing.Services{Files: p.files, Jobs: p.jobs, Versions: p.library}
+		o.Publishing = &publishing.Services{Files: p.files, Queue: p.queue, Versions: p.library}
 		o.Admission, o.UploadStall = c, time.Millisecond
 	})
 	server := httptest.NewServer(p.service)

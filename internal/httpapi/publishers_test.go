@@ -14,20 +14,19 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/publishing"
 	"herbarium/internal/ingest"
-	"herbarium/internal/jobs"
 	"herbarium/internal/must"
 	"herbarium/internal/publish"
 	"herbarium/internal/versions"
 )
 
 // blockedPublisher does not publish shop/other before its context is done.
-type blockedPublisher struct{ jobs.Publisher }
+type blockedPublisher struct{ publish.SourcePublisher }
 
 func (p blockedPublisher) Publish(ctx context.Context, s ingest.Source, o publish.Options) (versions.Result, error) {
 	if s.Ref.Name == "other" {
 		<-ctx.Done()
 	}
-	return p.Publisher.Publish(ctx, s, o)
+	return p.SourcePublisher.Publish(ctx, s, o)
 }
 
 // TestPublishers_checks lets one key start as many checks as it can, which do not end. Another key

@@ -148,7 +148,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		case <-timer.C:
 		}
 		if began := time.Now(); !began.Before(nextCheck()) {
-			state := stateOf(w.folders)
+			state := folderState(w.folders)
 			checkAt = began.Add(max(w.intervals.poll, checkShare*time.Since(began)))
 			if state != w.state || w.isOutdated() || !began.Before(rescanAt) {
 				w.state = state // before the scan, so that later changes are noticed
@@ -188,9 +188,9 @@ func (w *Watcher) isOutdated() bool {
 	return w.outdated
 }
 
-// stateOf returns a number that changes with the entries of folders: their names, sizes, times and
-// modes. A file that replaces another changes the time of its folder.
-func stateOf(folders []string) uint64 {
+// folderState returns a number that changes with the entries of folders: their names, sizes, times
+// and modes. A file that replaces another changes the time of its folder.
+func folderState(folders []string) uint64 {
 	h := fnv.New64a()
 	for _, folder := range folders {
 		entries, err := os.ReadDir(folder)

@@ -226,7 +226,7 @@ func TestStateOf(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path, linked := filepath.Join(dir, "a.csv"), filepath.Join(t.TempDir(), "b.csv")
-	last := stateOf([]string{dir})
+	last := folderState([]string{dir})
 	for _, tt := range []struct {
 		name string
 		do   func() error
@@ -243,8 +243,8 @@ func TestStateOf(t *testing.T) {
 		if err := tt.do(); err != nil {
 			t.Fatal(err)
 		}
-		now := stateOf([]string{dir})
-		if now == last || now != stateOf([]string{dir}) {
+		now := folderState([]string{dir})
+		if now == last || now != folderState([]string{dir}) {
 			t.Errorf("%s: the state is %d and was %d", tt.name, now, last)
 		}
 		last = now

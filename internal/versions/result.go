@@ -7,9 +7,9 @@ import (
 )
 
 // Result is what a publish has done or, if it was only checked, would do. It is one type from here
-// to the client: Publish describes the version, package publish adds unchanged sources, package
-// jobs stores it, and the API and publish --json print it. After an error, it is as complete as
-// possible.
+// to the client: Publish describes the version, package publish adds unchanged sources,
+// publish.Publish has it, and the API and publish --json print it. After an error, it is as
+// complete as possible.
 type Result struct {
 	Dataset    string              `json:"dataset"`
 	Status     Status              `json:"status"`

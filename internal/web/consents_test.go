@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/review"
+	"herbarium/internal/publish/review"
 	"herbarium/internal/versions"
 )
 

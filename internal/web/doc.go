@@ -1,5 +1,5 @@
 // Package web joins the pages that all share (site), those of datasets (browse) and those that
-// publish (publishing), and embeds their templates and assets.
+// publish (drafts), and embeds their templates and assets.
 //
 // # Rendering
 //

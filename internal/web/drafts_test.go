@@ -9,9 +9,9 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi/apitest"
-	"herbarium/internal/jobs"
-	"herbarium/internal/review"
-	"herbarium/internal/upload"
+	"herbarium/internal/publish"
+	"herbarium/internal/publish/receive"
+	"herbarium/internal/publish/review"
 	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
@@ -26,17 +26,17 @@ type fakeDrafts struct {
 	files     []string // contents of received files
 	edits     []review.Edits
 	published []string // live version and consent of each publish
-	record    jobs.Record
+	record    publish.Publish
 	discarded []string
 	rollbacks []string
 	labels    []string
 	err       error // of Edit, Publish and Rollback
 }
 
-func (f *fakeDrafts) Receive(_ context.Context, body io.Reader, name string, _ int64) (*upload.File, error) {
+func (f *fakeDrafts) Receive(_ context.Context, body io.Reader, name string, _ int64) (*receive.File, error) {
 	content, err := io.ReadAll(body)
 	f.files = append(f.files, string(content))
-	return &upload.File{Name: name, Size: int64(len(content))}, err
+	return &receive.File{Name: name, Size: int64(len(content))}, err
 }
 
 func (f *fakeDrafts) LiveVersion(context.Context, herb.Ref) (herb.Dataset, error) {
@@ -70,7 +70,7 @@ func (f *fakeDrafts) changeLabels(ctx context.Context, what string, ref herb.Ref
 	return version, f.err
 }
 
-func (f *fakeDrafts) Create(_ context.Context, ref herb.Ref, file *upload.File, actor herb.Actor) (review.Draft, error) {
+func (f *fakeDrafts) Create(_ context.Context, ref herb.Ref, file *receive.File, actor herb.Actor) (review.Draft, error) {
 	d := review.Draft{ID: draftID, Ref: ref, Owner: actor.ID, Name: file.Name, Size: file.Size}
 	f.created = append(f.created, d)
 	return d, f.err
@@ -127,9 +127,9 @@ func (f *fakeDrafts) Publish(_ context.Context, _ string, given versions.Publish
 	return "publish1", f.err
 }
 
-func (f *fakeDrafts) State(_ context.Context, id string, _ time.Duration) (jobs.Record, error) {
+func (f *fakeDrafts) State(_ context.Context, id string, _ time.Duration) (publish.Publish, error) {
 	if id != "publish1" {
-		return jobs.Record{}, herb.Errorf(herb.CodeNotFound, "no such publish")
+		return publish.Publish{}, herb.Errorf(herb.CodeNotFound, "no such publish")
 	}
 	return f.record, nil
 }
@@ -218,8 +218,8 @@ func stockReview() *review.Review {
 }
 
 // ended returns the record of a publish of nursery/stock that has ended.
-func ended(code herb.Code, status versions.Status, message string) jobs.Record {
-	r := jobs.Record{ID: "publish1", Dataset: "nursery/stock"}
+func ended(code herb.Code, status versions.Status, message string) publish.Publish {
+	r := publish.Publish{ID: "publish1", Dataset: "nursery/stock"}
 	r.Code, r.Result = code, &versions.Result{Dataset: "nursery/stock", Status: status, Error: message}
 	if code == "" {
 		r.Result.Version, r.Result.Replaces = "v1", "v0"

@@ -10,7 +10,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/web/browse"
-	"herbarium/internal/web/publishing"
+	"herbarium/internal/web/drafts"
 	"herbarium/internal/web/site"
 )
 
@@ -26,17 +26,17 @@ type Options struct {
 	Folder       func(herb.Ref) string                                 // of the file that a dataset was published from, whose images pages show; "" if there is none
 
 	// The next four are required together; nil: nothing is published in the browser.
-	Files     publishing.Files
-	Drafts    publishing.Drafts
-	Versions  publishing.Versions
-	Publisher publishing.Publisher
+	Files     drafts.Files
+	Drafts    drafts.Drafts
+	Versions  drafts.Versions
+	Publisher drafts.Publisher
 }
 
 // Pages serves the HTML pages. It is safe for concurrent use.
 type Pages struct {
 	*site.Site
-	browse     *browse.Pages
-	publishing *publishing.Pages
+	browse *browse.Pages
+	drafts *drafts.Pages
 }
 
 // New returns the pages of a library.
@@ -51,10 +51,10 @@ func New(opts Options) (*Pages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	publishing := publishing.New(s, publishing.Options{
+	draftPages := drafts.New(s, drafts.Options{
 		Files: opts.Files, Drafts: opts.Drafts, Versions: opts.Versions, Publisher: opts.Publisher, History: opts.History,
 	})
-	return &Pages{Site: s, publishing: publishing, browse: browse.New(s, publishing, browse.Options{History: opts.History, Folder: opts.Folder})}, nil
+	return &Pages{Site: s, drafts: draftPages, browse: browse.New(s, draftPages, browse.Options{History: opts.History, Folder: opts.Folder})}, nil
 }
 
 // Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included.
@@ -63,7 +63,7 @@ func New(opts Options) (*Pages, error) {
 func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	all := p.Site.Handlers()
 	maps.Copy(all, p.browse.Handlers())
-	maps.Copy(all, p.publishing.Handlers())
+	maps.Copy(all, p.drafts.Handlers())
 	for pattern, handler := range all {
 		all[pattern] = site.WithoutEmbed(handler)
 	}

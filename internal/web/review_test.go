@@ -11,9 +11,9 @@ import (
 	"golang.org/x/net/html"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
 	"herbarium/internal/progress"
-	"herbarium/internal/review"
+	"herbarium/internal/publish"
+	"herbarium/internal/publish/review"
 	"herbarium/internal/versions"
 )
 
@@ -347,7 +347,7 @@ func TestReview_state(t *testing.T) {
 	t.Parallel()
 	const path = draftPath + "/live/publish1"
 	s := newPublishingSite(t)
-	s.record = jobs.Record{ID: "publish1", Dataset: "nursery/stock", Progress: &progress.Progress{Phase: "building", Done: 1, Total: 4}}
+	s.record = publish.Publish{ID: "publish1", Dataset: "nursery/stock", Progress: &progress.Progress{Phase: "building", Done: 1, Total: 4}}
 	s.review.Draft.Publish = "publish1"
 	if a := s.get(t, path, as(sellsKey)...); a.status != 200 || !strings.Contains(a.body, `<progress value="1" max="4"`) || !strings.Contains(a.body, `http-equiv="refresh"`) {
 		t.Errorf("running: %d", a.status)

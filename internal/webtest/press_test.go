@@ -17,10 +17,10 @@ import (
 
 	"herbarium/internal/access"
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
 	"herbarium/internal/must"
-	"herbarium/internal/review"
-	"herbarium/internal/upload"
+	"herbarium/internal/publish"
+	"herbarium/internal/publish/receive"
+	"herbarium/internal/publish/review"
 )
 
 // Press is the data folder of the tests that publish. Each test has datasets of its own.
@@ -44,9 +44,9 @@ func (p *pressLibrary) prepare(ctx context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	p.files = upload.New(upload.Options{Dir: p.folder})
-	p.jobs = jobs.New(jobs.Options{Publisher: p.data.Publisher, Library: p.data.Library, Versions: p.data.Versions, Store: p.data.Store, Files: p.files, Dir: p.folder})
-	p.drafts = review.New(review.Options{Jobs: p.jobs, Library: p.data.Library, Versions: p.data.Versions, Store: p.data.Store})
+	p.files = receive.New(receive.Options{Dir: p.folder})
+	p.queue = publish.NewQueue(publish.QueueOptions{Publisher: p.data.Publisher, Library: p.data.Library, Versions: p.data.Versions, Store: p.data.Store, Files: p.files, Dir: p.folder})
+	p.drafts = review.New(review.Options{Queue: p.queue, Library: p.data.Library, Versions: p.data.Versions, Store: p.data.Store})
 	secret, key := access.Mint("publisher", []herb.Scope{herb.ScopePublish, herb.ScopeDataRead}, time.Now(), time.Time{})
 	p.publisher = secret
 	return p.data.Store.AddKey(ctx, key)
@@ -56,8 +56,8 @@ func (p *pressLibrary) stop() {
 	if p.drafts != nil {
 		p.drafts.Stop()
 	}
-	if p.jobs != nil {
-		p.jobs.Stop()
+	if p.queue != nil {
+		p.queue.Stop()
 	}
 	p.library.stop()
 }

@@ -25,12 +25,11 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/ingest"
 	"herbarium/internal/ingest/discover"
-	"herbarium/internal/jobs"
 	"herbarium/internal/must"
 	"herbarium/internal/plants"
 	"herbarium/internal/publish"
-	"herbarium/internal/review"
-	"herbarium/internal/upload"
+	"herbarium/internal/publish/receive"
+	"herbarium/internal/publish/review"
 	"herbarium/internal/versions"
 	"herbarium/internal/web"
 )
@@ -55,8 +54,8 @@ type library struct {
 	staffKey string              // may read locked/staff
 	otherKey string              // may not read locked/staff
 	sources  map[herb.Ref]string // folders
-	files    *upload.Receiver    // nil: nothing is published in the browser
-	jobs     *jobs.Service       // like files
+	files    *receive.Receiver   // nil: nothing is published in the browser
+	queue    *publish.Queue      // like files
 	drafts   *review.Service     // like files
 	err      error
 }
@@ -169,8 +168,8 @@ func (l *library) handler(t testing.TB, publicURL string) http.Handler {
 	common := httpapi.Site{Library: l.data.Library, History: l.data.Versions.History, PublicURL: publicURL, Agents: true, Version: "1.0", Changes: l.data.Versions.Comparisons()}
 	options := web.Options{Site: common, Folder: l.sourceFolder, SourceErrors: l.data.Store.SourceErrors}
 	var services *publishing.Services
-	if l.jobs != nil {
-		services = &publishing.Services{Files: l.files, Jobs: l.jobs, Versions: l.data.Versions, Publisher: l.data.Publisher}
+	if l.queue != nil {
+		services = &publishing.Services{Files: l.files, Queue: l.queue, Versions: l.data.Versions, Publisher: l.data.Publisher}
 		options.Files, options.Drafts, options.Versions, options.Publisher = l.files, l.drafts, l.data.Versions, l.data.Publisher
 	}
 	pages, err := web.New(options)

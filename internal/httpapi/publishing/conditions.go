@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
+	"herbarium/internal/publish"
 )
 
 // checkConditions returns the live version of a dataset, and whether the request requires it:
@@ -50,7 +50,7 @@ func entityTags(header []string) []string {
 }
 
 // requiredVersion returns the version that must be live; empty means any.
-func requiredVersion(req jobs.Request) string {
+func requiredVersion(req publish.Request) string {
 	if req.Required {
 		return *req.Expected
 	}

@@ -30,7 +30,7 @@ func (h *Handlers) PutDescriptor(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if req.File, err = h.opts.Jobs.Restore(ctx, req.Ref); err != nil {
+	if req.File, err = h.opts.Queue.Restore(ctx, req.Ref); err != nil {
 		return err
 	}
 	req.Actor.Note = "sha256 " + req.File.SHA256

@@ -12,10 +12,10 @@ import (
 	"herbarium/internal/httpapi/body"
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/response"
-	"herbarium/internal/upload"
+	"herbarium/internal/publish"
+	"herbarium/internal/publish/receive"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
 	"herbarium/internal/query"
 	"herbarium/internal/versions"
 )
@@ -23,7 +23,7 @@ import (
 // Services is what publishing over HTTP needs.
 type Services struct {
 	Files     Files
-	Jobs      Jobs
+	Queue     Queue
 	Versions  Versions
 	Publisher Publisher
 }
@@ -31,17 +31,17 @@ type Services struct {
 // Files receives files.
 type Files interface {
 	// Receive stores a file until it is closed. size is -1 if it is not known.
-	Receive(ctx context.Context, body io.Reader, name string, size int64) (*upload.File, error)
+	Receive(ctx context.Context, body io.Reader, name string, size int64) (*receive.File, error)
 }
 
-// Jobs publishes files in the background.
-type Jobs interface {
+// Queue publishes files in the background.
+type Queue interface {
 	// Start publishes a file, and closes it.
-	Start(ctx context.Context, r jobs.Request) (*jobs.Job, error)
-	// Record returns the state of a publish on any node.
-	Record(ctx context.Context, id string) (jobs.Record, error)
+	Start(ctx context.Context, r publish.Request) (publish.Publish, error)
+	// State returns a publish of any node, after it has ended or a time has passed.
+	State(ctx context.Context, id string, wait time.Duration) (publish.Publish, error)
 	// Restore returns the source that is kept with the live version as a file.
-	Restore(ctx context.Context, ref herb.Ref) (*upload.File, error)
+	Restore(ctx context.Context, ref herb.Ref) (*receive.File, error)
 }
 
 // Versions describes the versions of datasets, also to publishers who may not read them.
@@ -125,7 +125,7 @@ func (h *Handlers) PatchSource(w *response.Writer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Mode == jobs.Replace {
+	if req.Mode == publish.Replace {
 		return herb.Invalidf("%s is required; write append or upsert, or use PUT to replace the dataset", paramMode)
 	}
 	if *req.Expected == "" {
@@ -172,7 +172,7 @@ func consentParams(consents []herb.Consent) (names []string) {
 
 // publishRequest returns the request of a client that may publish a dataset, without the file.
 // params are the valid parameters.
-func (h *Handlers) publishRequest(w *response.Writer, r *http.Request, params []string) (req jobs.Request, err error) {
+func (h *Handlers) publishRequest(w *response.Writer, r *http.Request, params []string) (req publish.Request, err error) {
 	if req.Ref, err = h.authorizePublish(w, r, &req.Actor); err != nil {
 		return req, err
 	}
@@ -189,7 +189,7 @@ func (h *Handlers) publishRequest(w *response.Writer, r *http.Request, params []
 			return req, err
 		}
 	}
-	if err := jobs.CheckReading(req.Reading); err != nil {
+	if err := publish.CheckReading(req.Reading); err != nil {
 		return req, err
 	}
 	var live string
@@ -223,7 +223,7 @@ func (h *Handlers) authorizeScopes(w *response.Writer, r *http.Request, ref herb
 }
 
 // setParam sets a parameter of a publish.
-func setParam(req *jobs.Request, name, value string) (err error) {
+func setParam(req *publish.Request, name, value string) (err error) {
 	if consents := herb.Consents(); slices.Contains(consentParams(consents), name) {
 		isGiven, err := parseSwitch(name, value)
 		if isGiven {
@@ -241,7 +241,7 @@ func setParam(req *jobs.Request, name, value string) (err error) {
 	case paramMessage:
 		req.Message, err = herb.ParseMessage(value)
 	case paramMode:
-		if req.Mode = jobs.Mode(value); req.Mode != jobs.Append && req.Mode != jobs.Upsert {
+		if req.Mode = publish.Mode(value); req.Mode != publish.Append && req.Mode != publish.Upsert {
 			return herb.Invalidf("%s is %q; write append or upsert", name, response.Shown(value))
 		}
 	case query.ParamAPIKey:

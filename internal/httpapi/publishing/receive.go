@@ -15,7 +15,7 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
+	"herbarium/internal/publish"
 )
 
 // The parts of a multipart body.
@@ -29,7 +29,7 @@ const maxFormValue = 4 << 10
 
 // receiveSource reads the body of a request: the file, or a form with the file. The caller has
 // authorized it. params are the names of the parameters that a form may have.
-func (h *Handlers) receiveSource(w *response.Writer, r *http.Request, req *jobs.Request, params []string) (err error) {
+func (h *Handlers) receiveSource(w *response.Writer, r *http.Request, req *publish.Request, params []string) (err error) {
 	digests, err := body.ParseDigests(r.Header)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func dispositionName(h http.Header) string {
 // receiveForm reads the parts of a form: the file, a descriptor, and parameters, of which some are
 // valid. received are those of the query string. Nothing may be given twice, so that no part
 // contradicts another one.
-func (h *Handlers) receiveForm(ctx context.Context, form *body.Reader, boundary string, req *jobs.Request, valid, received []string) error {
+func (h *Handlers) receiveForm(ctx context.Context, form *body.Reader, boundary string, req *publish.Request, valid, received []string) error {
 	advice := fmt.Sprintf("send a part %q and perhaps a part %q", partFile, partDescriptor)
 	err := form.ReadForm(boundary, advice, func(part *multipart.Part) (err error) {
 		name := part.FormName()
@@ -139,9 +139,9 @@ func (h *Handlers) receiveForm(ctx context.Context, form *body.Reader, boundary 
 }
 
 // checkOptions rejects reading options beside a descriptor, which says how the file is read.
-func checkOptions(req jobs.Request) error {
+func checkOptions(req publish.Request) error {
 	if req.Descriptor != nil && req.Reading != (herb.Reading{}) {
 		return herb.Invalidf("reading options cannot be combined with a descriptor; set format, encoding or dialect in the descriptor")
 	}
-	return jobs.CheckReading(req.Reading)
+	return publish.CheckReading(req.Reading)
 }

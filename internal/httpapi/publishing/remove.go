@@ -6,7 +6,7 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
+	"herbarium/internal/publish"
 )
 
 // RemoveDataset handles the removal of a dataset.
@@ -42,7 +42,7 @@ func (h *Handlers) WithdrawVersion(w *response.Writer, r *http.Request) error {
 
 // removalRequest returns a request to remove something for good. It requires a condition, so that
 // nothing is removed from a dataset that the client does not know, unless it says so.
-func (h *Handlers) removalRequest(w *response.Writer, r *http.Request) (jobs.Request, error) {
+func (h *Handlers) removalRequest(w *response.Writer, r *http.Request) (publish.Request, error) {
 	req, err := h.publishRequest(w, r, nil)
 	if err != nil {
 		return req, err

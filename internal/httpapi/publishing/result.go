@@ -11,19 +11,19 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/jobs"
+	"herbarium/internal/publish"
 	"herbarium/internal/query"
 	"herbarium/internal/versions"
 )
 
 // startPublish publishes a received file and responds with the result, or with 202 after the time
 // that the client wants to wait.
-func (h *Handlers) startPublish(w *response.Writer, r *http.Request, req jobs.Request) error {
+func (h *Handlers) startPublish(w *response.Writer, r *http.Request, req publish.Request) error {
 	w.Release() // a slot is for receiving
 	client := w.ClientContext()
 	ctx, cancel := context.WithTimeout(client, h.opts.RequestTimeout)
 	defer cancel()
-	started, err := h.opts.Jobs.Start(ctx, req)
+	started, err := h.opts.Queue.Start(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -31,21 +31,18 @@ func (h *Handlers) startPublish(w *response.Writer, r *http.Request, req jobs.Re
 	if stated {
 		w.Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-started.Done():
-	case <-timer.C:
-	case <-client.Done():
+	p, err := h.opts.Queue.State(client, started.ID, wait)
+	switch {
+	case client.Err() != nil:
 		return context.Cause(client) // the publish goes on
-	}
-	record := started.Record()
-	if record.Result == nil {
-		w.Set("Location", h.opts.Base+"/api/v1/"+herb.PublishesNamespace+"/"+record.ID)
+	case err != nil:
+		return err
+	case p.Result == nil:
+		w.Set("Location", h.opts.Base+"/api/v1/"+herb.PublishesNamespace+"/"+p.ID)
 		w.Set("Retry-After", "1")
-		return h.sendPublish(w, r, http.StatusAccepted, newPublishBody(record))
+		return h.sendPublish(w, r, http.StatusAccepted, newPublishBody(p))
 	}
-	return h.sendResult(w, r, record)
+	return h.sendResult(w, r, p)
 }
 
 // Limits of the time that a client waits for the result of a publish.
@@ -81,13 +78,13 @@ type resultBody struct {
 }
 
 // newResult returns the status and the body of a publish that has ended.
-func newResult(record jobs.Record) (status int, body resultBody) {
-	body.Result = *record.Result
+func newResult(p publish.Publish) (status int, body resultBody) {
+	body.Result = *p.Result
 	switch {
-	case record.Code != "":
-		status = record.Code.HTTPStatus()
-		body.Error, body.Message = status, response.Redact(record.Result.Error+herb.Advice(record.Result.Requires, herb.Consent.Query))
-	case record.Result.Status == versions.StatusPublished && record.Result.Replaces == "":
+	case p.Code != "":
+		status = p.Code.HTTPStatus()
+		body.Error, body.Message = status, response.Redact(p.Result.Error+herb.Advice(p.Result.Requires, herb.Consent.Query))
+	case p.Result.Status == versions.StatusPublished && p.Result.Replaces == "":
 		status = http.StatusCreated
 	default:
 		status = http.StatusOK
@@ -96,10 +93,10 @@ func newResult(record jobs.Record) (status int, body resultBody) {
 }
 
 // sendResult sends the result of a publish that has ended.
-func (h *Handlers) sendResult(w *response.Writer, r *http.Request, record jobs.Record) error {
-	status, body := newResult(record)
+func (h *Handlers) sendResult(w *response.Writer, r *http.Request, p publish.Publish) error {
+	status, body := newResult(p)
 	switch {
-	case record.Code != "":
+	case p.Code != "":
 		w.LogError(errors.New(body.Message))
 		switch status {
 		case http.StatusServiceUnavailable:
@@ -108,12 +105,12 @@ func (h *Handlers) sendResult(w *response.Writer, r *http.Request, record jobs.R
 			w.Set("Www-Authenticate", response.InvalidToken)
 		}
 	case status == http.StatusCreated:
-		w.Set("Location", h.opts.Base+"/api/v1/"+record.Result.Dataset)
+		w.Set("Location", h.opts.Base+"/api/v1/"+p.Result.Dataset)
 		fallthrough
 	default:
-		if record.Result.Version != "" {
-			w.Set("X-Dataset-Version", record.Result.Version)
-			w.Set("Etag", `"`+record.Result.Version+`"`)
+		if p.Result.Version != "" {
+			w.Set("X-Dataset-Version", p.Result.Version)
+			w.Set("Etag", `"`+p.Result.Version+`"`)
 		}
 	}
 	return h.sendPublish(w, r, status, body)
@@ -135,15 +132,15 @@ func (h *Handlers) sendPublish(w *response.Writer, r *http.Request, status int, 
 
 // publishBody is the state of a publish.
 type publishBody struct {
-	jobs.Record
+	publish.Publish
 	Status int         `json:"status,omitempty"` // of the response to a client that had waited for the result
 	Result *resultBody `json:"result,omitempty"` // the body of that response
 }
 
-func newPublishBody(r jobs.Record) publishBody {
-	b := publishBody{Record: r}
-	if r.Result != nil {
-		status, result := newResult(r)
+func newPublishBody(p publish.Publish) publishBody {
+	b := publishBody{Publish: p}
+	if p.Result != nil {
+		status, result := newResult(p)
 		b.Status, b.Result = status, &result
 	}
 	return b
@@ -163,17 +160,17 @@ func (h *Handlers) State(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	id := herb.Clip(r.PathValue("id"), response.MaxShown)
-	record, err := h.opts.Jobs.Record(r.Context(), id)
-	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !principal.MayPublish(record.Ref()) {
+	p, err := h.opts.Queue.State(r.Context(), id, 0)
+	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !principal.MayPublish(p.Ref()) {
 		return herb.Errorf(herb.CodeNotFound, "no publish %q; the state of a publish is kept for %d hours, unless a version that it names is withdrawn, "+
 			"and shown for keys that may publish its dataset",
-			id, int(jobs.Retention.Hours()))
+			id, int(publish.Retention.Hours()))
 	}
 	if err != nil {
 		return err
 	}
-	if record.Result == nil {
+	if p.Result == nil {
 		w.Set("Retry-After", "1")
 	}
-	return w.SendJSON(r, newPublishBody(record))
+	return w.SendJSON(r, newPublishBody(p))
 }

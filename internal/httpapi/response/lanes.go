@@ -22,7 +22,7 @@ import (
 //	a file, while it is being received               admission.Upload, shared between keys
 //	work in the background that requests wait for    admission.Background
 //
-// Probes run in none, and neither do requests that wait for work in the background. Package upload
+// Probes run in none, and neither do requests that wait for work in the background. Package publish
 // runs publishes and reviews in lanes that keys share, too.
 
 // startRetry is the Retry-After of requests to a server that starts.

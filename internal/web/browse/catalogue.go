@@ -81,7 +81,7 @@ func (p *Pages) catalogue(w *httpapi.Page, r *http.Request) error {
 	}
 	c := catalogue{
 		base: p.Base, Search: params.Get(query.ParamSearch), Namespace: params.Get(site.ParamNamespace), Keyword: params.Get(paramKeyword), Sort: params.Get(query.ParamSort),
-		Total: len(live), HasKey: p.Key(r) != "", Publish: p.publishing.MaySeePublish(w, r, herb.Ref{}),
+		Total: len(live), HasKey: p.Key(r) != "", Publish: p.drafts.MaySeePublish(w, r, herb.Ref{}),
 		Rejected: slices.SortedFunc(maps.Values(rejected), func(a, b herb.SourceError) int { return a.Ref.Compare(b.Ref) }),
 	}
 	if c.Sort != sortRows && c.Sort != sortUpdated {

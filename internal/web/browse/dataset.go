@@ -10,7 +10,7 @@ import (
 	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/query"
 	"herbarium/internal/versions"
-	"herbarium/internal/web/publishing"
+	"herbarium/internal/web/drafts"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/datasets"
@@ -57,11 +57,11 @@ func (p *Pages) head(w *httpapi.Page, r *http.Request, v datasetView, tab string
 		at := slices.IndexFunc(history, func(i versions.Version) bool { return i.Version == v.Version })
 		h.Older = fmt.Sprintf("Version %d of %d", len(history)-at, len(history))
 	}
-	if p.publishing.MaySeePublish(w, r, v.Ref) {
-		h.Publish = state.Join(p.Base+site.PathPublish, query.Params{{Name: publishing.FieldNamespace, Value: v.Ref.Namespace}, {Name: publishing.FieldDataset, Value: v.Ref.Name}}.Encode())
+	if p.drafts.MaySeePublish(w, r, v.Ref) {
+		h.Publish = state.Join(p.Base+site.PathPublish, query.Params{{Name: drafts.FieldNamespace, Value: v.Ref.Namespace}, {Name: drafts.FieldDataset, Value: v.Ref.Name}}.Encode())
 		w.SetPrivate()
 		var err error
-		if h.Done, err = p.publishing.TakeDone(w, r, v.DatasetView); err != nil {
+		if h.Done, err = p.drafts.TakeDone(w, r, v.DatasetView); err != nil {
 			return h, err
 		}
 	}

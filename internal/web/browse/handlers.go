@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/versions"
-	"herbarium/internal/web/publishing"
+	"herbarium/internal/web/drafts"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/columns"
 	"herbarium/internal/web/view/maps"
@@ -24,18 +24,18 @@ type Options struct {
 // Pages serves the catalogue and the pages of datasets. It is safe for concurrent use.
 type Pages struct {
 	*site.Site
-	publishing *publishing.Pages // what visitors may publish, and what they have just published
-	history    func(context.Context, herb.Ref) ([]versions.Version, error)
-	folder     func(herb.Ref) string
-	columns    columns.Cache
+	drafts  *drafts.Pages // what visitors may publish, and what they have just published
+	history func(context.Context, herb.Ref) ([]versions.Version, error)
+	folder  func(herb.Ref) string
+	columns columns.Cache
 	// The first map reads them.
 	coasts func() coasts
 	places func() []maps.Place
 }
 
-func New(s *site.Site, p *publishing.Pages, opts Options) *Pages {
+func New(s *site.Site, p *drafts.Pages, opts Options) *Pages {
 	return &Pages{
-		Site: s, publishing: p, history: opts.History, folder: opts.Folder,
+		Site: s, drafts: p, history: opts.History, folder: opts.Folder,
 		coasts: sync.OnceValue(func() coasts { return readCoasts(s.Files) }), places: sync.OnceValue(func() []maps.Place { return readPlaces(s.Files) }),
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"herbarium/internal/httpapi"
 	"herbarium/internal/query"
 	"herbarium/internal/versions"
-	"herbarium/internal/web/publishing"
+	"herbarium/internal/web/drafts"
 	"herbarium/internal/web/view/comparisons"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/state"
@@ -45,7 +45,7 @@ func (*versionsPage) MaxLabel() int { return herb.MaxLabel }
 
 // Exposes returns what becomes public if a version goes live.
 func (page *versionsPage) Exposes(v versions.Version) []string {
-	return publishing.Exposures(page.versions, page.Live, v.Version)
+	return drafts.Exposures(page.versions, page.Live, v.Version)
 }
 
 func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error {

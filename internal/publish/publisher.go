@@ -1,0 +1,381 @@
+// Package publish makes files live. It decides which settings apply to a file, and what happens
+// when a publish is repeated, fails or is interrupted; package versions builds and switches.
+//
+//   - Publisher publishes a source: it reads it, builds a version and makes it live. Commands use
+//     it, and servers for the sources of their own files, which Watcher publishes again when they
+//     change.
+//   - Queue publishes received files (package receive) in the background. Publish is the state of
+//     such a publish: it is received, waits for a slot, is read, built and verified, and ends as
+//     live, checked, rejected or failed. It is stored, so that every node returns it and ends it
+//     if its server has died. Drafts (package review) are published by the same queue.
+package publish
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/ingest"
+	"herbarium/internal/ingest/descriptor"
+	"herbarium/internal/progress"
+	"herbarium/internal/versions"
+)
+
+// Publisher publishes sources to a library.
+type Publisher struct {
+	Versions *versions.Service
+	Store    Store
+	Data     string      // the data folder, which is never published
+	Access   herb.Access // of datasets whose sources do not state it; empty means AccessOpen
+	Log      *slog.Logger
+	// Observe is called after each publish of a source of this server. nil disables it.
+	Observe func(way Way, status versions.Status, took time.Duration)
+
+	folders  sync.Map // herb.Ref → folder of its source, for sources of this server
+	failures failures
+}
+
+// Way is how a server comes to publish a source.
+type Way string
+
+// The ways of a server. Commands publish in their own process.
+const (
+	WayStart Way = "start" // its files, before it serves requests
+	WayWatch Way = "watch" // its files, when they change
+	WayHTTP  Way = "http"  // files that clients send
+)
+
+// Ways lists all ways.
+func Ways() []Way { return []Way{WayStart, WayWatch, WayHTTP} }
+
+// Store records what happens to sources.
+type Store interface {
+	AddAuditEntry(ctx context.Context, e herb.AuditEntry) error
+	AddUnpublished(ctx context.Context, ref herb.Ref, result herb.AuditResult, detail string) error
+	SetSourceError(ctx context.Context, e herb.SourceError) error
+	ClearSourceError(ctx context.Context, path string) error
+	SourceErrors(ctx context.Context) ([]herb.SourceError, error)
+}
+
+// Options configures a publish. The zero value publishes nothing that requires a consent.
+type Options struct {
+	versions.PublishOptions
+	// KeepRolledBack skips a source whose newest version was rolled back, until the source changes.
+	KeepRolledBack bool
+	// Repeated marks another attempt after a temporary failure, which is in the audit log already.
+	Repeated bool
+	Keep     *versions.KeptSource // the source to keep with the version; nil: none
+	// Records is the number of records that must be read; nil: any.
+	Records *int
+	// Read is called with what was read, before the version is built; also if the source has not
+	// changed. An error ends the publish. nil: nothing is called.
+	Read func(t *ingest.Table) error
+	// Progress is called by one goroutine at a time. nil disables it.
+	Progress func(progress.Progress)
+}
+
+// Phases of a publish before those of package versions.
+const (
+	phaseRead  = "reading the source"
+	phaseInfer = "inferring types" // only if it cannot be done while reading
+)
+
+// Publish reads a source and makes it live, unless it has not changed since it was last published,
+// the file of the live version is damaged or missing, or Force is set. An error with
+// herb.CodeRejected means that it was rejected; Changes then contains the reasons.
+//
+// The live version is read once, before the source: ingest.Inspect compares the source with it, and
+// versions.Service.Publish compares the new version with it and reads it again only if another one
+// went live meanwhile.
+//
+// A panic becomes a *herb.PanicError; nothing has changed then.
+func (p *Publisher) Publish(ctx context.Context, s ingest.Source, opts Options) (r versions.Result, err error) {
+	ref := s.Ref
+	defer func() {
+		if err != nil {
+			r.Fail(ref, err)
+		}
+	}()
+	if !opts.Check {
+		defer func() {
+			if !opts.Repeated || !isTemporary(err) {
+				p.AuditFailure(ctx, herb.AuditPublished, ref, err)
+			}
+		}()
+	}
+	defer herb.Recover(&err)
+	defer s.Release()
+	steps := progress.New(opts.Progress, append([]string{phaseRead}, p.Versions.Phases()...)...)
+	reading := steps.Bytes(phaseRead)
+	read := ingest.Options{
+		Temp:      p.Data,
+		Progress:  func(read, size int64) { reading(read, size) },
+		Rows:      func(n int) { steps.Update(phaseRead, func(p *progress.Progress) { p.Records = n }) },
+		Inferring: steps.Bytes(phaseInfer),
+	}
+	live, err := p.Versions.LiveVersion(ctx, s.Ref)
+	if err != nil {
+		return r, err
+	}
+	if s, err = keepSettings(s, live); err != nil {
+		return r, err
+	}
+	s.Access = cmp.Or(s.Access, p.Access)
+	if live.Report != nil && !opts.Force && opts.Read == nil {
+		read.Previous = ingest.Previous{Hash: live.SourceHash, Bytes: live.Report.Bytes}
+	}
+	t, err := ingest.Inspect(ctx, s, read)
+	if errors.Is(err, ingest.ErrUnchanged) {
+		if damage, err := p.findDamage(ctx, live); err != nil || damage == nil {
+			return versions.NewResult(versions.StatusUnchanged, live), err
+		}
+		read.Previous = ingest.Previous{}
+		t, err = ingest.Inspect(ctx, s, read)
+	}
+	switch {
+	case err != nil:
+		return r, err
+	case opts.Expected != nil && *opts.Expected != live.Version:
+		return r, errors.Join(versions.ErrConcurrent(s.Ref), t.Close())
+	}
+	defer t.Close()
+	if opts.Records == nil && t.Dataset.Records+len(t.Dataset.Fields) == 0 {
+		return r, descriptor.Located(s.Label(), errEmpty(t.Source.Dialect.Table))
+	}
+	if opts.Records != nil && t.Dataset.Records != *opts.Records {
+		return r, fmt.Errorf("%s are read as %s; nothing was published",
+			herb.Plural(*opts.Records, "record", "records"), herb.Count(t.Dataset.Records))
+	}
+	if opts.Read != nil {
+		if err := opts.Read(t); err != nil {
+			return r, err
+		}
+		if live.Report != nil && !opts.Force && live.SourceHash == t.Dataset.SourceHash {
+			if damage, err := p.findDamage(ctx, live); err != nil || damage == nil {
+				return versions.NewResult(versions.StatusUnchanged, live), err
+			}
+		}
+	}
+	if opts.KeepRolledBack {
+		if version, err := p.rolledBack(ctx, live, t.Dataset.SourceHash); err != nil || version != "" {
+			r = versions.NewResult(versions.StatusUnchanged, live)
+			r.RolledBack = version
+			return r, err
+		}
+	}
+	reading = steps.Bytes(versions.PhaseIndexing)
+	r, err = p.Versions.Publish(ctx, versions.Publication{
+		Dataset:      t.Dataset,
+		Records:      t.Records(ctx),
+		Expectations: s.Expectations,
+		UniqueKeys:   t.Source.UniqueKeys,
+		Charts:       s.Charts,
+		Parquet:      s.Parquet,
+		Keep:         s.Keep,
+		AccessSet:    s.AccessSet,
+		Origins:      originsOf(s),
+		Live:         &live,
+		Source:       opts.Keep,
+		Progress:     steps,
+
+		PublishOptions: opts.PublishOptions,
+	})
+	if versions.IsConcurrent(err) {
+		if now, failed := p.Versions.LiveVersion(ctx, s.Ref); failed == nil && now.SourceHash == t.Dataset.SourceHash && !opts.Force {
+			return versions.NewResult(versions.StatusUnchanged, now), nil // sent twice at the same time
+		}
+	}
+	return r, err
+}
+
+// findDamage returns why an unchanged source has to be published again, and logs it; nil if its
+// live version can be read.
+func (p *Publisher) findDamage(ctx context.Context, live herb.Dataset) (damage, err error) {
+	damage, err = p.Versions.FindDamage(ctx, live)
+	if damage != nil {
+		p.Log.Warn("the live version cannot be read; publishing the unchanged source again",
+			"dataset", live.Ref.String(), "version", live.Version, "err", damage)
+	}
+	return damage, err
+}
+
+// rolledBack returns the newest version of a dataset if it was built from the source with a hash
+// and is not the live one, so that it was rolled back; otherwise "".
+func (p *Publisher) rolledBack(ctx context.Context, live herb.Dataset, hash string) (string, error) {
+	if live.Version == "" {
+		return "", nil
+	}
+	history, err := p.Versions.History(ctx, live.Ref)
+	if err != nil || history[0].SourceHash != hash || history[0].Version == live.Version {
+		return "", err
+	}
+	return history[0].Version, nil
+}
+
+// originsOf returns the files that a source reads. Inline records and standard input have none.
+func originsOf(s ingest.Source) (origins []herb.Origin) {
+	if s.Input != nil {
+		return nil
+	}
+	for _, path := range s.Files() {
+		absolute, err := filepath.Abs(path)
+		if err != nil { // the working directory is gone; the path as given is still comparable
+			absolute = path
+		}
+		if resolved, err := filepath.EvalSymlinks(absolute); err == nil {
+			absolute = resolved
+		}
+		origins = append(origins, herb.Origin{Path: absolute, InnerPath: s.InnerPath()})
+	}
+	return origins
+}
+
+// auditTimeout limits the time for recording a failure.
+const auditTimeout = 5 * time.Second
+
+// AuditFailure records that a change of a dataset was rejected or failed. It does nothing if err is
+// nil, because the transaction of a successful change records it. The entry contains the code of
+// the error, never its message, which may quote values. A failure to record the entry, for example
+// because the database is down, is ignored: the caller reports err anyway.
+func (p *Publisher) AuditFailure(ctx context.Context, action herb.AuditAction, ref herb.Ref, err error) {
+	if err == nil {
+		return
+	}
+	result, reason := herb.AuditFailed, string(herb.CodeOf(err))
+	if herb.CodeOf(err) == herb.CodeRejected {
+		result = herb.AuditRejected
+	}
+	informs := action == herb.AuditPublished // whether webhooks are informed
+	switch code := herb.CodeOf(err); {
+	case ctx.Err() != nil:
+		informs, reason = false, "canceled"
+	case code == herb.CodeUnauthenticated, code == herb.CodeForbidden:
+		informs, reason = false, reason+", the key was revoked, expired or lost its scope before the version went live"
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
+	defer cancel()
+	if informs {
+		_ = p.Store.AddUnpublished(limited, ref, result, "reason: "+reason)
+		return
+	}
+	_ = p.Store.AddAuditEntry(limited, herb.AuditEntry{
+		Action: action, Subject: ref.String(), Result: result, Detail: "reason: " + reason,
+	})
+}
+
+// PublishFound publishes discovered sources for a server, records the errors of the discovery and
+// logs a summary. It calls next before each source with the number of sources before it and of all.
+// It returns the sources that failed for a temporary reason.
+func (p *Publisher) PublishFound(ctx context.Context, set descriptor.Set, next func(ref herb.Ref, done, total int)) (retry []ingest.Source, err error) {
+	for _, s := range set.Skipped {
+		p.recordSkipped(ctx, s)
+	}
+	for _, err := range set.Errors {
+		p.recordDiscoveryError(ctx, err)
+	}
+	published, unchanged := 0, 0
+	for i, s := range set.Sources {
+		next(s.Ref, i, len(set.Sources))
+		r, err := p.PublishSource(ctx, s, WayStart)
+		switch {
+		case ctx.Err() != nil:
+			return nil, err
+		case isTemporary(err):
+			retry = append(retry, s)
+		case err == nil && r.Status == versions.StatusUnchanged:
+			unchanged++
+		case err == nil:
+			published++
+		}
+	}
+	if len(set.Sources)+len(set.Skipped)+len(set.Errors) > 0 {
+		p.Log.Info("sources published", "published", published, "unchanged", unchanged,
+			"failed", len(set.Sources)+len(set.Errors)-published-unchanged, "skipped", len(set.Skipped))
+	}
+	return retry, nil
+}
+
+// PublishSource publishes a source for a server, logs the result and records why it failed.
+func (p *Publisher) PublishSource(ctx context.Context, s ingest.Source, way Way) (versions.Result, error) {
+	return p.publishSource(ctx, s, way, false)
+}
+
+// publishSource is PublishSource. A repeated attempt neither logs nor audits another temporary
+// failure.
+func (p *Publisher) publishSource(ctx context.Context, s ingest.Source, way Way, repeated bool) (versions.Result, error) {
+	began := time.Now()
+	log := p.Log.With("dataset", s.Ref.String(), "file", s.Path)
+	if s.Input == nil {
+		p.folders.Store(s.Ref, filepath.Dir(s.Path))
+	}
+	ctx = herb.WithActor(ctx, herb.Actor{ID: "server", Origin: s.Path})
+	r, err := p.Publish(ctx, s, Options{KeepRolledBack: true, Repeated: repeated, Progress: logProgress(log)})
+	if p.Observe != nil && ctx.Err() == nil {
+		p.Observe(way, r.Status, time.Since(began))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return r, ctx.Err()
+	case err != nil:
+		if bug, ok := errors.AsType[*herb.PanicError](err); ok {
+			log.Error("panic in a publish", "err", bug, "stack", string(bug.Stack))
+		}
+		message := err.Error() + herb.Advice(herb.ConsentsOf(err), herb.Consent.Flag)
+		level := slog.LevelError
+		if repeated && isTemporary(err) {
+			level = slog.LevelDebug
+		}
+		log.Log(ctx, level, "cannot publish source", "err", message)
+		p.setSourceError(ctx, herb.SourceError{Path: s.Label(), Ref: s.Ref, Message: message})
+		return r, err
+	case r.RolledBack != "":
+		log.Info("source was published and rolled back; it is not published again until it changes",
+			"version", r.RolledBack, "live", r.Version)
+	case r.Status == versions.StatusPublished:
+		log.Info("published", "records", r.Records)
+		for _, note := range slices.Concat(r.Report.Layout.Notes(), r.Report.RowNotes(), r.Report.Notes) {
+			log.Warn("warning about source", "warning", note)
+		}
+	}
+	p.clearSourceError(ctx, s.Label())
+	return r, nil
+}
+
+// Folder returns the folder of the file that this server publishes a dataset from; "" if there is
+// none.
+func (p *Publisher) Folder(ref herb.Ref) string {
+	folder, _ := p.folders.Load(ref)
+	name, _ := folder.(string)
+	return name
+}
+
+// logProgress returns a function that logs the progress of a long publish every 10 seconds.
+func logProgress(log *slog.Logger) func(progress.Progress) {
+	const every = 10 * time.Second
+	last := time.Now()
+	return func(p progress.Progress) {
+		if time.Since(last) < every {
+			return
+		}
+		last = time.Now()
+		log.Info("publishing", "phase", p.Phase, "step", p.Step, "of", p.Steps,
+			"done", p.Done, "total", p.Total, "records", p.Records, "left_ms", p.Left().Milliseconds())
+	}
+}
+
+// errEmpty returns the error for a table without records and fields; an empty name means the file.
+func errEmpty(table string) error {
+	what := "the file"
+	if table != "" {
+		what = strconv.Quote(herb.Clip(table, 60))
+	}
+	return herb.Invalidf("%s has no records, so nothing names its fields; publish it when it has records, or declare its fields in a descriptor", what)
+}

@@ -1,0 +1,206 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/publish"
+	"herbarium/internal/roles"
+	"herbarium/internal/versions"
+)
+
+// Review returns what publishing a draft would do. The file is read in the background; if that
+// takes longer than wait, the review has a Progress, and what was found before. Calling Review
+// again joins the reading.
+func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Review, error) {
+	r, err := s.load(ctx, id)
+	if err != nil {
+		return Review{}, err
+	}
+	live, err := s.opts.Versions.LiveVersion(ctx, r.ref())
+	if err != nil {
+		return Review{}, err
+	}
+	if f := s.known(id, r, live); f != nil {
+		return s.present(id, r, live, f), nil
+	}
+	running, err := s.start(id, r, live)
+	if err != nil {
+		return Review{}, err
+	}
+	if running.waitFor(ctx, wait) {
+		if running.err != nil {
+			return Review{}, running.err
+		}
+		return s.present(id, r, live, running.found), nil
+	}
+	if ctx.Err() != nil {
+		return Review{}, context.Cause(ctx)
+	}
+	running.mu.Lock()
+	defer running.mu.Unlock()
+	out := s.present(id, r, live, cmp.Or(running.shown, s.finding(id, ""), &finding{}))
+	out.Progress, out.Error, out.Field, out.Problem = new(running.progress), "", "", ""
+	return out, nil
+}
+
+// present makes a review from what was found.
+func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) Review {
+	out := Review{
+		Draft: r.draft(id), Tables: f.tables, Encodings: f.encodings, Encoding: cmp.Or(r.Edits.Encoding, f.encoding), Live: live.Version,
+	}
+	if f.err != nil {
+		out.Error = plainMessage(herb.MessageOf(f.err))
+		out.Field, out.Problem = herb.FieldOf(f.err)
+		out.Problem = plainMessage(out.Problem)
+	}
+	p, err := s.newPlan(r, r.Edits, live)
+	if err != nil {
+		out.Error = cmp.Or(out.Error, plainMessage(herb.MessageOf(err)))
+		return out
+	}
+	out.Title, out.About, out.License, out.Access = p.text("title"), p.text("description"), p.license(), p.access
+	if f.result == nil {
+		return out
+	}
+	d := f.result.dataset
+	out.Key, out.Format, out.Records = d.PrimaryKey, f.result.format, d.Records
+	if f.err != nil { // it was read without the settings
+		out.Key = live.PrimaryKey
+		if edited := r.Edits.PrimaryKey; edited != nil {
+			out.Key = *edited
+		}
+	}
+	out.Unit, out.Rows, out.LeftOut = f.facts.Unit, f.result.rows, d.Report.Layout.LeftOut+len(d.Report.Layout.Dropped)
+	out.LeftOut += d.Report.Excluded
+	for _, x := range d.Report.Exclusions {
+		out.Excluded = append(out.Excluded, ExcludedRows{x, slices.Index(f.facts.Columns, x.Column)})
+	}
+	out.Warnings = f.result.warnings
+	out.Columns = slices.Clone(f.result.columns)
+	names := map[string]string{} // of fields, by their original names
+	for i := range out.Columns {
+		c := &out.Columns[i]
+		c.Edit = r.Edits.Columns[c.Position]
+		c.Original = originalName(c.Field, f.renamed)
+		if f.err != nil { // edits that do not fit are shown, so that they can be corrected
+			c.showEdits()
+		}
+		names[c.Original] = c.Field
+		c.Added = live.Version != "" && c.Field != "" && herb.FieldIndex(live.Fields, c.Field) < 0
+		if c.Edit.Title != nil {
+			c.Title = *c.Edit.Title
+		}
+	}
+	if f.err != nil {
+		out.Key = slices.Clone(out.Key)
+		for i, name := range out.Key {
+			out.Key[i] = cmp.Or(names[name], name)
+		}
+	}
+	if f.check != nil {
+		out.Key, out.Records = f.check.PrimaryKey, f.check.Records
+		if len(out.Key) == 0 && r.Edits.PrimaryKey == nil {
+			out.Unique = uniqueField(out.Columns, f.check)
+		}
+		out.Unchanged, out.Changes = f.check.Status == versions.StatusUnchanged, shownChanges(f.check.Changes)
+		if out.Compared = f.check.Compared; out.Unchanged {
+			out.Compared = &herb.RecordChanges{Since: live.Version, Unchanged: live.Records}
+		}
+	}
+	return out
+}
+
+// uniqueField returns the original name of a field whose values identify the records: all differ,
+// none is missing, and the field is called like an identifier or is the first one.
+func uniqueField(columns []Column, check *versions.Result) string {
+	if check.Report == nil || check.Records < 2 || len(check.Report.Columns) != len(check.Fields) {
+		return ""
+	}
+	unique := map[string]bool{}
+	for i, f := range check.Fields {
+		unique[f.Name] = (f.Type == herb.TypeText || f.Type == herb.TypeNumber) && check.Report.Columns[i].Distinct == check.Records
+	}
+	first := ""
+	for i, c := range columns {
+		switch {
+		case c.Field == "" || !unique[c.Field]:
+		case roles.Of(c.Field).IsCode():
+			return c.Original
+		case i == 0:
+			first = c.Original
+		}
+	}
+	return first
+}
+
+// originalName returns the name of a field without the edits of columns.
+func originalName(field string, renamed map[string]string) string {
+	for original, name := range renamed {
+		if name == field {
+			return original
+		}
+	}
+	return field
+}
+
+// showEdits gives a column the edited name, or hides it.
+func (c *Column) showEdits() {
+	switch {
+	case c.Edit.Hidden:
+		c.Field = ""
+	case c.Edit.Name != "":
+		c.Field = c.Edit.Name
+	}
+}
+
+// maxDescriptorWait is how long a descriptor waits for a reading of the file.
+const maxDescriptorWait = 10 * time.Second
+
+// Descriptor returns a datapackage.json that, published with the file, gives the same listing as
+// publishing the draft. The error has herb.CodeUnavailable if the file must be read before.
+func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
+	r, err := s.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	live, err := s.opts.Versions.LiveVersion(ctx, r.ref())
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.planOf(r, live, s.knownFacts(id))
+	if err == errUnknown { // another node may have read the file
+		var running *reading
+		if running, err = s.start(id, r, live); err != nil {
+			return nil, err
+		}
+		running.waitFor(ctx, maxDescriptorWait)
+		p, err = s.planOf(r, live, s.knownFacts(id))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.descriptor(), nil
+}
+
+// State returns the state of a publish, on any node. If it has not ended, State waits for its end,
+// at most for a duration.
+func (s *Service) State(ctx context.Context, id string, wait time.Duration) (publish.Publish, error) {
+	p, err := s.opts.Queue.State(ctx, id, wait)
+	if p.Result != nil {
+		result := *p.Result
+		result.Error = plainMessage(result.Error)
+		p.Result = &result
+	}
+	return p, err
+}
+
+// plainMessage returns a message without locations in a descriptor, which the publisher has not
+// written.
+func plainMessage(message string) string {
+	return strings.NewReplacer("resources[0].", "", "resources[0]", "the descriptor").Replace(message)
+}

@@ -1,0 +1,425 @@
+package drafts
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/progress"
+	"herbarium/internal/publish/review"
+	"herbarium/internal/versions"
+	"herbarium/internal/web/site"
+	"herbarium/internal/web/view/datasets"
+	"herbarium/internal/web/view/format"
+	"herbarium/internal/web/view/state"
+)
+
+// publishHead is the head of the pages of a publish.
+type publishHead struct {
+	Line string         // what is published
+	Step int            // 1: choose a file, 2: review it, 3: live
+	Done *datasets.Done // with a dataset that the visitor may not read; nil: nothing
+
+	Encodings []encodingChoice // of the file; empty: it is not in doubt
+	Encoding  string           // that the publisher has chosen; empty: none
+}
+
+// encodingChoice is an encoding of the file.
+type encodingChoice struct {
+	Value, Label string // an empty value is the detected encoding
+	Selected     bool
+}
+
+// encodingChoices returns the encodings that a file may have, each with words of the file.
+func encodingChoices(r *review.Review) (all []encodingChoice) {
+	const most = 4
+	edited := r.Draft.Edits.Encoding
+	for _, e := range r.Encodings {
+		c := encodingChoice{Value: e.Encoding, Selected: strings.EqualFold(e.Encoding, r.Encoding)}
+		var words []string
+		for _, word := range e.Words[:min(len(e.Words), most)] {
+			words = append(words, format.PlainText(word))
+		}
+		if c.Label = e.Encoding + ": " + strings.Join(words, ", "); c.Selected && edited == "" {
+			c.Value = "" // it stays detected
+		}
+		all = append(all, c)
+	}
+	if len(all) > 0 && !slices.ContainsFunc(all, func(c encodingChoice) bool { return c.Selected }) {
+		all = append([]encodingChoice{{Value: edited, Label: cmp.Or(r.Encoding, "UTF-8"), Selected: true}}, all...)
+	}
+	return all
+}
+
+// reviewPage is the review of a draft.
+type reviewPage struct {
+	*review.Review
+	Head     publishHead
+	Path     string        // of the draft
+	Start    string        // path of the page to choose a file
+	Dataset  string        // path of the dataset
+	Notice   string        // why the draft was not published; empty: nothing
+	Refresh  int           // seconds until the page has more to show; 0: it is complete
+	Progress *progressView // nil: the review is complete
+	Shown    []reviewColumn
+	Pages    []state.Link // to other columns; empty: all are shown
+	FileRows []fileRow
+	First    int // position of the first shown column
+
+	chooses bool       // the publisher asks for the choice of tables
+	choice  url.Values // the form of the choice; nil: not sent
+
+	Consents []consentGroup // that publishing it requires
+}
+
+// shownColumns is how many columns a page shows.
+const shownColumns = 60
+
+// newReviewPage returns the page about a review, with columns from the given one on.
+func (p *Pages) newReviewPage(r *review.Review, from int) *reviewPage {
+	page := &reviewPage{
+		Review: r, Path: p.draftPath(r.Draft.ID), Start: p.Base + site.PathPublish, Dataset: p.DatasetPath(r.Draft.Ref), Progress: newProgressView(r.Progress),
+		Head: publishHead{Step: 2, Line: cmp.Or(r.Draft.Name, "pasted table") + " · " + herb.FormatBytes(r.Draft.Size)},
+	}
+	if _, table, ok := strings.Cut(r.Format, ", "); ok {
+		page.Head.Line += " · " + table
+	}
+	page.Head.Encodings, page.Head.Encoding = encodingChoices(r), r.Draft.Edits.Encoding
+	if page.Progress != nil {
+		page.Refresh = 1
+	}
+	page.First = max(0, min(from, len(r.Columns)-1)) / shownColumns * shownColumns
+	for at := 0; len(r.Columns) > shownColumns && at < len(r.Columns); at += shownColumns {
+		last := min(at+shownColumns, len(r.Columns))
+		page.Pages = append(page.Pages, state.Link{
+			Label: fmt.Sprintf("%s–%s", herb.Count(at+1), herb.Count(last)), Href: page.Path + "?" + paramColumn + "=" + strconv.Itoa(at), Current: at == page.First,
+		})
+	}
+	for _, c := range r.Columns[page.First:min(page.First+shownColumns, len(r.Columns))] {
+		page.Shown = append(page.Shown, page.newColumn(c))
+	}
+	for _, row := range r.Rows {
+		page.FileRows = append(page.FileRows, page.newRow(row))
+	}
+	page.Consents = groupByConsent(r)
+	return page
+}
+
+// paramColumn is the parameter for the position of the first column that a review shows.
+const paramColumn = "column"
+
+// progressView is how far a server is with a file, in words and as a bar.
+type progressView struct {
+	Words       string
+	Done, Total int64 // Total is 0 if it is not known
+}
+
+func newProgressView(p *progress.Progress) *progressView {
+	if p == nil {
+		return nil
+	}
+	v := &progressView{Words: "Waiting", Done: min(p.Done, max(p.Total, 0)), Total: p.Total}
+	if p.Phase != "" {
+		v.Words = strings.ToUpper(p.Phase[:1]) + p.Phase[1:]
+	}
+	if p.Steps > 1 {
+		v.Words += fmt.Sprintf(", step %d of %d", p.Step, p.Steps)
+	}
+	if p.Records > 0 {
+		v.Words += ", " + herb.Plural(p.Records, "record", "records")
+	}
+	return v
+}
+
+// Locked reports whether the dataset will require a key.
+func (page *reviewPage) Locked() bool { return page.Access.NeedsKey() }
+
+// Edited reports whether the publisher has changed settings of the draft.
+func (page *reviewPage) Edited() bool { return !isUnedited(page.Draft.Edits) }
+
+// MaxMessage returns the maximum length of the message of a version.
+func (*reviewPage) MaxMessage() int { return herb.MaxMessage }
+
+// DefaultTitle returns what pages call the dataset without a title.
+func (page *reviewPage) DefaultTitle() string {
+	return datasets.Title(&herb.Dataset{Ref: page.Draft.Ref})
+}
+
+// Publishable reports whether the draft can be published as it is.
+func (page *reviewPage) Publishable() bool {
+	return page.Progress == nil && page.Error == "" && len(page.Columns) > 0
+}
+
+// MustChoose reports whether the publisher must choose one of the tables of the file first.
+func (page *reviewPage) MustChoose() bool {
+	return len(page.Tables) > 0 && (page.chooses || len(page.Columns) == 0 && page.Draft.Edits.Table == "")
+}
+
+// Width returns the least width of the table of rows in pixels.
+func (page *reviewPage) Width() int { return 196 + 148*len(page.Shown) }
+
+// Licenses returns the identifiers of the usual licenses of data.
+func (page *reviewPage) Licenses() []string {
+	return []string{"CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "ODC-By-1.0", "ODbL-1.0", "PDDL-1.0", "OGL-UK-3.0", "DL-DE-BY-2.0", "etalab-2.0"}
+}
+
+// keyChoice is a field that may be part of the primary key.
+type keyChoice struct {
+	Field    string
+	Original string // see review.Column
+	Chosen   bool
+}
+
+// KeyChoices returns the fields of the primary key, and the others.
+func (page *reviewPage) KeyChoices() (all []keyChoice) {
+	const most = 300
+	for _, name := range page.Key {
+		original := name
+		if i := slices.IndexFunc(page.Columns, func(c review.Column) bool { return c.Field == name }); i >= 0 {
+			original = page.Columns[i].Original
+		}
+		all = append(all, keyChoice{name, original, true})
+	}
+	for _, c := range page.Columns {
+		if c.Field != "" && !slices.Contains(page.Key, c.Field) && len(all) < most {
+			all = append(all, keyChoice{Field: c.Field, Original: c.Original})
+		}
+	}
+	return all
+}
+
+// UniqueField returns the field that is proposed as the primary key; nil: none.
+func (page *reviewPage) UniqueField() *keyChoice {
+	for _, c := range page.KeyChoices() {
+		if page.Unique != "" && c.Original == page.Unique {
+			return &c
+		}
+	}
+	return nil
+}
+
+// reviewColumn is a column of the file in a review.
+type reviewColumn struct {
+	review.Column
+	Error    string // why an edit of it is not possible
+	Types    []typeChoice
+	Question string // that the first remedies answer; empty: none
+	Remedies []remedy
+}
+
+// Hidden reports whether the column is not published.
+func (c reviewColumn) Hidden() bool { return c.Field == "" }
+
+type typeChoice struct {
+	Value, Label string // an empty value is the inferred type
+	Selected     bool
+}
+
+// remedy is something that a publisher can do with one click: an edit, or a link to rows.
+type remedy struct{ Label, Do, Href string }
+
+func (page *reviewPage) newColumn(c review.Column) reviewColumn {
+	column := reviewColumn{Column: c, Types: typeChoices(c), Question: questionOf(c), Remedies: remediesOf(c)}
+	if page.blames(c) {
+		column.Error = page.Problem
+	}
+	if c.Edit.Type != "" || len(c.Edit.Missing) > 0 || column.Error != "" && c.Edit.Name != "" {
+		column.Remedies = append(column.Remedies, remedy{Label: "Undo", Do: action(doUndo, c.Position)})
+	}
+	return column
+}
+
+// blames reports whether the error of the review is about a column: the one that was given the name
+// in the review, if there is one, because another column may have the name as well.
+func (page *reviewPage) blames(c review.Column) bool {
+	if page.Field == "" {
+		return false
+	}
+	if slices.ContainsFunc(page.Columns, func(c review.Column) bool { return c.Edit.Name == page.Field }) {
+		return c.Edit.Name == page.Field
+	}
+	return c.Field == page.Field || c.Source == page.Field
+}
+
+// typeChoices returns the types of a column. The inferred one has no value, so that it stays
+// inferred when the form is sent.
+func typeChoices(c review.Column) (all []typeChoice) {
+	edited := c.Edit.Type
+	if edited != "" {
+		all = append(all, typeChoice{"", "inferred", false})
+	} else {
+		all = append(all, typeChoice{"", string(c.Type), true})
+	}
+	for _, t := range herb.Types() {
+		if edited != "" || t != c.Type {
+			all = append(all, typeChoice{string(t), string(t), t == edited})
+		}
+	}
+	return all
+}
+
+// remediesOf returns what can be done about values that prevent the type of a column, and about
+// dates that can be read in several ways.
+func remediesOf(c review.Column) (all []remedy) {
+	for _, r := range c.Readings {
+		if r.Format != c.Edit.Format {
+			all = append(all, remedy{Label: readingLabel(c, r), Do: action(doFormat, c.Position) + " " + string(r.Type) + " " + r.Format})
+		}
+	}
+	var missing []remedy
+	isNear := c.Almost != "" && len(c.Others) > 0
+	if isNear && !c.Most {
+		missing = []remedy{{Label: "Treat as missing", Do: action(doMissing, c.Position)}}
+	}
+	if !c.Parses && len(all) == 0 { // the values are not of the type in any notation
+		all, missing = append(all, missing...), nil
+	}
+	if isNear && c.Others[0].Row > 0 {
+		all = append(all, remedy{Label: "Show the rows", Href: "#r" + strconv.Itoa(c.Others[0].Row)})
+	}
+	if (isNear || len(all) > 0) && c.Edit.Type != herb.TypeText && (c.Type != herb.TypeText || isNear) {
+		all = append(all, remedy{Label: "Publish as text", Do: action(doText, c.Position)})
+	}
+	return append(all, missing...)
+}
+
+// questionOf returns the question that the readings of a column answer; empty: there are none.
+func questionOf(c review.Column) string {
+	if len(c.Readings) == 0 {
+		return ""
+	}
+	if first := c.Readings[0]; len(first.Examples) == 1 {
+		return "“" + format.PlainText(first.Examples[0].Value) + "” can be read in several ways:"
+	}
+	return "The dates are written in two notations:"
+}
+
+// readingLabel names a reading of a column by what it makes of real values.
+func readingLabel(c review.Column, r herb.DateReading) string {
+	if len(r.Examples) == 1 {
+		return readableDate(r.Examples[0].Date) + " (" + r.Examples[0].Order + ")"
+	}
+	var values []string
+	for _, e := range r.Examples {
+		values = append(values, format.PlainText(e.Value))
+	}
+	label := "Accept both " + strings.Join(values, " and ")
+	if len(c.Readings) > 1 { // which differ in the last notation
+		last := r.Examples[len(r.Examples)-1]
+		for _, e := range r.Examples {
+			if e.Order != "year first" {
+				last = e
+			}
+		}
+		label += ": " + readableDate(last.Date) + " (" + last.Order + ")"
+	}
+	return label
+}
+
+// readableDate returns a date in ISO 8601 as people read it, such as 9 Mar 2022.
+func readableDate(iso string) string {
+	date, err := time.Parse(time.DateOnly, iso)
+	if err != nil {
+		return iso
+	}
+	return date.Format("2 Jan 2006")
+}
+
+// exceptions describes the values that prevent the type of a column.
+func exceptions(c *review.Column) string {
+	const most = 3
+	var quoted []string
+	for _, e := range c.Others[:min(len(c.Others), most)] {
+		quoted = append(quoted, "“"+herb.Clip(format.PlainText(e.Value), 40)+"”")
+	}
+	words := herb.Plural(c.Rest, "value is not a ", "values are not ") + string(c.Almost)
+	if c.Rest != 1 {
+		words += "s"
+	}
+	if len(c.Others) > most {
+		quoted = append(quoted, "…")
+	}
+	return words + ": " + strings.Join(quoted, ", ") + "."
+}
+
+// BlamesColumn reports whether the error of the review is shown at a column.
+func (page *reviewPage) BlamesColumn() bool {
+	return slices.ContainsFunc(page.Shown, func(c reviewColumn) bool { return c.Error != "" })
+}
+
+// Summary says what becomes of the rows of the file that are not records.
+func (page *reviewPage) Summary() string {
+	words := "Every other cell of the file is listed byte for byte."
+	if page.LeftOut == 0 {
+		words = "Every cell of the file is listed byte for byte."
+	} else {
+		words += " " + herb.Plural(page.LeftOut, "row is", "rows are") + " left out"
+		if page.Unit != "" {
+			words += "; click the label of a row to keep it"
+		}
+		words += "."
+	}
+	return words
+}
+
+// draftPath returns the path of the review of a draft.
+func (p *Pages) draftPath(id string) string {
+	return path.Join(p.Base+site.PathPublish, url.PathEscape(id))
+}
+
+// breakingChange is a change that requires the consent of the publisher.
+type breakingChange struct {
+	Heading, Detail string
+	Remedies        []remedy
+}
+
+// BreakingChanges returns the changes of a group.
+func (page *reviewPage) BreakingChanges(g consentGroup) (all []breakingChange) {
+	for _, c := range g.Changes {
+		all = append(all, page.newBreakingChange(c))
+	}
+	return all
+}
+
+func (page *reviewPage) newBreakingChange(change versions.Change) breakingChange {
+	b := breakingChange{Heading: change.Message}
+	switch change.Kind {
+	case versions.TypeChanged:
+		i := slices.IndexFunc(page.Columns, func(c review.Column) bool { return c.Field == change.Field })
+		if i < 0 {
+			break
+		}
+		c := &page.Columns[i]
+		b.Heading = fmt.Sprintf("%s would become %s", change.Field, c.Type)
+		b.Remedies, b.Detail = remediesOf(*c), cmp.Or(questionOf(*c), change.Message)
+		if c.Almost != "" && len(c.Others) > 0 && len(c.Readings) == 0 {
+			b.Detail = exceptions(c)
+		}
+	case versions.FieldRenamed:
+		for _, c := range page.Columns {
+			if c.Added && c.Field == change.Renamed {
+				b.Remedies = []remedy{{Label: "Call it " + change.Field, Do: action(doName, c.Position) + " " + change.Field}}
+			}
+		}
+	case versions.FieldRemoved:
+		for _, c := range page.Columns {
+			if c.Edit.Hidden && (c.Source == change.Field || c.Edit.Name == change.Field) {
+				b.Remedies = []remedy{{Label: "Publish the column", Do: action(doShow, c.Position)}}
+			}
+		}
+	case versions.AccessChanged:
+		b.Heading = "everyone could read it; the live version requires a key"
+		b.Remedies = []remedy{{Label: "Require a key", Do: doAccess + " " + string(herb.AccessKey)}}
+	case versions.ColumnExposed, versions.FieldRefilled:
+		if i := slices.IndexFunc(page.Columns, func(c review.Column) bool { return c.Field == change.Field }); i >= 0 {
+			b.Remedies = []remedy{{Label: "Hide the column", Do: action(doHide, page.Columns[i].Position)}}
+		}
+	}
+	return b
+}
