@@ -54,7 +54,9 @@ func (s *Search) String() string {
 // start of a chunk begins a phrase that ends at the next quotation mark. Anything else is
 // punctuation that separates words.
 func parseSearch(s string) (search *Search, words int) {
-	s = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`).Replace(s)
+	if strings.ContainsAny(s, "“”„«»") {
+		s = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`).Replace(s)
+	}
 	if strings.TrimSpace(s) == "" {
 		return nil, 0
 	}

@@ -46,8 +46,9 @@ func Listener(l net.Listener, maxConnections int) net.Listener {
 
 type listener struct {
 	net.Listener
-	limit int       // of connections; 0 means unlimited
-	start time.Time // of the clock of conn.waiting
+	limit   int       // of connections; 0 means unlimited
+	start   time.Time // of the clock of conn.waiting
+	buffers sync.Pool // of *[]byte, see WriteBody
 
 	mu      sync.Mutex
 	closed  bool
@@ -171,6 +172,16 @@ func (l *listener) isClosed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closed
+}
+
+// newBuffer returns a copy of some bytes.
+func (l *listener) newBuffer(p []byte) *[]byte {
+	b, ok := l.buffers.Get().(*[]byte)
+	if !ok {
+		b = new([]byte)
+	}
+	*b = append((*b)[:0], p...)
+	return b
 }
 
 // Close closes the listener. Connections stay open.

@@ -29,7 +29,7 @@ func (h *Handlers) Source(w *response.Writer, r *http.Request) error {
 		_, err := h.authorizeScopes(w, r, version.Ref)
 		return err
 	}
-	ctx, firstByte, cancel, err := w.AdmitExport(r)
+	ctx, cancel, err := w.AdmitExport(r)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (h *Handlers) Source(w *response.Writer, r *http.Request) error {
 	w.Set("Content-Type", contentBytes)
 	w.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(d)}))
 	body := response.NewStream(w, r)
-	body.FirstByte, body.Coding = firstByte, response.Identity
+	body.Coding = response.Identity
 	w.Set("Content-Length", strconv.FormatInt(kept.Size, 10))
 	return body.Send(r, func(out io.Writer) error {
 		_, err := io.Copy(out, content)

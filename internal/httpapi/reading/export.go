@@ -82,7 +82,7 @@ func recordsFile(format export.Format, fields []herb.Field, s query.Stream) writ
 func (h *Handlers) sendFile(
 	w *response.Writer, r *http.Request, format export.Format, name string, open func(context.Context) (writeFile, error),
 ) (err error) {
-	ctx, firstByte, cancel, err := w.AdmitExport(r)
+	ctx, cancel, err := w.AdmitExport(r)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,6 @@ func (h *Handlers) sendFile(
 		w.Set("Trailer", exportTrailers)
 	}
 	body := response.NewStream(w, r)
-	body.FirstByte = firstByte
 	if format.IsCompressed() {
 		body.Coding = response.Identity
 	}

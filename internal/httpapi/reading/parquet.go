@@ -49,12 +49,11 @@ func (h *Handlers) Parquet(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	defer file.Close()
-	ctx, firstByte, cancel, err := w.AdmitExport(r)
+	ctx, cancel, err := w.AdmitExport(r)
 	if err != nil {
 		return err
 	}
 	defer cancel()
-	firstByte.Stop() // the file is there
 	w.Set("Etag", tag)
 	w.Set("Content-Type", parquet.MediaType)
 	w.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": view.Ref.Namespace + "-" + view.Ref.Name + ".parquet"}))

@@ -21,6 +21,7 @@ func (w *Writer) SendFile(r *http.Request, file *os.File) error {
 	if err != nil {
 		return err
 	}
+	w.deadline.stop()
 	asked := r.Header.Get("Range")
 	r = withoutEmptyRanges(r, info.Size())
 	sender := &fileSender{ResponseWriter: w, control: http.NewResponseController(w), stall: w.shared.opts.Stall}

@@ -45,36 +45,24 @@ func (w *Writer) Admit(r *http.Request) (ctx context.Context, cancel context.Can
 	return query.WithPacer(ctx, &w.pacer), cancel, err
 }
 
-// limitTime returns a context that is canceled when the client disconnects and, with
-// context.DeadlineExceeded as its cause, when the time of the request is over.
+// limitTime returns the context of a request that must end within the time limit.
 func (w *Writer) limitTime(start time.Time) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(w.client)
-	left := w.shared.opts.RequestTimeout - time.Since(start)
-	timer := time.AfterFunc(left, func() { cancel(context.DeadlineExceeded) })
-	w.pacer = pacer{Ticket: &w.ticket, limit: timer, end: time.Now().Add(left)}
-	return ctx, func() {
-		timer.Stop()
-		cancel(nil)
-	}
+	w.deadline = newDeadline(w.client, start.Add(w.shared.opts.RequestTimeout))
+	w.pacer = pacer{&w.ticket, w.deadline}
+	return w.deadline, w.deadline.finish
 }
 
 // pacer schedules the queries of a request. Time in which the request waits for work in the
 // background does not count.
 type pacer struct {
 	*admission.Ticket
-	limit *time.Timer
-	end   time.Time
+	deadline *deadline
 }
 
 // Wait implements query.Pacer.
 func (p *pacer) Wait(ctx context.Context, limit time.Duration, done <-chan struct{}) error {
-	began := time.Now()
-	if p.limit.Stop() {
-		left := p.end.Sub(began)
-		defer func() {
-			p.end = time.Now().Add(left)
-			p.limit.Reset(left)
-		}()
+	if p.deadline.stop() {
+		defer p.deadline.resume()
 	}
 	return p.Ticket.Wait(ctx, limit, done)
 }
@@ -91,12 +79,12 @@ func (w *Writer) AdmitBody(r *http.Request) error {
 // AdmitExport enters the lane of exports. The first byte of the response must be sent within
 // Options.RequestTimeout, or else the returned context is canceled with context.DeadlineExceeded as
 // its cause. It is not limited otherwise.
-func (w *Writer) AdmitExport(r *http.Request) (ctx context.Context, firstByte *time.Timer, cancel func(), err error) {
+func (w *Writer) AdmitExport(r *http.Request) (ctx context.Context, cancel func(), err error) {
 	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	ctx, cancel = w.limitTime(time.Now())
-	return query.WithPacer(ctx, &w.pacer), w.pacer.limit, cancel, nil
+	return query.WithPacer(ctx, &w.pacer), cancel, nil
 }
 
 // AdmitLargePage enters the lane of pages that are too large to buffer.

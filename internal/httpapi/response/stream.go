@@ -16,12 +16,11 @@ const StreamChunk = 64 << 10
 // Producing a body is limited by the processors, sending it by the client. A stream therefore holds
 // a slot of the lane admission.Expensive while a chunk is produced, and none while it is sent.
 type stream struct {
-	w         *Writer // its client's context limits the stream, not the request deadline
-	control   *http.ResponseController
-	Coding    coding
-	FirstByte *time.Timer // limits the time until the first byte; nil if there is no limit
-	Digest    hash.Hash   // of the bytes sent; nil if not needed
-	failed    bool        // the client has stopped reading
+	w       *Writer // its client's context limits the stream, not the request deadline
+	control *http.ResponseController
+	Coding  coding
+	Digest  hash.Hash // of the bytes sent; nil if not needed
+	failed  bool      // the client has stopped reading
 }
 
 // NewStream returns a stream that is compressed if the client accepts it.
@@ -78,9 +77,7 @@ func (s *stream) header() {
 	if s.w.status != 0 {
 		return
 	}
-	if s.FirstByte != nil {
-		s.FirstByte.Stop()
-	}
+	s.w.deadline.stop()
 	s.w.SetVary(VaryEncoding)
 	if s.Coding != Identity {
 		s.w.Set("Content-Encoding", s.Coding.String())

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"herbarium/internal/httpapi/connection"
+
 	"herbarium/internal/admission"
 	"herbarium/internal/etag"
 	"herbarium/internal/query"
@@ -26,7 +28,8 @@ type Writer struct {
 	start      time.Time
 	client     context.Context  // canceled when the client disconnects; has no deadline
 	ticket     admission.Ticket // holds no slot if the request needs none
-	pacer      pacer            // with ticket
+	deadline   *deadline
+	pacer      pacer // with ticket and deadline
 	id         string
 	address    netip.Addr // of the client
 	verified   verification
@@ -118,7 +121,11 @@ func (w *Writer) Send(r *http.Request, status int, contentType string, body []by
 	if r.Method == http.MethodHead {
 		return
 	}
-	if _, err := w.Write(body); err != nil && w.err == nil {
+	err := connection.WriteBody(r.Context(), len(body), func() error {
+		_, err := w.Write(body)
+		return err
+	})
+	if err != nil && w.err == nil {
 		w.err = err // only logged: the client is gone
 	}
 }

@@ -27,15 +27,15 @@ func readKnown(known []recordFrequency) frequencyReader {
 	}
 }
 
-// orderCandidates orders records whose frequencies are known.
-func (s *Scorer) orderCandidates(known []recordFrequency) *ScoreOrder {
+// ofCandidates returns a scorer of records whose frequencies are known, and their set.
+func (s *Scorer) ofCandidates(known []recordFrequency) (*Scorer, *bitmap.Set) {
 	records := make([]uint32, len(known))
 	for i, o := range known {
 		records[i] = o.record
 	}
 	scorer := *s
 	scorer.known = known
-	return scorer.Order(bitmap.ListSet(s.index.pool, records))
+	return &scorer, bitmap.ListSet(s.index.pool, records)
 }
 
 // candidates returns some records of a set that include the n best, for a search for one clause

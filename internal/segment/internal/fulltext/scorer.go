@@ -1,6 +1,8 @@
 package fulltext
 
 import (
+	"slices"
+
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/text"
@@ -59,9 +61,22 @@ func (w *Index) NewScorer(st *guard.Steps, clauses []*Clause, stats Statistics) 
 // Page returns the records of a set at positions [from, to) by descending score, ties by number.
 func (s *Scorer) Page(set *bitmap.Set, from, to int) []uint32 {
 	if best := s.candidates(set, to); best != nil {
-		return s.orderCandidates(best).Page(from, to)
+		s, set = s.ofCandidates(best)
 	}
-	return s.Order(set).Page(from, to)
+	if set.Len() > bitmap.EachAtOnce {
+		return s.Order(set).Page(from, to)
+	}
+	records := set.Slice(s.steps, 0, set.Len())
+	scored := make([]scoredRecord, len(records))
+	for i, score := range s.newBatchScorer(len(records)).score(records) {
+		scored[i] = scoredRecord{score, records[i]}
+	}
+	slices.SortFunc(scored, scoredRecord.compare)
+	page := make([]uint32, 0, to-from)
+	for _, r := range scored[from:to] {
+		page = append(page, r.record)
+	}
+	return page
 }
 
 // batchScorer scores ascending records, some at a time.
@@ -70,8 +85,8 @@ type batchScorer struct {
 	readers []frequencyReader // of the frequencies, by clause
 
 	// Buffers by record.
-	counts        [bitmap.EachAtOnce]byte
-	norms, scores [bitmap.EachAtOnce]float64
+	counts        []byte
+	norms, scores []float64
 }
 
 // newBatchScorer returns a scorer for about n records.
@@ -91,7 +106,11 @@ func (s *Scorer) newBatchScorer(n int) *batchScorer {
 // next call.
 func (s *batchScorer) score(records []uint32) []float64 {
 	s.steps.Add(len(records) * len(s.clauses))
-	counts, norms, scores := s.counts[:len(records)], s.norms[:len(records)], s.scores[:len(records)]
+	n := len(records)
+	if n > len(s.counts) {
+		s.counts, s.norms, s.scores = make([]byte, n), make([]float64, n), make([]float64, n)
+	}
+	counts, norms, scores := s.counts[:n], s.norms[:n], s.scores[:n]
 	for i, rec := range records {
 		norms[i] = text.Norm(int(s.index.lengths.At(int(rec))), s.average)
 		scores[i] = 0
