@@ -611,8 +611,8 @@ func (o *Oracle) ratio(records []int, m query.Measure) string {
 	return round(new(big.Rat).Quo(addAll(all[0]), divisor))
 }
 
-// deviationOf returns the sample standard deviation of at least two numbers: it searches for the
-// greatest number of 15 digits that is not above it, and rounds half to even.
+// deviationOf returns the sample standard deviation of at least two numbers, computed with 120
+// digits.
 //
 // Rule: docs/api.md, "Measures".
 func deviationOf(numbers []*big.Rat) string {
@@ -622,34 +622,10 @@ func deviationOf(numbers []*big.Rat) string {
 		d := new(big.Rat).Sub(n, mean)
 		variance.Add(variance, d.Mul(d, d))
 	}
-	if variance.Quo(variance, big.NewRat(int64(len(numbers)-1), 1)); variance.Sign() == 0 {
-		return "0"
-	}
-	square := func(n *big.Rat) *big.Rat { return new(big.Rat).Mul(n, n) }
-	one, ten := big.NewRat(1, 1), big.NewRat(10, 1)
-	unit := big.NewRat(1, 1) // of the last of 15 digits
-	for range 14 {
-		unit.Mul(unit, ten)
-	}
-	low := new(big.Rat).Set(unit) // the least number of 15 digits
-	for unit.Set(one); square(new(big.Rat).Mul(low, unit)).Cmp(variance) > 0; {
-		unit.Quo(unit, ten)
-	}
-	for square(new(big.Rat).Mul(new(big.Rat).Mul(low, unit), ten)).Cmp(variance) <= 0 {
-		unit.Mul(unit, ten)
-	}
-	whole := new(big.Int).Set(low.Num())
-	for bit := 50; bit >= 0; bit-- {
-		next := new(big.Int).Add(whole, new(big.Int).Lsh(big.NewInt(1), uint(bit)))
-		if square(new(big.Rat).Mul(new(big.Rat).SetInt(next), unit)).Cmp(variance) <= 0 {
-			whole = next
-		}
-	}
-	middle := new(big.Rat).Add(new(big.Rat).SetInt(whole), big.NewRat(1, 2))
-	if c := square(middle.Mul(middle, unit)).Cmp(variance); c < 0 || c == 0 && whole.Bit(0) == 1 {
-		whole.Add(whole, big.NewInt(1))
-	}
-	return plain(new(big.Rat).Mul(new(big.Rat).SetInt(whole), unit))
+	variance.Quo(variance, big.NewRat(int64(len(numbers)-1), 1))
+	root := new(big.Float).SetPrec(400).SetRat(variance)
+	deviation, _ := root.Sqrt(root).Rat(nil)
+	return round(deviation)
 }
 
 // Rule: docs/api.md, "Measures".

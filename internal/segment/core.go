@@ -43,7 +43,7 @@ func (c *Core) Close() error { return c.file.Close() }
 // HasCurrentIndex reports whether this program reads the indexes of the file.
 func (c *Core) HasCurrentIndex() bool { return c.file.Index() == file.CurrentIndex() }
 
-// Index names the format and the text rules of the indexes of the file, as in "f4-r1".
+// Index names the format and the text rules of the indexes of the file, as in "f5-r1".
 func (c *Core) Index() string { return c.file.Index().String() }
 
 // Program returns the release that built the file; empty if it is unknown.
@@ -70,5 +70,5 @@ func (c *Core) Size() int { return len(c.file.Data) }
 func (c *Core) Len() int { return c.file.Meta.Records }
 
 // CurrentIndex names the format and the text rules of the indexes that this program writes and
-// reads, as in "f4-r1".
+// reads, as in "f5-r1".
 func CurrentIndex() string { return file.CurrentIndex().String() }

@@ -126,7 +126,7 @@ func TestCore_recordsOfAnyIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer core.Close()
-	if core.HasCurrentIndex() || core.Index() != "f1-r1" || core.Program() != "v1.2.3" || segment.CurrentIndex() != "f4-r1" {
+	if core.HasCurrentIndex() || core.Index() != "f1-r1" || core.Program() != "v1.2.3" || segment.CurrentIndex() != "f5-r1" {
 		t.Errorf("index %s of program %s", core.Index(), core.Program())
 	}
 	var got []herb.Record

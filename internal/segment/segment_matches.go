@@ -18,7 +18,6 @@ type segmentMatches struct {
 	steps   *guard.Steps
 	q       *query.Request
 	set     *bitmap.Set        // nil means all records
-	only    plan.Condition     // selects the set if there is exactly one condition; else nil
 	clauses []*fulltext.Clause // for scoring
 
 	sorted  *column.Order        // by fields; nil if the segment is not merged with others
@@ -53,9 +52,6 @@ func (r *Reader) match(st *guard.Steps, q *query.Request, trace plan.Trace) *seg
 		if q.Area.Near != nil {
 			terms = append(terms, plan.Term{Condition: x.InCircle(st, *q.Area.Near)})
 		}
-	}
-	if len(terms) == 1 && !terms[0].Exclude {
-		s.only = terms[0].Condition
 	}
 	s.set = plan.Evaluate(st, &r.pool, terms, trace)
 	return s
@@ -117,7 +113,7 @@ func (s *segmentMatches) selection() *bitmap.Set {
 func (s *segmentMatches) order(stats fulltext.Statistics) {
 	switch {
 	case len(s.q.Sort) > 0:
-		s.sorted = column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set, s.only)
+		s.sorted = column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set)
 	case len(s.clauses) > 0:
 		s.byScore = s.r.words.NewScorer(s.steps, s.clauses, stats).Order(s.set)
 	}
@@ -156,7 +152,7 @@ func (s *segmentMatches) locate(from, to int) []uint32 {
 		x := s.r.positionsOf(&s.q.Area)
 		return fulltext.NewScoreOrder(s.steps, s.set, x.Scores(s.steps, *s.q.Area.Near, s.q.Distance)).Page(from, to)
 	case len(s.q.Sort) > 0:
-		order := column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set, s.only)
+		order := column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set)
 		defer order.Release()
 		return order.Page(from, to)
 	case len(s.clauses) > 0:

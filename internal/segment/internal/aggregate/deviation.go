@@ -1,22 +1,21 @@
 package aggregate
 
 import (
-	"cmp"
-	"math"
 	"math/big"
 	"math/bits"
 	"strconv"
+	"strings"
 
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/guard"
 )
 
 // squares are the sums of the squared values of groups. With the sums of the values they determine
-// standard deviations exactly: (n-1)n·s² = n·Σx² - (Σx)².
+// variances exactly: (n-1)n·s² = n·Σx² - (Σx)².
 type squares struct {
 	steps *guard.Steps
-	// In squared units, if sums are small: n values of at most m units have n·m < 2^63, and
-	// m < 2^62, so that n·Σx² fits in 128 bits.
+	// In squared units, if sums are small: n values of at most m units have n·m < 2^63, so that Σx²
+	// fits in 128 bits.
 	small []uint128
 	large []big.Int // in squared units of the sum of the group; replaces small
 
@@ -88,117 +87,36 @@ func (s *sums) deviation(id int, n uint32) string {
 	if n < 2 {
 		return ""
 	}
-	pairs := uint64(n) * uint64(n-1)
-	if s.small != nil {
-		v := s.squares.small[id].spread(s.small[id], uint64(n))
-		if root, ok := rootSmall(v, pairs, s.numbers.places); ok {
-			return root
-		}
-		num := new(big.Int).SetUint64(v.hi)
-		num.Add(num.Lsh(num, 64), new(big.Int).SetUint64(v.lo))
-		return roundRoot(num, new(big.Int).SetUint64(pairs), s.numbers.places)
-	}
+	var spread big.Int // n·Σx² - (Σx)², which is not negative
 	sum, places := s.total(id)
-	num := new(big.Int).Mul(&s.squares.large[id], big.NewInt(int64(n)))
-	num.Sub(num, new(big.Int).Mul(sum, sum))
-	s.steps.Add(len(num.Bits()) * len(num.Bits()) / wordsPerStep)
-	return roundRoot(num, new(big.Int).SetUint64(pairs), places)
+	if s.small != nil {
+		spread.SetUint64(s.squares.small[id].hi)
+		spread.Lsh(&spread, 64)
+		spread.Or(&spread, new(big.Int).SetUint64(s.squares.small[id].lo))
+		spread.Mul(&spread, big.NewInt(int64(n)))
+	} else {
+		spread.Mul(&s.squares.large[id], big.NewInt(int64(n)))
+	}
+	spread.Sub(&spread, new(big.Int).Mul(sum, sum))
+	s.steps.Add(1 + len(spread.Bits())*len(spread.Bits())/wordsPerStep)
+	return roundRoot(&spread, uint64(n)*uint64(n-1), places)
 }
 
-// spread returns n·Σx² - (Σx)², which is not negative.
-func (sum uint128) spread(total int64, n uint64) (v uint128) {
-	hi, lo := bits.Mul64(sum.lo, n)
-	hi += sum.hi * n
-	magnitude := uint64(max(total, -total))
-	totalHi, totalLo := bits.Mul64(magnitude, magnitude)
-	var borrow uint64
-	v.lo, borrow = bits.Sub64(lo, totalLo, 0)
-	v.hi, _ = bits.Sub64(hi, totalHi, borrow)
-	return v
-}
+// rootBits is the precision of standard deviations before they are rounded: 48 digits.
+const rootBits = 160
 
 // roundRoot returns the square root of num/den in units of a decimal place, rounded half to even to
-// query.MeanDigits, without zeros at the end of its fraction. It changes its arguments.
-func roundRoot(num, den *big.Int, places int) string {
+// query.MeanDigits, without zeros at the end of its fraction.
+func roundRoot(num *big.Int, den uint64, places int) string {
 	if num.Sign() == 0 {
 		return "0"
 	}
-	exponent := exponentOf(num, den) >> 1 // of the root; rounds down
-	shift := query.MeanDigits - 1 - exponent
-	if shift >= 0 {
-		num.Mul(num, powerOfTen(2*shift))
-	} else {
-		den.Mul(den, powerOfTen(-2*shift))
+	root := new(big.Float).SetPrec(rootBits).SetInt(num)
+	root.Quo(root, new(big.Float).SetUint64(den))
+	digits, exponent, _ := strings.Cut(root.Sqrt(root).Text('e', query.MeanDigits-1), "e")
+	power, err := strconv.Atoi(exponent)
+	if err != nil {
+		guard.Fail(err) // not possible
 	}
-	whole := new(big.Int).Div(num, den)
-	whole.Sqrt(whole)
-	middle := new(big.Int).Lsh(whole, 1) // twice the number between whole and the next one
-	middle.Add(middle, big.NewInt(1))
-	middle.Mul(middle, middle).Mul(middle, den)
-	if c := num.Lsh(num, 2).Cmp(middle); c > 0 || c == 0 && whole.Bit(0) == 1 {
-		whole.Add(whole, big.NewInt(1))
-	}
-	return formatRounded(whole.String(), places+shift, false)
-}
-
-// rootSmall returns the same as roundRoot without memory for intermediate numbers: it estimates the
-// digits with doubles and compares them exactly. ok is false if the numbers do not fit.
-func rootSmall(num uint128, den uint64, places int) (root string, ok bool) {
-	const least, maxShift = 100_000_000_000_000, 19 // least has query.MeanDigits; 10^maxShift fits in 64 bits
-	if num == (uint128{}) {
-		return "0", true
-	}
-	estimate := math.Sqrt((float64(num.hi)*(1<<64) + float64(num.lo)) / float64(den))
-	shift := query.MeanDigits - 1 - int(math.Floor(math.Log10(estimate)))
-	if shift < 0 || shift > maxShift {
-		return "", false
-	}
-	power := uint64(1)
-	for range shift {
-		power *= 10
-	}
-	whole := uint64(math.Round(estimate * float64(power)))
-	if whole <= least || whole >= 10*least-1 { // at its ends, the estimate may have another number of digits
-		return "", false
-	}
-	scaled := wide{num.lo, num.hi}.times(power).times(power).times(4)
-	// middle compares the root with the number between n-1 and n.
-	middle := func(n uint64) int {
-		hi, lo := bits.Mul64(2*n-1, 2*n-1)
-		return scaled.compare(wide{lo, hi}.times(den))
-	}
-	for range 2 { // the estimate is next to the root
-		if c := middle(whole); c < 0 || c == 0 && whole%2 == 1 {
-			whole--
-		} else if c := middle(whole + 1); c > 0 || c == 0 && whole%2 == 1 {
-			whole++
-		} else {
-			return formatRounded(strconv.FormatUint(whole, 10), places+shift, false), true
-		}
-	}
-	return "", false
-}
-
-// wide is an integer of 256 bits, the lowest first.
-type wide [4]uint64
-
-// times returns x·n, which must fit.
-func (x wide) times(n uint64) (product wide) {
-	carry := uint64(0)
-	for i, word := range x {
-		hi, lo := bits.Mul64(word, n)
-		var c uint64
-		product[i], c = bits.Add64(lo, carry, 0)
-		carry = hi + c
-	}
-	return product
-}
-
-func (x wide) compare(y wide) int {
-	for i := len(x) - 1; i >= 0; i-- {
-		if x[i] != y[i] {
-			return cmp.Compare(x[i], y[i])
-		}
-	}
-	return 0
+	return formatRounded(strings.Replace(digits, ".", "", 1), places+query.MeanDigits-1-power, false)
 }

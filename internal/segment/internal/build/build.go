@@ -330,10 +330,7 @@ func (b *builder) write() error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if err := b.places.write(b.w, b.fields, b.opts.Memory/workers()); err != nil {
-		return err
-	}
-	return b.writeBlockCounts()
+	return b.places.write(b.w, b.fields, b.opts.Memory/workers())
 }
 
 func (b *builder) meta() file.Meta {

@@ -10,22 +10,20 @@ import (
 	"herbarium/internal/segment/internal/file"
 )
 
-// IndexRules determines the content of the indexes of frequent words and values. These accelerate
-// searches for words, and sorted listings of values, that occur in many records.
+// IndexRules determines the content of the indexes of frequent words. These accelerate searches for
+// words that occur in many records.
 type IndexRules struct {
-	MinRecords  int // with fewer records, examining all matches is fast, and these indexes are empty
-	Bigrams     BigramRules
-	Prefixes    PrefixRules
-	BlockCounts BlockCountRules
+	MinRecords int // with fewer records, examining all matches is fast, and these indexes are empty
+	Bigrams    BigramRules
+	Prefixes   PrefixRules
 }
 
 // DefaultIndexes returns the rules of docs/format/segment.md.
 func DefaultIndexes() IndexRules {
 	return IndexRules{
-		MinRecords:  1 << 12,
-		Bigrams:     BigramRules{Share: 1 << 10, MaxPerEight: 1},
-		Prefixes:    PrefixRules{Share: 1 << 5, Max: 1 << 10, Room: 2, MaxFieldSets: 1 << 12},
-		BlockCounts: BlockCountRules{Share: 1 << 8, Max: 1 << 9, MaxPairs: 1 << 13},
+		MinRecords: 1 << 12,
+		Bigrams:    BigramRules{Share: 1 << 10, MaxPerEight: 1},
+		Prefixes:   PrefixRules{Share: 1 << 5, Max: 1 << 10, Room: 2, MaxFieldSets: 1 << 12},
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"herbarium/internal/herb"
 )
 
 func TestBigramRules(t *testing.T) {
@@ -81,19 +79,5 @@ func TestPrefixRules(t *testing.T) {
 	if got := (PrefixRules{Share: records, Max: 9, Room: 1, MaxFieldSets: 4}).choose(
 		[]uint16{0, 3}, []uint32{records/16 + 1, 2}, records, 1); len(got) != 1 || got[0].work != records/128+2 || got[0].inFields {
 		t.Errorf("a word whose postings are bits: %v", got)
-	}
-}
-
-func TestBlockCountRules(t *testing.T) {
-	t.Parallel()
-	rules := BlockCountRules{Max: 10, MaxPairs: 20}
-	for sortable, want := range map[int]int{0: 10, 2: 10, 3: 6, 20: 1, 21: 0} {
-		fields := make([]herb.Field, sortable+1) // one is not sortable
-		for i := range sortable {
-			fields[i].Sortable = true
-		}
-		if got := rules.most(fields); got != want {
-			t.Errorf("%d sortable fields: at most %d values; want %d", sortable, got, want)
-		}
 	}
 }

@@ -16,31 +16,38 @@ func (b *columnBuilder) elementSections() ([]section, error) {
 	if _, err := b.elements.encode(listed, nil); err != nil {
 		return nil, err
 	}
+	ids := b.elementOrder()
+	table, numbers := b.elements.tables(ids)
+	b.elements.release()
+	positions := newTable[uint32](&b.tmp.tables, len(ids)) // by id
+	for position, id := range ids {
+		positions[id] = uint32(position)
+	}
+	freeTable(&b.tmp.tables, ids)
+	sections := []section{{file.TagElements, table}, {file.TagElementNumbers, numbers}, {file.TagElementPostings, listed}}
+	forward, err := b.forwardSections(positions)
+	if err != nil {
+		return nil, err
+	}
+	return append(sections, forward...), b.lists.remove()
+}
+
+// elementOrder returns the numbers of the elements, sorted by sort key, then by their bytes.
+func (b *columnBuilder) elementOrder() []uint32 {
 	ids := b.elements.order()
 	keys := newDictionary(&b.tmp.tables)
 	for _, id := range ids {
 		key, _ := text.Key(herb.TypeText, string(b.elements.name(id)))
 		keys.add([]byte(key))
 	}
-	table, numbers := b.elements.tables(ids)
-	b.elements.release()
 	keys.finish()
 	order := keys.order(b.tmp)
 	keys.release()
-	sorted, positions := b.tmp.newSpillFile(), newTable[uint32](&b.tmp.tables, len(ids)) // in sort order, by id
-	for p, i := range order {
-		sorted.writeU32(i)
-		positions[ids[i]] = uint32(p)
+	for position, i := range order {
+		order[position] = ids[i]
 	}
-	freeTable(&b.tmp.tables, order)
-	sections := []section{
-		{file.TagElements, table}, {file.TagElementNumbers, numbers}, {file.TagElementPostings, listed}, {file.TagElementOrder, sorted},
-	}
-	forward, err := b.forwardSections(positions)
-	if err != nil {
-		return nil, err
-	}
-	return append(sections, forward...), b.lists.remove()
+	freeTable(&b.tmp.tables, ids)
+	return order
 }
 
 // forwardSections returns the forward index of the elements, given the position of each in sort

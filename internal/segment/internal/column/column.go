@@ -54,31 +54,27 @@ const (
 // record number. Records whose value is missing are last and form an additional run, ordered by
 // text.MissingPosition, then by record number.
 //
-// A list field also has its elements. An element is given by its index in elements, which are in
-// the order of their bytes, by its position in sort order (elementOrder), or by its number, the
-// index of its postings.
+// A list field also has its elements. An element is given by its position among them, which are in
+// sort order, or by its number, the index of its postings.
 type Column struct {
 	Field      herb.Field
 	fieldIndex int // of the field among those of the file
 	records    *Records
 	pool       *bitmap.Pool
 
-	sorted       file.U32s    // SORT: by rank, the record
-	ranks        file.U32s    // RANK: by record, the rank
-	runs         file.U32s    // first rank of each run, and the rank after the last value
-	nonUniform   []byte       // one bit for each run; see isNonUniform
-	values       []byte       // of the runs, or their keys; see runValues
-	leading      bitmap.Table // leading sets; see LeadingSets
-	frequent     file.U32s    // frequent values of all fields
-	blockCounts  file.U32s    // by frequent value, its records before the end of each block of the sorted rows
-	longRuns     file.U32s    // runs of at least LongRun records, ascending
-	longRunSets  bitmap.Table // by index in longRuns, the records of the run
-	elements     file.Strings
-	elementOrder file.U32s    // by position in sort order, the index of the element
-	numbers      file.U32s    // by index of an element, its number
-	listed       bitmap.Table // by number, the postings of the element
-	lists        forwardIndex
-	zone         *atomic.Pointer[bool] // of a datetime field; see HasZone
+	sorted      file.U32s    // SORT: by rank, the record
+	ranks       file.U32s    // RANK: by record, the rank
+	runs        file.U32s    // first rank of each run, and the rank after the last value
+	nonUniform  []byte       // one bit for each run; see isNonUniform
+	values      []byte       // of the runs, or their keys; see runValues
+	leading     bitmap.Table // leading sets; see LeadingSets
+	longRuns    file.U32s    // runs of at least LongRun records, ascending
+	longRunSets bitmap.Table // by index in longRuns, the records of the run
+	elements    file.Table   // by position, the element
+	numbers     file.U32s    // by position of an element, its number
+	listed      bitmap.Table // by number, the postings of the element
+	lists       forwardIndex
+	zone        *atomic.Pointer[bool] // of a datetime field; see HasZone
 }
 
 // Open returns the column of field i of a file.
@@ -89,8 +85,6 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 		Field: field, fieldIndex: i, records: records, pool: pool,
 		sorted: section(file.TagSortedRows), ranks: section(file.TagRanks), runs: section(file.TagRuns),
 		nonUniform: section(file.TagNonUniformRuns), values: section(file.ValuesTag(field.Type)), longRuns: section(file.TagLongRuns), numbers: section(file.TagElementNumbers),
-		elementOrder: section(file.TagElementOrder),
-		frequent:     f.Section(file.TagFrequentValues, file.NoField), blockCounts: section(file.TagBlockCounts),
 		zone: new(atomic.Pointer[bool]),
 	}
 	for tag, table := range map[file.Tag]*bitmap.Table{file.TagLeadingSets: &c.leading, file.TagLongRunSets: &c.longRunSets, file.TagElementPostings: &c.listed} {
@@ -98,14 +92,13 @@ func Open(f *file.File, records *Records, pool *bitmap.Pool, i int) (c Column, e
 			return c, err
 		}
 	}
-	if c.elements.Table, err = file.OpenTable(section(file.TagElements)); err != nil {
+	if c.elements, err = file.OpenTable(section(file.TagElements)); err != nil {
 		return c, err
 	}
 	c.lists = forwardIndex{section(file.TagElementOffsets), section(file.TagElementPositions), PositionSize(c.elements.Len())}
 	if c.sorted.Len() != n || c.ranks.Len() != n || c.runs.Len() == 0 || len(c.nonUniform) != (c.runs.Len()+6)/8 ||
 		c.longRunSets.Len() != c.longRuns.Len() || n > 0 && c.leading.Len() != LeadingSets-1 ||
-		field.Sortable && c.blockCounts.Len() != c.frequent.Len()/2*blockCount(n) ||
-		c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() || c.elementOrder.Len() != c.elements.Len() ||
+		c.listed.Len() != c.elements.Len() || c.numbers.Len() != c.elements.Len() ||
 		field.Type == herb.TypeList && !c.lists.isValid(n) {
 		return c, fmt.Errorf("%w: index of field %q", guard.ErrCorrupt, field.Name)
 	}
@@ -217,16 +210,26 @@ func (c *Column) firstRun(key string) int {
 	return sort.Search(c.Distinct(), func(i int) bool { return c.runKey(i) >= key })
 }
 
-// firstElement returns the first element, in sort order, whose key is greater than or equal to key.
+// firstElement returns the first position of an element whose key is greater than or equal to key.
 func (c *Column) firstElement(key string) int {
 	return sort.Search(c.elements.Len(), func(i int) bool {
-		return sortKey(&c.Field, string(c.elementAt(i))) >= key
+		return sortKey(&c.Field, string(c.elements.At(i))) >= key
 	})
 }
 
-// elementAt returns an element, given by its position in sort order.
-func (c *Column) elementAt(position int) []byte {
-	return c.elements.At(int(c.elementOrder.At(position)))
+// findElement returns the position of an element. Different elements can have the same key.
+func (c *Column) findElement(element string) (position int, ok bool) {
+	key := sortKey(&c.Field, element)
+	for i := c.firstElement(key); i < c.elements.Len(); i++ {
+		other := string(c.elements.At(i))
+		if other == element {
+			return i, true
+		}
+		if sortKey(&c.Field, other) != key {
+			break
+		}
+	}
+	return 0, false
 }
 
 func (c *Column) runKey(i int) string {

@@ -46,9 +46,8 @@ func (c *Column) operand(st *guard.Steps, op query.Op, o query.Operand) plan.Con
 	case equality && missing >= 0:
 		return c.missingRanks(missing).named(name)
 	case c.Field.Type == herb.TypeList && equality && op != query.OpWhole:
-		if i, ok := c.elements.Find(o.Text); ok {
-			number := int(c.numbers.At(i))
-			return element{plan.StoredCondition{EncodedSet: c.listed.Set(number), Name: name}, c.fieldIndex, number}
+		if position, ok := c.findElement(o.Text); ok {
+			return plan.StoredCondition{EncodedSet: c.postingsAt(position), Name: name}
 		}
 		return plan.StoredCondition{Name: name}
 	case equality && o.Day:

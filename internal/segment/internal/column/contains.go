@@ -39,7 +39,7 @@ func (c *Column) elementsWith(st *guard.Steps, find *text.Substring, name string
 	from, to, found, several := uint32(n), uint32(0), 0, bitmap.NewBits(n)
 	for i := range n {
 		st.Add(1)
-		if find.In(c.elementAt(i)) {
+		if find.In(c.elements.At(i)) {
 			several.Add(uint32(i))
 			from, to = min(from, uint32(i)), uint32(i+1)
 			found++

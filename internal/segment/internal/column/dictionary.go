@@ -159,7 +159,7 @@ func (d *Dictionary) Value(code uint32) string {
 		if d.Field.Type != herb.TypeList {
 			return c.readRunValue(d.steps, int(code))
 		}
-		element := c.elementAt(int(code))
+		element := c.elements.At(int(code))
 		d.steps.Add(1 + len(element)/bytesPerStep)
 		return string(element)
 	}

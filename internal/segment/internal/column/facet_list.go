@@ -127,7 +127,7 @@ func (c *Column) countElements(st *guard.Steps, set *bitmap.Set, values *valueCo
 		if st.Add(1); n == 0 {
 			continue
 		}
-		found := values.find == nil || values.find.In(c.elementAt(i))
+		found := values.find == nil || values.find.In(c.elements.At(i))
 		if values.countFound(found) && values.qualifies(int(n), i) {
 			values.offer(valueCount{n: int(n), order: i, column: c, run: i})
 		}
@@ -166,7 +166,7 @@ func (c *Column) countPostings(st *guard.Steps, among bitmap.Bits) []uint32 {
 	st.Reserve(8 * c.elements.Len())
 	counts, positions := make([]uint32, c.elements.Len()), make([]uint32, c.elements.Len())
 	for position := range counts {
-		positions[c.elementNumber(position)] = uint32(position)
+		positions[c.numbers.At(position)] = uint32(position)
 	}
 	for number, position := range positions {
 		counts[position] = uint32(c.listed.Set(number).CountIn(st, among))
@@ -182,12 +182,7 @@ func (c *Column) costOfPostings(elements int) int {
 	return elements * (cost.OpenPostings + cost.OpenContainer*containers + int(cost.PostingsByte*float64(size)))
 }
 
-// elementNumber returns the number of an element, given by its position in sort order.
-func (c *Column) elementNumber(position int) int {
-	return int(c.numbers.At(int(c.elementOrder.At(position))))
-}
-
-// postingsAt returns the postings of an element, given by its position in sort order.
+// postingsAt returns the postings of an element, given by its position.
 func (c *Column) postingsAt(position int) bitmap.EncodedSet {
-	return c.listed.Set(c.elementNumber(position))
+	return c.listed.Set(int(c.numbers.At(position)))
 }

@@ -24,7 +24,7 @@ func (v *valueCount) text() string {
 	switch {
 	case v.value != "":
 	case v.column.Field.Type == herb.TypeList:
-		v.value = string(v.column.elementAt(v.run))
+		v.value = string(v.column.elements.At(v.run))
 	default:
 		v.value = v.column.RunValue(v.run)
 	}
@@ -38,7 +38,7 @@ func (v *valueCount) textPrefix() string {
 	case v.value != "":
 		return v.value
 	case v.column.Field.Type == herb.TypeList:
-		element := v.column.elementAt(v.run)
+		element := v.column.elements.At(v.run)
 		return string(element[:min(len(element), shown)])
 	default:
 		return v.column.runValuePrefix(v.run, shown)

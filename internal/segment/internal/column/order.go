@@ -27,11 +27,10 @@ type Order struct {
 	longEnd int        // rank after the group in long, which tells it from other groups
 }
 
-// NewOrder returns the records of a set, nil for all, sorted by fields of the columns. only is the
-// condition that selects them if there is exactly one, else nil; then pages may be located faster.
-func NewOrder(st *guard.Steps, columns []Column, sort []query.SortField, set *bitmap.Set, only plan.Condition) *Order {
-	c := &columns[sort[0].Field]
-	return &Order{sortedResult: newFilteredResult(st, c, set, only), columns: columns, sort: sort, withValue: -1}
+// NewOrder returns the records of a set, nil for all, sorted by fields of the columns.
+func NewOrder(st *guard.Steps, columns []Column, sort []query.SortField, set *bitmap.Set) *Order {
+	result := newSortedResult(st, &columns[sort[0].Field], set, false)
+	return &Order{sortedResult: result, columns: columns, sort: sort, withValue: -1}
 }
 
 // Release recycles the memory of the order. The set that was given to NewOrder still belongs to the
@@ -124,11 +123,7 @@ func (o *Order) appendGroup(records []uint32, g group, from, to int) []uint32 {
 func (o *Order) sortLong(g group) *Order {
 	if o.long == nil || o.longEnd != g.ranks.to {
 		o.releaseLong()
-		var only plan.Condition
-		if o.set == nil {
-			only = g.ranks
-		}
-		o.long, o.longEnd = NewOrder(o.steps, o.columns, o.sort[1:], o.groupSet(g), only), g.ranks.to
+		o.long, o.longEnd = NewOrder(o.steps, o.columns, o.sort[1:], o.groupSet(g)), g.ranks.to
 	}
 	return o.long
 }

@@ -16,7 +16,6 @@ import (
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/guard"
-	"herbarium/internal/segment/internal/plan"
 )
 
 // orderFields are fields with long and short groups, also of missing values, and a list.
@@ -72,7 +71,6 @@ func TestOrder_severalFields(t *testing.T) {
 			}
 		}
 	}
-	conditions := map[string]plan.Condition{} // that select some of the sets
 	for _, c := range []struct {
 		field   int
 		operand query.Operand
@@ -86,7 +84,6 @@ func TestOrder_severalFields(t *testing.T) {
 				sets[name].Add(uint32(i))
 			}
 		}
-		conditions[name] = columns[c.field].Term(nil, query.Condition{Field: c.field, Op: query.OpEq, Values: []query.Operand{c.operand}}).Condition
 	}
 	for name, set := range sets {
 		for _, order := range [][]query.SortField{
@@ -121,7 +118,7 @@ func TestOrder_severalFields(t *testing.T) {
 				if set != nil {
 					matches = setOf(pool, set)
 				}
-				o := column.NewOrder(guard.NewSteps(t.Context()), columns, order, matches, conditions[name])
+				o := column.NewOrder(guard.NewSteps(t.Context()), columns, order, matches)
 				defer o.Release()
 				total := len(want)
 				if got := o.Page(0, total); !slices.Equal(got, want) {
@@ -165,7 +162,7 @@ func TestOrder_countThroughAbsentKey(t *testing.T) {
 		{true, "0", "1", 5}, {true, "2", "1", 3}, {true, "4", "1", 0}, {true, "NA", "1", 5}, {true, "", "1", 6},
 		{false, "3", "0", 2}, {false, "3", "2", 5}, {true, "3", "0", 3}, {true, "3", "2", 0}, {true, "3", "", 3},
 	} {
-		o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: tt.desc}, {Field: 1, Desc: tt.desc}}, nil, nil)
+		o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: tt.desc}, {Field: 1, Desc: tt.desc}}, nil)
 		if got := o.CountThrough([]column.SortKey{key(0, tt.first), key(1, tt.second)}); got != tt.want {
 			t.Errorf("%+v: %d records", tt, got)
 		}
@@ -215,7 +212,7 @@ func TestOrder_adjacentLongGroups(t *testing.T) {
 				return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(price(int(b)), price(int(a))))
 			})
 			sort := []query.SortField{{Field: 0, Desc: tt.desc}, {Field: 1, Desc: true}}
-			o := column.NewOrder(guard.NewSteps(t.Context()), columns, sort, set, nil)
+			o := column.NewOrder(guard.NewSteps(t.Context()), columns, sort, set)
 			defer o.Release()
 			// The last pages are before the ones that were read, and in another group.
 			for _, from := range []int{size - 5, 2*size - 5, 0, 2 * size, size} {

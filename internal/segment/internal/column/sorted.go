@@ -6,7 +6,6 @@ import (
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/cost"
 	"herbarium/internal/segment/internal/guard"
-	"herbarium/internal/segment/internal/plan"
 )
 
 // sortedResult locates the records of one result in the sorted rows of a field.
@@ -22,14 +21,9 @@ type sortedResult struct {
 // position is a rank and the number of records of a result below it.
 type position struct{ rank, count int }
 
-// resultRanks is the ranks of the records of a result. It divides the sorted rows into
-// divisions, and counts the records of the result before a division without a scan.
+// resultRanks is the ranks of the records of a result. It counts the records of the result before a
+// division of the sorted rows without a scan.
 type resultRanks interface {
-	// divisions returns the number of divisions.
-	divisions() int
-	// divisionStart returns the first rank of a division. After the last division, it returns the
-	// end of the sorted rows.
-	divisionStart(division int) int
 	// countBefore returns the number of records of the result before a division.
 	countBefore(division int) int
 	// next returns the first rank of the result in [from, to), or to.
@@ -50,23 +44,7 @@ func newSortedResult(st *guard.Steps, c *Column, set *bitmap.Set, mark bool) sor
 	if o.total = set.Len(); mark || o.total <= c.sorted.Len()/cost.MarkShare {
 		o.matches = newMarkedRanks(st, c, set)
 	} else {
-		o.matches = newLeadingRanks(rankScanner{c, st, set.Dense(st), nil}, o.total)
-	}
-	return o
-}
-
-// newFilteredResult locates the records of a set. only is the condition that selects them if there
-// is exactly one; else nil.
-func newFilteredResult(st *guard.Steps, c *Column, set *bitmap.Set, only plan.Condition) sortedResult {
-	blocks := c.blockCountsOf(only)
-	if blocks == nil {
-		return newSortedResult(st, c, set, false)
-	}
-	o := sortedResult{Column: c, steps: st, set: set, total: set.Len()}
-	if ranks, ok := only.(RankRange); ok {
-		o.matches = blockRanks{rankScanner{c, st, nil, &ranks}, blocks}
-	} else {
-		o.matches = blockRanks{rankScanner{c, st, set.Dense(st), nil}, blocks}
+		o.matches = newLeadingRanks(st, c, set)
 	}
 	return o
 }
@@ -83,9 +61,6 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 
 		return o.sorted.Slice(from, to).AppendTo(records)
 	}
 	maxGap := o.sorted.Len() / (2 * LeadingSets) // ranks without a match, after which locating the next may be faster
-	if _, ok := o.matches.(blockRanks); ok {
-		maxGap = BlockSize
-	}
 	for from < to {
 		rank := o.rank(from)
 		for end := rank + 1; rank < end && from < to; from++ {
@@ -117,7 +92,7 @@ func (o *sortedResult) rank(i int) int {
 			return rank
 		}
 	}
-	division := sort.Search(o.matches.divisions(), func(j int) bool { return o.matches.countBefore(j+1) > i })
+	division := o.divisionOf(i)
 	first, end := o.beforeDivision(division), o.beforeDivision(division+1)
 	p := first
 	if i-first.count > end.count-i {
@@ -128,6 +103,17 @@ func (o *sortedResult) rank(i int) int {
 		guard.Corrupt("field %q has two records with the same rank", o.Field.Name)
 	}
 	return rank
+}
+
+// divisionOf returns the division that contains the i-th record of the result. Most results are
+// spread evenly, so that it counts the records before two divisions.
+func (o *sortedResult) divisionOf(i int) int {
+	startsBefore := func(division int) bool { return o.matches.countBefore(division) <= i }
+	guess := i * LeadingSets / o.total
+	for step := 1; !startsBefore(guess); step *= 2 {
+		guess = max(guess-step, 0)
+	}
+	return lastIndex(guess, LeadingSets-1, startsBefore)
 }
 
 // scan searches for the rank of the i-th record of the result, from a position and within [from,
@@ -165,12 +151,12 @@ func (o *sortedResult) countBelow(rank int) int {
 	if rank == o.sorted.Len() {
 		return o.total
 	}
-	division := sort.Search(o.matches.divisions(), func(j int) bool { return o.matches.divisionStart(j+1) > rank })
-	if rank-o.matches.divisionStart(division) > o.matches.divisionStart(division+1)-rank {
+	division := sort.Search(LeadingSets, func(j int) bool { return o.bound(j+1) > rank })
+	if rank-o.bound(division) > o.bound(division+1)-rank {
 		division++
 	}
 	p := o.known
-	if distance := rank - o.matches.divisionStart(division); max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
+	if distance := rank - o.bound(division); max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
 		p = o.beforeDivision(division)
 	}
 	o.known = position{rank, p.count + o.matches.count(p.rank, rank) - o.matches.count(rank, p.rank)}
@@ -179,5 +165,5 @@ func (o *sortedResult) countBelow(rank int) int {
 
 // beforeDivision returns the position before a division of the sorted rows.
 func (o *sortedResult) beforeDivision(division int) position {
-	return position{o.matches.divisionStart(division), o.matches.countBefore(division)}
+	return position{o.bound(division), o.matches.countBefore(division)}
 }

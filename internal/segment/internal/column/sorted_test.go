@@ -65,7 +65,7 @@ func TestOrder(t *testing.T) {
 				}
 				total := len(want)
 				page := func(from, to int) []uint32 {
-					o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: desc}}, setOf(pool, set), nil)
+					o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: desc}}, setOf(pool, set))
 					defer o.Release()
 					return o.Page(from, to)
 				}

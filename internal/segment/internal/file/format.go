@@ -25,6 +25,8 @@ import (
 //	3: field postings of all terms, instead of a byte for each posting. Most sections have other tags.
 //	4: facts of the columns (FACT), which decide the types that other programs read, and positions of records (POSN,
 //	   CELL), whose fields META names.
+//	5: elements of lists in sort order, without an order of their own (EORD). Without the block counts of frequent
+//	   values (FVAL, BCNT).
 //
 // The frame and the sections META, RECS and ROFF are the core of a file. They contain what was
 // published and are the same in every version, so every program reads them (OpenCore). All other
@@ -44,7 +46,7 @@ import (
 //     of sections contradict each other.
 //
 // File.Verify also rejects a wrong checksum of any other section, and padding that is not zero.
-const FormatVersion = 4
+const FormatVersion = 5
 
 // Sizes of the fixed parts in bytes.
 const (
@@ -92,7 +94,7 @@ type Index struct {
 // CurrentIndex returns the Index of the files that this program writes.
 func CurrentIndex() Index { return Index{FormatVersion, text.Rules()} }
 
-// String returns the numbers of the format and the rules as they are part of file names: "f4-r1".
+// String returns the numbers of the format and the rules as they are part of file names: "f5-r1".
 func (i Index) String() string {
 	rules, _, _ := strings.Cut(i.Rules, ",")
 	return fmt.Sprintf("f%d-r%s", i.Format, cmp.Or(rules, "0"))

@@ -34,12 +34,11 @@ var (
 	TagLongRunSets    = Tag{'L', 'S', 'E', 'T'} // sets: the records of each long run
 
 	// Of list fields.
-	TagElements         = Tag{'E', 'L', 'E', 'M'} // strings: the elements, sorted
+	TagElements         = Tag{'E', 'L', 'E', 'M'} // table: the elements, in the order of their sort keys
 	TagElementNumbers   = Tag{'E', 'N', 'U', 'M'} // u32: the number of each element in EPST
 	TagElementPostings  = Tag{'E', 'P', 'S', 'T'} // sets: postings of each element
-	TagElementOrder     = Tag{'E', 'O', 'R', 'D'} // u32: indexes in ELEM, in the order of the sort keys
 	TagElementOffsets   = Tag{'E', 'O', 'F', 'F'} // u32: first element of each record in EPOS, and end of the last
-	TagElementPositions = Tag{'E', 'P', 'O', 'S'} // elements of each record: their positions in EORD, ascending, in 1, 2 or 4 bytes
+	TagElementPositions = Tag{'E', 'P', 'O', 'S'} // elements of each record: their positions in ELEM, ascending, in 1, 2 or 4 bytes
 
 	// Of filterable fields that are not lists: text has VKEY, other types VALS. Empty if the values
 	// are long.
@@ -49,10 +48,6 @@ var (
 	// Of the field that names coordinates: the one with latitudes, or the only one.
 	TagPositions = Tag{'P', 'O', 'S', 'N'} // i32: longitude and latitude of each record
 	TagCellOrder = Tag{'C', 'E', 'L', 'L'} // u32: cell order: the records with a position, sorted by cell
-
-	// Frequent values, of the file, and their block counts, of sortable fields.
-	TagFrequentValues = Tag{'F', 'V', 'A', 'L'} // u32: field and number of each frequent value
-	TagBlockCounts    = Tag{'B', 'C', 'N', 'T'} // u32: number of records with each frequent value before the end of each block of the sorted rows
 
 	// Of the words of all searchable fields.
 	TagTerms           = Tag{'T', 'E', 'R', 'M'} // strings: the terms, sorted
@@ -93,7 +88,7 @@ type Section struct {
 // fileTags returns the kinds of sections that every file has once.
 func fileTags() []Tag {
 	return []Tag{
-		TagMetadata, TagRecords, TagRecordOffsets, TagFacts, TagFrequentValues,
+		TagMetadata, TagRecords, TagRecordOffsets, TagFacts,
 		TagTerms, TagTermNumbers, TagTermPostings, TagTermFrequencies, TagForwardIndex, TagForwardOffsets, TagLengths, TagLengthOrder,
 		TagPrefixes, TagPrefixPostings, TagPrefixFrequencies, TagFieldPostings,
 		TagBigrams, TagBigramPostings, TagBigramFrequencies,
@@ -105,12 +100,9 @@ func fieldTags(f *herb.Field) []Tag {
 	tags := []Tag{TagSortedRows, TagRanks, TagRuns, TagNonUniformRuns, TagLeadingSets, TagLongRuns, TagLongRunSets}
 	switch {
 	case f.Type == herb.TypeList:
-		tags = append(tags, TagElements, TagElementNumbers, TagElementPostings, TagElementOrder, TagElementOffsets, TagElementPositions)
+		tags = append(tags, TagElements, TagElementNumbers, TagElementPostings, TagElementOffsets, TagElementPositions)
 	case f.Filterable:
 		tags = append(tags, ValuesTag(f.Type))
-	}
-	if f.Sortable {
-		tags = append(tags, TagBlockCounts)
 	}
 	return tags
 }
