@@ -3,6 +3,7 @@ package agents
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 
 	"herbarium/internal/export"
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 )
 
 // Limits of a result. A client refuses results that are too long as a whole, and a model reads
@@ -64,14 +66,45 @@ func (b *block) note(format string, args ...any) {
 	b.notes = append(b.notes, line)
 }
 
-// table begins a table, unless the names of its columns do not fit. A table after another one is
-// separated from it by a title.
-func (b *block) table(title string, header []string) bool {
+// addTable adds a table, as many of its rows as fit, and returns their number. A table after another
+// one is separated from it by a title.
+func (b *block) addTable(title string, header []string, rows iter.Seq2[[]string, error]) (added int, err error) {
+	if !b.startTable(title, header) {
+		return 0, nil
+	}
+	for row, err := range rows {
+		if err != nil || !b.add(header, row) {
+			return added, err
+		}
+		added++
+	}
+	return added, nil
+}
+
+// rowsOf yields the rows of a list.
+func rowsOf[T any](list []T, row func(T) []string) iter.Seq2[[]string, error] {
+	return func(yield func([]string, error) bool) {
+		for _, element := range list {
+			if !yield(row(element), nil) {
+				return
+			}
+		}
+	}
+}
+
+// startTable begins a table, unless the names of its columns do not fit.
+func (b *block) startTable(title string, header []string) bool {
 	before := b.rows.Len()
 	if title != "" {
 		b.rows.WriteString("\n" + title + "\n")
 	}
-	if export.AppendHeader(&b.rows, header); b.rows.Len() > b.room {
+	export.AppendHeader(&b.rows, header)
+	return b.fits(before)
+}
+
+// fits reports whether the rows fit, and removes what was added after a length otherwise.
+func (b *block) fits(before int) bool {
+	if b.rows.Len() > b.room {
 		b.rows.Truncate(before)
 		return false
 	}
@@ -87,8 +120,8 @@ func (b *block) add(header, row []string) bool {
 		}
 	}
 	before := b.rows.Len()
-	if export.AppendRow(&b.rows, row); b.rows.Len() > b.room {
-		b.rows.Truncate(before)
+	export.AppendRow(&b.rows, row)
+	if !b.fits(before) {
 		return false
 	}
 	b.added++
@@ -108,6 +141,55 @@ func clipCell(cell string, limit int) (short string, cut bool) {
 		n++
 	}
 	return cell, false
+}
+
+// describeRows sets the numbers of the rows of a page of n rows, and says which rows are missing.
+func (b *block) describeRows(rows string, req *query.Request, n int) {
+	exact := herb.Count(b.Total)
+	if !b.partial {
+		exact += " (exact)"
+	}
+	meta := req.Meta(b.Total)
+	switch {
+	case b.Total == 0:
+		b.head = "no " + rows + ": " + exact
+	case n == 0:
+		b.head = fmt.Sprintf("no %s on page %s, the last one is %s: %s", rows, herb.Count(meta.Page), herb.Count(meta.TotalPages), exact)
+	case b.added == 0:
+		b.head = fmt.Sprintf("no %s of %s fit", rows, exact)
+		b.cuts = append(b.cuts, fmt.Sprintf("the first of them alone is larger than %s: name fewer %s", herb.FormatBytes(maxResult), columnsOf(rows)))
+	default:
+		b.From = req.Offset() + 1
+		b.To = req.Offset() + b.added
+		b.head = fmt.Sprintf("%s %s–%s of %s", rows, herb.Count(b.From), herb.Count(b.To), exact)
+		b.describeRest(rows, req, n, meta)
+	}
+}
+
+// describeRest says how to get the rows after those of a block, of which a page has n.
+func (b *block) describeRest(rows string, req *query.Request, n int, meta query.Meta) {
+	if b.added == n {
+		if meta.HasNext {
+			b.head += fmt.Sprintf(", next page %d of %s", req.Page+1, herb.Count(meta.TotalPages))
+		}
+		return
+	}
+	// The page of this length that has the first missing row may begin a few rows before it.
+	page := b.To/b.added + 1
+	advice := fmt.Sprintf("repeat with page %d and per_page %d", page, b.added)
+	if rows != "datasets" && rows != "fields" {
+		advice += ", or name fewer " + columnsOf(rows)
+	}
+	b.cuts = append(b.cuts, fmt.Sprintf("%s %s–%s are missing, because a result has at most %s: %s",
+		rows, herb.Count(b.To+1), herb.Count(req.Offset()+n), herb.FormatBytes(maxResult), advice))
+}
+
+// columnsOf returns which argument determines the columns of rows.
+func columnsOf(rows string) string {
+	if rows == "groups" {
+		return "measures"
+	}
+	return "fields"
 }
 
 // cutCells says in the head line which cells were cut, if any.

@@ -2,13 +2,12 @@ package agents
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 
 	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
 
-	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 )
@@ -18,18 +17,27 @@ type toolCall struct {
 	*Options
 	w    *response.Writer
 	r    *http.Request
-	args *arguments
+	args arguments
 }
 
-// open opens the dataset that the call names, in the version that it names, for a request to the
-// API with these parameters. The caller must release the view.
-func (c *toolCall) open(params query.Params) (gate.DatasetView, error) {
-	ref, err := herb.ParseRef(herb.Clip(c.args.dataset, response.MaxShown))
+// read opens the dataset that the call names, in the version that it names, for a request to the
+// API with these parameters, and has fill write the result. path is that of the permalink, below
+// the dataset.
+func (c *toolCall) read(
+	path string, params query.Params, fill func(gate.DatasetView, *block) error,
+) (*block, error) {
+	ref, err := herb.ParseRef(herb.Clip(c.args.text("dataset"), response.MaxShown))
 	if err != nil {
-		return gate.DatasetView{}, err
+		return nil, err
 	}
-	request := c.log(params.WithValue(query.ParamVersion, c.args.version))
-	return c.Gate.OpenRecords(c.w, c.r, ref, request, gate.DenyAgent)
+	request := c.log(params.WithValue(query.ParamVersion, c.args.text("version")))
+	view, err := c.Gate.OpenRecords(c.w, c.r, ref, request, gate.DenyAgent)
+	if err != nil {
+		return nil, err
+	}
+	defer view.Release()
+	b := newBlock(c.permalink(view, path, params), versionOf(view))
+	return b, fill(view, b)
 }
 
 // log has the log name the parameters of the request to the API, and returns its query string.
@@ -42,7 +50,7 @@ func (c *toolCall) log(params query.Params) query.String {
 // permalink returns the address of what a call has read: a path below the dataset with the
 // parameters and the version. The key is never part of it.
 func (c *toolCall) permalink(v gate.DatasetView, path string, params query.Params) string {
-	return withQuery(c.Origin(c.r)+"/api/v1/"+v.Ref.String()+path, params.WithValue(query.ParamVersion, versionOf(v)))
+	return c.address("/"+v.Ref.String()+path, params.WithValue(query.ParamVersion, versionOf(v)))
 }
 
 // versionOf returns the version that repeats a result; empty for the plants, which have none.
@@ -53,9 +61,10 @@ func versionOf(v gate.DatasetView) string {
 	return v.Version
 }
 
-// withQuery returns an address with parameters. Those characters that addresses may have are not
-// escaped, so that models and people can read them.
-func withQuery(address string, params query.Params) string {
+// address returns an address of the API. Those characters that addresses may have are not escaped,
+// so that models and people can read them.
+func (c *toolCall) address(path string, params query.Params) string {
+	address := c.Origin(c.r) + "/api/v1" + path
 	if len(params) == 0 {
 		return address
 	}
@@ -67,59 +76,15 @@ func withQuery(address string, params query.Params) string {
 func (c *toolCall) wholeDataset(b *block, v gate.DatasetView) {
 	var files []string
 	for _, f := range []string{"parquet", "csv"} { // the best for programs first
-		if path := "/data." + f; c.Serves("/api/v1/"+v.Ref.String()+path) && (f == "csv" || v.Ref != herb.PlantsRef) {
+		path := "/data." + f
+		if c.Serves("/api/v1/"+v.Ref.String()+path) && (f == "csv" || v.Ref != herb.PlantsRef) {
 			files = append(files, c.permalink(v, path, nil))
 		}
 	}
 	b.note("whole dataset as a file: %s", strings.Join(files, " "))
 }
 
-// addRecords calls add with the fields and values of each record of a page, until it returns false.
-func (c *toolCall) addRecords(v gate.DatasetView, req *query.Request, page query.Page, add func(names, row []string) bool) error {
-	release, err := c.w.Reserve(c.r.Context(), export.RecordMemory(v.Dataset, req))
-	if err != nil {
-		return err
-	}
-	defer release()
-	fields := req.Fields()
-	names := fieldNames(fields)
-	selected := req.SelectStream(query.Stream{Records: func(yield func([]byte, error) bool) {
-		for _, record := range page.Records {
-			if !yield(record, c.r.Context().Err()) {
-				return
-			}
-		}
-	}}, nil)
-	decoder := herb.NewRecordDecoder(fields)
-	for record, err := range selected.Records {
-		row := make([]string, 0, len(fields))
-		if err == nil {
-			err = decoder.Decode(record, func(value []byte) { row = append(row, string(value)) })
-		}
-		if err != nil {
-			return err
-		}
-		if !add(names, row) {
-			return nil
-		}
-	}
-	return nil
-}
-
-// keyPath returns the path of a record below its dataset.
-func keyPath(key []string) string {
-	var b strings.Builder
-	b.WriteString("/data")
-	for _, value := range key {
-		b.WriteString("/" + url.PathEscape(value))
-	}
-	return b.String()
-}
-
-func fieldNames(fields []herb.Field) []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Name
-	}
-	return names
+// addRecords adds a table of a page of records.
+func (c *toolCall) addRecords(b *block, title string, v gate.DatasetView, found operations.Records) (added int, err error) {
+	return b.addTable(title, found.Names(), found.Rows(c.r.Context(), &v.View))
 }

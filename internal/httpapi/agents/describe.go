@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/operations"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -32,54 +33,54 @@ type fieldFacts struct {
 // describeDataset describes a dataset: what the report of its publish knows, the most frequent
 // values as GET …/facets counts them, and the first records.
 func (c *toolCall) describeDataset() (*block, error) {
-	pages, err := c.args.pageRequest(strconv.Itoa(maxRows))
+	pages, err := c.args.pages()
 	if err != nil {
 		return nil, err
 	}
-	view, err := c.open(nil)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
-	selection := query.Params{}.WithValue(query.ParamFields, strings.Join(c.args.fields, ","))
-	sample, err := query.Of(selection.With(query.Param{Name: query.ParamPerPage, Value: strconv.Itoa(sampleRecords)})).Listing(view.Fields, view.Order)
-	if err != nil {
-		return nil, err
-	}
-	selected := sample.Selected
-	if selected == nil {
-		selected = allPositions(len(view.Fields))
-	}
-	positions := pageOf(selected, pages)
-	known, counted, err := c.countValues(view, positions)
-	if err != nil {
-		return nil, err
-	}
-	types, err := view.Types()
-	if err != nil {
-		return nil, err
-	}
-	b := newBlock(c.permalink(view, "/facets", counted), versionOf(view))
-	if counted == nil {
-		b.Permalink = c.permalink(view, "", nil)
-	}
-	b.Total = len(selected)
-	c.describeWhole(b, view)
-	header := []string{"field", "type", "machine type", "use", "empty", "distinct", "min", "max", "most frequent values (records)", "filter, for example", "description"}
-	b.room -= sampleRoom
-	b.table("", header)
-	for _, at := range positions {
-		if !b.add(header, describeField(view.Fields[at], types[at], known[at])) {
-			break
+	return c.read("", nil, func(view gate.DatasetView, b *block) error {
+		params := query.Params{}.WithValue(query.ParamFields, c.args.text("fields")).
+			WithValue(query.ParamPerPage, strconv.Itoa(sampleRecords))
+		sample, err := query.Of(params).Listing(view.Fields, view.Order)
+		if err != nil {
+			return err
 		}
-	}
-	whole := b.head
-	if b.describeRows("fields", pages, len(positions)); b.added < b.Total {
-		whole += ", " + b.head
-	}
-	b.head = whole
-	b.room += sampleRoom
-	return b, c.addSample(b, view, sample)
+		selected := sample.Selected
+		if selected == nil {
+			for at := range view.Fields {
+				selected = append(selected, at)
+			}
+		}
+		positions := operations.PageOf(selected, pages)
+		known, counted, err := c.countValues(view, positions)
+		if err != nil {
+			return err
+		}
+		types, err := view.Types()
+		if err != nil {
+			return err
+		}
+		if counted != nil {
+			*b = *newBlock(c.permalink(view, "/facets", counted), b.Version)
+		}
+		b.Total = len(selected)
+		c.describeWhole(b, view)
+		b.room -= sampleRoom
+		_, err = b.addTable("", []string{
+			"field", "type", "machine type", "use", "empty", "distinct", "min", "max",
+			"most frequent values (records)", "filter, for example", "description",
+		}, rowsOf(positions, func(at int) []string { return describeField(view.Fields[at], types[at], known[at]) }))
+		if err != nil {
+			return err
+		}
+		whole := b.head
+		b.describeRows("fields", pages, len(positions))
+		if b.added < b.Total {
+			whole += ", " + b.head
+		}
+		b.head = whole
+		b.room += sampleRoom
+		return c.addSample(b, view, sample)
+	})
 }
 
 // describeWhole notes what applies to the dataset as a whole.
@@ -123,18 +124,14 @@ func (c *toolCall) countValues(view gate.DatasetView, positions []int) (known ma
 	if err != nil { // names that are longer than a query string: the description goes without
 		return known, nil, nil
 	}
-	release, err := c.w.Reserve(c.r.Context(), req.MaxBytes())
-	if err != nil {
-		return nil, nil, err
-	}
-	defer release()
-	found, err := view.Facets(c.r.Context(), req)
+	found, release, err := operations.Facets(c.r.Context(), &view.View, req)
 	if herb.CodeOf(err) == herb.CodeInvalid { // too many values
 		return known, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
+	defer release()
 	for i, f := range found.Fields {
 		known[req.Fields[i]] = fieldFacts{f.Empty, f.Distinct, f.Min, f.Max, f.Values}
 	}
@@ -181,37 +178,24 @@ func exampleFilter(f herb.Field, known fieldFacts) string {
 
 // addSample adds the first records.
 func (c *toolCall) addSample(b *block, view gate.DatasetView, sample *query.Request) error {
-	page, err := view.List(c.r.Context(), sample)
+	found, err := operations.List(c.r.Context(), &view.View, sample)
 	if err != nil {
 		return err
 	}
-	if len(page.Records) == 0 {
+	defer found.Release()
+	n := len(found.Records)
+	if n == 0 {
 		return nil
 	}
-	added := 0
-	title := fmt.Sprintf("first %s:", herb.Plural(len(page.Records), "record", "records"))
-	if !b.table(title, fieldNames(sample.Fields())) {
-		page.Records = nil
+	title := fmt.Sprintf("first %s:", herb.Plural(n, "record", "records"))
+	added, err := c.addRecords(b, title, view, found)
+	switch {
+	case added == 0:
 		b.cuts = append(b.cuts, "the first records do not fit: use query_records with fewer fields")
-	}
-	err = c.addRecords(view, sample, page, func(names, row []string) bool {
-		if !b.add(names, row) {
-			return false
-		}
-		added++
-		return true
-	})
-	if added < len(page.Records) {
-		b.cuts = append(b.cuts, "the sample has "+herb.Plural(added, "record", "records")+", because more do not fit: use query_records with fewer fields")
+	case added < n:
+		b.cuts = append(b.cuts, "the sample has "+herb.Plural(added, "record", "records")+
+			", because more do not fit: use query_records with fewer fields")
 	}
 	b.cutCells(wholeCells(view))
 	return err
-}
-
-func allPositions(n int) []int {
-	positions := make([]int, n)
-	for i := range positions {
-		positions[i] = i
-	}
-	return positions
 }

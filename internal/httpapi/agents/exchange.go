@@ -89,7 +89,7 @@ func (x *exchange) run(t tool, arguments json.RawMessage) (b *block, err error) 
 	if err != nil {
 		return nil, err
 	}
-	x.w.Call.Dataset = args.dataset
+	x.w.Call.Dataset = args.text("dataset")
 	return t.run(&toolCall{Options: &x.handlers.opts, w: x.w, r: x.r, args: args})
 }
 

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"herbarium/internal/httpapi/operations"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/library"
 	"herbarium/internal/query"
@@ -12,96 +14,66 @@ import (
 // searchDatasets lists datasets, as GET /api/v1. If none matches, it counts the records that match,
 // as GET /api/v1/search.
 func (c *toolCall) searchDatasets() (*block, error) {
-	pages, err := c.args.pageRequest(strconv.Itoa(maxRows))
+	words := query.Params{}.WithValue(query.ParamSearch, c.args.text("query"))
+	params := words.WithValue(query.ParamPage, c.args.text("page")).WithValue(query.ParamPerPage, c.args.text("per_page"))
+	found, err := operations.Datasets(c.r.Context(), c.Library, c.log(params))
 	if err != nil {
 		return nil, err
 	}
-	params := query.Params{}.WithValue(query.ParamSearch, c.args.query)
-	if pages.Page > 1 {
-		params = params.WithValue(query.ParamPage, c.args.page)
+	if found.Total == 0 && strings.TrimSpace(c.args.text("query")) != "" {
+		return c.searchRecords(words, found.Request)
 	}
-	if pages.PerPage < maxRows {
-		params = params.WithValue(query.ParamPerPage, c.args.perPage)
-	}
-	if _, err := c.log(params).Only(query.KindCatalogue); err != nil {
-		return nil, err
-	}
-	live, err := c.Library.Search(c.r.Context(), c.args.query, "")
-	if err != nil {
-		return nil, err
-	}
-	if len(live) == 0 && strings.TrimSpace(c.args.query) != "" {
-		return c.searchRecords(pages)
-	}
-	datasets, err := c.Library.Datasets(c.r.Context(), pageOf(live, pages), false)
-	if err != nil {
-		return nil, err
-	}
-	b := newBlock(withQuery(c.Origin(c.r)+"/api/v1", params), "")
-	b.Total = len(live)
+	b := newBlock(c.address("", params), "")
+	b.Total = found.Total
 	header := []string{"dataset", "title", "records", "access", "version", "fields", "description"}
-	b.table("", header)
-	for _, d := range datasets {
-		access := "open"
-		if d.Access.NeedsKey() {
-			access = "requires a key"
-		}
-		names, _ := clipCell(joinNames(d.Fields), maxCell)
-		description, _ := clipCell(d.Description, maxCell)
-		if !b.add(header, []string{d.Ref.String(), d.Title, strconv.Itoa(d.Records), access, d.Version, names, description}) {
-			break
-		}
-	}
-	b.describeRows("datasets", pages, len(datasets))
-	return b, nil
+	_, err = b.addTable("", header, rowsOf(found.Datasets, describeListed))
+	b.describeRows("datasets", found.Request, len(found.Datasets))
+	return b, err
 }
 
-// joinNames joins the names of fields, as many as a cell may need.
-func joinNames(fields []herb.Field) string {
-	var b strings.Builder
-	for i, f := range fields {
-		if b.Len() > maxCell*4 {
+// describeListed returns the row of a dataset.
+func describeListed(d herb.Dataset) []string {
+	access := "open"
+	if d.Access.NeedsKey() {
+		access = "requires a key"
+	}
+	const most = 4 * maxCell // bytes of names that a cell may need
+	names := ""
+	for i, f := range d.Fields {
+		if len(names) > most {
 			break
 		}
 		if i > 0 {
-			b.WriteString(", ")
+			names += ", "
 		}
-		b.WriteString(f.Name)
+		names += f.Name
 	}
-	return b.String()
-}
-
-// pageOf returns the elements of a list that a page has.
-func pageOf[T any](list []T, pages *query.Request) []T {
-	from := min(pages.Offset(), len(list))
-	return list[from:min(from+pages.PerPage, len(list))]
+	names, _ = clipCell(names, maxCell)
+	description, _ := clipCell(d.Description, maxCell)
+	return []string{d.Ref.String(), d.Title, strconv.Itoa(d.Records), access, d.Version, names, description}
 }
 
 // searchRecords lists the datasets in whose records the words occur.
-func (c *toolCall) searchRecords(pages *query.Request) (*block, error) {
-	params := query.Params{{Name: query.ParamSearch, Value: c.args.query}}
-	found, err := library.SearchRecords(c.r.Context(), c.Library, c.args.query, c.Gate.OptionalPrincipal(c.w, c.r), c.SearchBudget)
+func (c *toolCall) searchRecords(words query.Params, pages *query.Request) (*block, error) {
+	client := c.Gate.OptionalPrincipal(c.w, c.r)
+	found, err := operations.Search(c.r.Context(), c.Library, query.Of(words), client, c.SearchBudget)
 	if err != nil {
 		return nil, err
 	}
-	b := newBlock(withQuery(c.Origin(c.r)+"/api/v1/search", params), "")
+	b := newBlock(c.address("/search", words), "")
 	b.Total = len(found.Datasets)
 	b.partial = found.Partial
-	shown := pageOf(found.Datasets, pages)
+	shown := operations.PageOf(found.Datasets, pages)
 	if len(shown) > 0 {
 		b.note("no name or description matches; these datasets have records that match")
 	}
 	if found.Partial {
 		b.cuts = append(b.cuts, "some datasets were not searched in time: use fewer or rarer words")
 	}
-	header := []string{"dataset", "title", "matching records"}
-	b.table("", header)
-	for _, d := range shown {
-		if !b.add(header, []string{d.Ref.String(), d.Title, strconv.Itoa(d.Total)}) {
-			break
-		}
-	}
+	_, err = b.addTable("", []string{"dataset", "title", "matching records"}, rowsOf(shown, func(d library.DatasetMatch) []string {
+		return []string{d.Ref.String(), d.Title, strconv.Itoa(d.Total)}
+	}))
 	b.describeRows("datasets", pages, len(shown))
 	b.head += " with " + herb.Plural(found.Total, "matching record", "matching records")
-	return b, nil
+	return b, err
 }

@@ -43,7 +43,7 @@ func (h *Handlers) AggregateCSV(w *response.Writer, r *http.Request) error {
 		return err
 	}
 	defer view.Release()
-	releaseRow, err := w.Reserve(r.Context(), groupMemory(view.Dataset, req))
+	releaseRow, err := w.Reserve(r.Context(), export.GroupMemory(&view.Dataset, req))
 	if err != nil {
 		return err
 	}
@@ -76,22 +76,6 @@ func cells(rows iter.Seq2[query.GroupRow, error]) iter.Seq2[[]string, error] {
 			}
 		}
 	}
-}
-
-// groupMemory returns about how many bytes an export of groups needs for the longest row, like
-// export.RecordMemory. Computed values are short.
-func groupMemory(d herb.Dataset, req *query.AggregateRequest) int {
-	const copies, inLane = 3, 256 << 10
-	longest := 0
-	for _, by := range req.By {
-		longest += export.LongestValue(d, by.Field)
-	}
-	for _, m := range req.Measures[:req.Returned] {
-		if !m.Kind.IsComputed() {
-			longest += export.LongestValue(d, m.Field)
-		}
-	}
-	return max(0, copies*longest-inLane)
 }
 
 // openAggregate opens the dataset and parses the request. Without an error, the request is nil if

@@ -2,14 +2,13 @@ package reading
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/library"
 	"herbarium/internal/query"
 	"herbarium/internal/text"
 	"herbarium/internal/typed"
@@ -59,35 +58,18 @@ type fieldType struct {
 	Reason      string `json:"typed_reason,omitempty"` // why it is not
 }
 
-// Catalogue handles the list of datasets. Unlike a listing, a page has the maximum size by default:
-// most servers have fewer datasets, and clients that do not page get all of them.
+// Catalogue handles the list of datasets.
 func (h *Handlers) Catalogue(w *response.Writer, r *http.Request) error {
-	params, err := w.QueryString(r).Only(query.KindCatalogue)
-	if err != nil {
-		return err
-	}
-	req, err := w.QueryString(r).Without(query.ParamSearch).Listing(nil, herb.Order{})
-	if err != nil {
-		return err
-	}
-	if params.Get(query.ParamPerPage) == "" {
-		req.PerPage = query.MaxPerPage
-	}
-	live, err := h.opts.Library.Search(r.Context(), params.Get(query.ParamSearch), "")
-	if err != nil {
-		return err
-	}
-	from := min(req.Offset(), len(live))
-	datasets, err := h.opts.Library.Datasets(r.Context(), live[from:min(from+req.PerPage, len(live))], false)
+	found, err := operations.Datasets(r.Context(), h.opts.Library, w.QueryString(r))
 	if err != nil {
 		return err
 	}
 	body := struct {
 		Datasets []summary  `json:"datasets"`
 		Meta     query.Meta `json:"meta"`
-	}{make([]summary, len(datasets)), req.Meta(len(live))}
+	}{make([]summary, len(found.Datasets)), found.Request.Meta(found.Total)}
 	size := 0
-	for i, d := range datasets {
+	for i, d := range found.Datasets {
 		body.Datasets[i] = h.summarize(d).forList()
 		size += body.Datasets[i].size()
 	}
@@ -177,20 +159,12 @@ type searchMeta struct {
 
 // Search handles the search for records in all datasets that the request may read.
 func (h *Handlers) Search(w *response.Writer, r *http.Request) error {
-	params, err := w.QueryString(r).Only(query.KindSearch)
-	if err != nil {
-		return err
-	}
-	search := params.Get(query.ParamSearch)
-	if strings.TrimSpace(search) == "" {
-		return herb.Invalidf("%q is missing; give the words to find", query.ParamSearch)
-	}
 	w.SetKeyVary()
 	principal, access := h.gate.OptionalPrincipal(w, r), herb.AccessOpen
 	if principal.ID != "" {
 		access = herb.AccessKey
 	}
-	found, err := library.SearchRecords(r.Context(), h.opts.Library, search, principal, h.opts.SearchBudget)
+	found, err := operations.Search(r.Context(), h.opts.Library, w.QueryString(r), principal, h.opts.SearchBudget)
 	if err != nil {
 		return err
 	}
@@ -198,7 +172,7 @@ func (h *Handlers) Search(w *response.Writer, r *http.Request) error {
 		Datasets []searchMatch `json:"datasets"`
 		Meta     searchMeta    `json:"meta"`
 	}{make([]searchMatch, len(found.Datasets)), searchMeta{found.Total, len(found.Datasets), found.Searched, found.Partial}}
-	matching := "?" + query.Params{{Name: query.ParamSearch, Value: search}}.Encode()
+	matching := "?" + query.Params{{Name: query.ParamSearch, Value: w.QueryString(r).Get(query.ParamSearch)}}.Encode()
 	for i, d := range found.Datasets {
 		self := h.opts.Base + "/api/v1/" + d.Ref.String()
 		body.Datasets[i] = searchMatch{d.Ref, d.Title, d.Total, links{Self: self, Data: self + "/data" + matching}}

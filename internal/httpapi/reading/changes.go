@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/changes"
@@ -65,7 +66,9 @@ func (h *Handlers) ExportChanges(w *response.Writer, r *http.Request, format exp
 type selectFunc func(context.Context) (selected *changes.Changes, release func(), err error)
 
 // withChanges opens the versions of a request and calls send, unless the client has the response.
-func (h *Handlers) withChanges(w *response.Writer, r *http.Request, contentType string, send func(*query.ChangesRequest, selectFunc) error) error {
+func (h *Handlers) withChanges(
+	w *response.Writer, r *http.Request, contentType string, send func(*query.ChangesRequest, selectFunc) error,
+) error {
 	from, to, err := h.gate.OpenVersions(w, r)
 	if err != nil {
 		return err
@@ -80,25 +83,12 @@ func (h *Handlers) withChanges(w *response.Writer, r *http.Request, contentType 
 	if isExport {
 		w.SetVary(response.VaryAccept)
 	}
-	release, err := w.Reserve(r.Context(), export.RecordMemory(from.Dataset, &query.Request{})+export.RecordMemory(to.Dataset, &query.Request{}))
-	if err != nil {
-		return err
-	}
-	defer release()
 	return send(req, func(ctx context.Context) (*changes.Changes, func(), error) {
-		comparison, release, err := h.opts.Changes.Compare(ctx, from.View, to.View)
+		found, err := operations.CompareVersions(ctx, h.opts.Changes, &from.View, &to.View, req)
 		if err != nil {
 			return nil, nil, err
 		}
-		selected, err := changes.Select(ctx, comparison, from.View, to.View, req)
-		if err != nil {
-			release()
-			return nil, nil, err
-		}
-		return selected, func() {
-			selected.Release()
-			release()
-		}, nil
+		return found.Selected[0], found.Release, nil
 	})
 }
 

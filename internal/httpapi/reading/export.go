@@ -51,7 +51,9 @@ func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.For
 	if err != nil {
 		return err
 	}
-	release, err := w.Reserve(r.Context(), export.RecordMemory(view.Dataset, req)+typedMemory(view.Dataset, req)+geometryMemory(view.Dataset, format))
+	d := &view.Dataset
+	memory := export.RecordMemory(d, req) + export.TypedMemory(d, req) + export.GeometryMemory(d, format)
+	release, err := w.Reserve(r.Context(), memory)
 	if err != nil {
 		return err
 	}
@@ -130,37 +132,4 @@ func (h *Handlers) sendFile(
 		}
 	}
 	return nil
-}
-
-// typedMemory returns about how many bytes a response in typed JSON needs for its longest list: the
-// text, its elements and the array. The lane accounts for short ones.
-func typedMemory(d herb.Dataset, req *query.Request) int {
-	const copies, inLane = 12, 256 << 10
-	if d.Report == nil || !req.Typed {
-		return 0
-	}
-	longest := 0
-	for _, f := range req.Fields() {
-		i := herb.FieldIndex(d.Fields, f.Name)
-		if f.Type == herb.TypeList && i >= 0 && i < len(d.Report.Columns) {
-			longest = max(longest, d.Report.Columns[i].Longest)
-		}
-	}
-	return max(0, copies*longest-inLane)
-}
-
-// geometryMemory returns about how many bytes a file with geometries needs for its longest one: the
-// value, and the geometry that is written. The lane accounts for short ones.
-func geometryMemory(d herb.Dataset, format export.Format) int {
-	const copies, inLane = 12, 256 << 10
-	if d.Report == nil || format != export.GeoJSON {
-		return 0
-	}
-	longest := 0
-	for _, c := range d.Coordinates {
-		if i := herb.FieldIndex(d.Fields, c.Field); i >= 0 && i < len(d.Report.Columns) {
-			longest = max(longest, d.Report.Columns[i].Longest)
-		}
-	}
-	return max(0, copies*longest-inLane)
 }

@@ -3,6 +3,7 @@ package reading
 import (
 	"net/http"
 
+	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
@@ -46,15 +47,11 @@ func (h *Handlers) Facets(w *response.Writer, r *http.Request) error {
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.Canonical(), view.Version, response.ContentJSON)) {
 		return err
 	}
-	release, err := w.Reserve(r.Context(), req.MaxBytes())
+	found, release, err := operations.Facets(r.Context(), &view.View, req)
 	if err != nil {
 		return err
 	}
 	defer release()
-	found, err := view.Facets(r.Context(), req)
-	if err != nil {
-		return err
-	}
 	body, err := w.EncodeJSON(r.Context(), renderFacets(found, req))
 	defer body.Free()
 	release()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/atom"
@@ -177,17 +178,12 @@ func (f datasetFeed) summarizeChanges(ctx context.Context, from, to herb.Dataset
 	if err != nil {
 		return nil, nil
 	}
-	comparison, release, err := f.opts.Changes.Compare(ctx, earlier, later)
+	found, err := operations.CompareVersions(ctx, f.opts.Changes, &earlier, &later, req)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	selected, err := changes.Select(ctx, comparison, earlier, later, req)
-	if err != nil {
-		return nil, err
-	}
-	defer selected.Release()
-	return &selected.Summary, nil
+	defer found.Release()
+	return &found.Selected[0].Summary, nil
 }
 
 // unlessGone returns an error unless it says that a version is not kept any more.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/query"
@@ -20,15 +21,11 @@ func (h *Handlers) Grid(w *response.Writer, r *http.Request) error {
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.Canonical(), view.Version, response.ContentJSON)) {
 		return err
 	}
-	release, err := w.Reserve(r.Context(), req.MaxBytes())
+	found, release, err := operations.Grid(r.Context(), &view.View, req)
 	if err != nil {
 		return err
 	}
 	defer release()
-	found, err := view.Grid(r.Context(), req)
-	if err != nil {
-		return err
-	}
 	body := w.NewBuffer(r.Context())
 	defer body.Free()
 	if err := writeGrid(body, found, req); err != nil {

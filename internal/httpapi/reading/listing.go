@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"herbarium/internal/httpapi/gate"
+	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
 
 	"golang.org/x/sync/semaphore"
@@ -65,23 +66,15 @@ func (h *Handlers) List(w *response.Writer, r *http.Request) error {
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), view.Version, response.ContentJSON)) {
 		return err
 	}
-	types, err := req.Types(view)
+	found, err := operations.List(r.Context(), &view.View, req)
 	if err != nil {
 		return err
 	}
-	page, err := view.List(r.Context(), req)
-	if err != nil {
-		return err
-	}
-	release, err := w.Reserve(r.Context(), typedMemory(view.Dataset, req))
-	if err != nil {
-		return err
-	}
-	defer release()
-	w.Set("X-Total-Count", strconv.Itoa(page.Total))
-	meta := req.Meta(page.Total)
+	defer found.Release()
+	w.Set("X-Total-Count", strconv.Itoa(found.Total))
+	meta := req.Meta(found.Total)
 	h.setLinks(w, r, meta)
-	body, err := newListing(page.Records, req.NewSelector(types), meta)
+	body, err := newListing(found.Records, req.NewSelector(found.Types), meta)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"herbarium/internal/export"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/query"
 	"herbarium/internal/versions"
 	"herbarium/internal/web/site"
@@ -145,11 +146,6 @@ func (p *Pages) changes(w *httpapi.Page, r *http.Request, v datasetView) error {
 		return err
 	}
 	ctx := r.Context()
-	release, err := query.Reserve(ctx, export.RecordMemory(c.from.Dataset, &query.Request{})+export.RecordMemory(c.to.Dataset, &query.Request{}))
-	if err != nil {
-		return err
-	}
-	defer release()
 	if page.Head, err = p.head(w, r, v, "versions"); err != nil {
 		return err
 	}
@@ -232,25 +228,18 @@ func (page *rowsPage) addEarlierFilters(c *comparedVersions) {
 
 // compare sets the changes and what depends on them.
 func (page *rowsPage) compare(ctx context.Context, p *Pages, c *comparedVersions, req *query.ChangesRequest) error {
-	compared, release, err := p.Opts.Changes.Compare(ctx, c.from.View, c.to.View)
-	if err != nil {
-		return err
-	}
-	defer release()
 	all := *req // the counts of all kinds
 	all.Ops = query.ChangeOps()
-	whole, err := changes.Select(ctx, compared, c.from.View, c.to.View, &all)
+	requests := []*query.ChangesRequest{&all}
+	if len(req.Ops) < len(all.Ops) {
+		requests = append(requests, req)
+	}
+	found, err := operations.CompareVersions(ctx, p.Opts.Changes, &c.from.View, &c.to.View, requests...)
 	if err != nil {
 		return err
 	}
-	defer whole.Release()
-	selected := whole
-	if len(req.Ops) < len(all.Ops) {
-		if selected, err = changes.Select(ctx, compared, c.from.View, c.to.View, req); err != nil {
-			return err
-		}
-		defer selected.Release()
-	}
+	defer found.Release()
+	whole, selected := found.Selected[0], found.Selected[len(requests)-1]
 	counts, err := whole.ChangedFields(ctx)
 	if err != nil {
 		return err

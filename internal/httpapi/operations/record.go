@@ -1,0 +1,55 @@
+package operations
+
+import (
+	"context"
+	"strings"
+
+	"herbarium/internal/herb"
+	"herbarium/internal/library"
+	"herbarium/internal/query"
+)
+
+// maxShown is the maximum number of characters of a key in a message.
+const maxShown = 200
+
+// Record returns the record with a primary key, with the fields that the parameters select. It
+// fails with herb.CodeNotFound if there is none. The caller must release it.
+func Record(ctx context.Context, v *library.View, key []string, params query.String) (found Records, err error) {
+	shown := herb.Clip(strings.Join(key, "/"), maxShown)
+	switch {
+	case len(v.PrimaryKey) == 0:
+		return found, herb.Errorf(herb.CodeNotFound, "dataset %s has no primary key, so its records have no address; "+
+			"use a filter, as in %s/data?id=1", v.Ref, v.Ref)
+	case len(key) != len(v.PrimaryKey):
+		return found, herb.Errorf(herb.CodeNotFound, "the key has %s; the primary key of %s is %s",
+			herb.Plural(len(key), "value", "values"), v.Ref, strings.Join(v.PrimaryKey, "/"))
+	}
+	filter := keyFilter(v.PrimaryKey, key)
+	// A value of another type, or a field that is not filterable, has no record.
+	if _, err := query.Of(filter).Listing(v.Fields, herb.Order{}); err != nil {
+		return found, herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", v.Ref, shown, herb.MessageOf(err))
+	}
+	selected, err := params.Only(query.KindRecord)
+	if err != nil {
+		return found, err
+	}
+	req, err := query.Of(filter.With(selected...)).Listing(v.Fields, herb.Order{})
+	if err != nil {
+		return found, err
+	}
+	req.MatchWholeValues()
+	found, err = List(ctx, v, req)
+	if err == nil && found.Total == 0 {
+		found.Release()
+		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", v.Ref, shown)
+	}
+	return found, err
+}
+
+// keyFilter returns the filter for the record with a key.
+func keyFilter(fields, key []string) (filter query.Params) {
+	for i, value := range key {
+		filter = filter.With(query.Param{Name: query.FilterParam(fields[i], query.OpEq), Value: value})
+	}
+	return filter
+}
