@@ -66,8 +66,8 @@ func (b *block) note(format string, args ...any) {
 	b.notes = append(b.notes, line)
 }
 
-// addTable adds a table, as many of its rows as fit, and returns their number. A table after another
-// one is separated from it by a title.
+// addTable adds a table, as many of its rows as fit, and returns their number. A title separates a
+// table from the one before it.
 func (b *block) addTable(title string, header []string, rows iter.Seq2[[]string, error]) (added int, err error) {
 	if !b.startTable(title, header) {
 		return 0, nil
