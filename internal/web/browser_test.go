@@ -403,7 +403,7 @@ func FuzzURL(f *testing.F) {
 	s := newSite(f, nil)
 	f.Fuzz(func(t *testing.T, raw string) {
 		for _, ref := range []string{"garden/catalog", "evil/nasty"} {
-			for _, page := range []string{"", "/api", "/facets", "/distributions", "/fields", "/chart/fields"} {
+			for _, page := range []string{"", "/api", "/facets", "/distributions", "/fields", "/chart"} {
 				r := &http.Request{
 					Method: http.MethodGet, URL: &url.URL{Path: "/datasets/" + ref + page, RawQuery: raw}, Host: "herbarium.test",
 					Header: http.Header{"Accept": {"text/html"}},

@@ -1,7 +1,10 @@
 package web_test
 
 import (
+	"maps"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +32,7 @@ func TestChart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	doc := s.page(t, catalog+"/chart", 200)
-	if got := words(one(t, doc, tag("div", "sentence"))); !strings.HasPrefix(got, "The mean") {
+	if got := words(one(t, one(t, doc, has("id", "answer")), tag("h2", ""))); !strings.HasPrefix(got, "The mean") {
 		t.Errorf("the sentence is %q", got)
 	}
 	title := textOf(one(t, one(t, doc, tag("head", "")), tag("title", "")))
@@ -263,20 +266,68 @@ func TestAbout_charts(t *testing.T) {
 	}
 }
 
-// TestChart_fields checks the fragment with the columns that contain a text: its links ask the
-// question of the page with another column.
-func TestChart_fields(t *testing.T) {
+// choose returns the address to which the form of the sentence of a chart leads with one of the
+// choices of a control; empty if there is none.
+func (s *site) choose(t *testing.T, path, control, label string) string {
+	t.Helper()
+	form := one(t, s.page(t, path, 200), tag("form", "sentence"))
+	values := url.Values{}
+	for _, input := range all(form, tag("input", "")) {
+		values.Add(attr(input, "name"), attr(input, "value"))
+	}
+	isSelected := func(a html.Attribute) bool { return a.Key == "selected" }
+	var chosen url.Values
+	for _, selection := range all(form, tag("select", "")) {
+		for _, option := range all(selection, tag("option", "")) {
+			if slices.ContainsFunc(option.Attr, isSelected) {
+				values.Add(attr(selection, "name"), attr(option, "value"))
+			}
+			if attr(selection, "id") == "set-"+control && words(option) == label {
+				chosen = url.Values{attr(selection, "name"): {attr(option, "value")}}
+			}
+		}
+	}
+	if chosen == nil {
+		return ""
+	}
+	maps.Copy(values, chosen)
+	a := s.get(t, attr(form, "action")+"?"+values.Encode())
+	if a.status != http.StatusSeeOther {
+		t.Fatalf("%s, %s is %s: %d", path, control, label, a.status)
+	}
+	return a.header.Get("Location")
+}
+
+// TestChart_manyColumns checks that a chart of a table with many columns has a box for the name of
+// one instead of a control with all of them.
+func TestChart_manyColumns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	doc := parse(t, s.get(t, "/datasets/wide/many/chart/fields?_by=f7&_find=F199&f3=x").body)
-	var got []string
-	for _, a := range all(one(t, doc, has("id", "by-list")), tag("a", "")) {
-		got = append(got, words(a)+" "+attr(a, "href"))
+	const path = "/datasets/wide/many/chart"
+	doc := s.page(t, path+"?_by=f7&f3=x", 200)
+	if box := one(t, doc, has("id", "set-by")); box.Data != "input" || attr(box, "value") != "f7" || attr(box, "list") != "columns-by" {
+		t.Errorf("the box is a %s with %q", box.Data, attr(box, "value"))
 	}
-	if len(got) != 11 || !strings.Contains(got[0], "?f3=x&_by=f199") {
-		t.Errorf("the columns are %q", got)
+	if n := len(all(one(t, doc, has("id", "columns-by")), tag("option", ""))); n < 100 || n > 500 {
+		t.Errorf("the list has %d columns", n)
 	}
-	if n := len(all(one(t, doc, has("id", "filter-list")), tag("button", ""))); n != 11 {
-		t.Errorf("the menu of filters has %d columns", n)
+	for set, want := range map[string]string{"_set_by=f199": path + "?f3=x&_by=f199", "_set_by=F199": path + "?f3=x&_by=f199", "_set_by=": path + "?f3=x&_measure=count"} {
+		if a := s.get(t, path+"?_by=f7&f3=x&"+set); a.status != http.StatusSeeOther || a.header.Get("Location") != want {
+			t.Errorf("%s: %d to %s, want %s", set, a.status, a.header.Get("Location"), want)
+		}
+	}
+	doc = s.page(t, path+"?_by=f7&f3=x&_set_by=nothing", 400)
+	if !strings.Contains(words(doc), `no column that suits "Group by" is called "nothing"`) || attr(one(t, doc, has("id", "set-by")), "value") != "f7" {
+		t.Error("the page does not say that the column is unknown")
+	}
+}
+
+// TestChart_setProtected checks that the form of a protected dataset needs a key.
+func TestChart_setProtected(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	const path = "/datasets/locked/staff/chart"
+	if a := s.get(t, path+"?_set_by=room"); a.status != http.StatusSeeOther || a.header.Get("Location") != path {
+		t.Errorf("%d to %s", a.status, a.header.Get("Location"))
 	}
 }

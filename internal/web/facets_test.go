@@ -290,7 +290,6 @@ func TestFragments_errors(t *testing.T) {
 		"/datasets/locked/staff/facets?_facet=room": 401, catalog + "/facets?_facet=nothing": 200,
 		catalog + "/distributions?_columns=price&colour=red": 400, catalog + "/distributions?%zz": 400, "/datasets/locked/staff/distributions?_columns=room": 401,
 		catalog + "/distributions": 200, catalog + "/fields?%zz": 400, "/datasets/locked/staff/fields": 401,
-		catalog + "/chart/fields?_by=nothing&_find=pri": 200, catalog + "/chart/fields?%zz": 400, "/datasets/locked/staff/chart/fields": 401,
 	} {
 		if a := s.get(t, path); a.status != status {
 			t.Errorf("%s gives %d, want %d", path, a.status, status)

@@ -175,37 +175,27 @@ func TestScatter_cells(t *testing.T) {
 	}
 }
 
-// TestScatter_form checks how a scatter plot is reached and left: by the menu of forms.
+// TestScatter_form checks how a scatter plot is reached and left: by the sentence.
 func TestScatter_form(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *web.Options, lib *apitest.Library) { lib.Put(measurements("few", 300)) })
-	href := func(path, menu, label string) string {
-		for _, m := range all(s.page(t, path, 200), has("id", "word-"+menu)) { // none: there is only one form
-			for _, a := range all(m, tag("a", "")) {
-				if words(one(t, a, tag("bdi", ""))) == label {
-					return attr(a, "href")
-				}
-			}
-		}
-		return ""
-	}
 	const path, scatter = "/datasets/lab/few/chart", "?_by=length&_by=weight&_kind=scatter"
 	for query, want := range map[string]string{
 		"?_by=length%3A5&_by=weight%3A500": scatter, "?_by=length%3A5&_measure=mean%3Aweight": scatter, "?_by=name&_measure=mean%3Aweight": "", "?_by=length%3A5&_by=name": "",
 		"?_by=length&_measure=mean%3Alength": "",
 	} {
-		if got := href(path+query, "kind", "a scatter plot"); got != want {
+		if got := s.choose(t, path+query, "kind", "a scatter plot"); strings.TrimPrefix(got, path) != want {
 			t.Errorf("%s leads to %q, want %q", query, got, want)
 		}
 	}
 	for menu, change := range map[string][2]string{
 		"by": {"weight", "?_by=weight&_by=length&_kind=scatter"}, "split": {"grade", "?_by=length&_by=grade&_kind=scatter"}, "kind": {"a heat map", "?_by=length%3A5&_by=weight%3A500&_kind=heat"},
 	} {
-		if got := href(path+scatter, menu, change[0]); got != change[1] && !(menu == "kind" && strings.HasSuffix(got, "_kind=heat")) {
+		if got := s.choose(t, path+scatter, menu, change[0]); got != path+change[1] && !(menu == "kind" && strings.HasSuffix(got, "_kind=heat")) {
 			t.Errorf("%s in the menu %s leads to %q", change[0], menu, got)
 		}
 	}
-	if got := href(path+"?_by=length%3A5&_by=weight%3A500&_kind=scatter", "kind", "a scatter plot"); got != scatter {
+	if got := s.choose(t, path+"?_by=length%3A5&_by=weight%3A500&_kind=scatter", "kind", "a scatter plot"); got != path+scatter {
 		t.Errorf("intervals of a scatter plot: %s", got)
 	}
 	s.page(t, path+"?_by=length&_by=name&_kind=scatter", 400)

@@ -10,21 +10,37 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// sentence returns the words of the sentence of a chart, without those that offer additions.
+// sentence returns the sentence of a chart, without the clauses that offer additions.
 func (b *tab) sentence() string {
 	b.Helper()
 	return eval[string](b, `document.querySelector(".answer h2").textContent`)
 }
 
-// choose selects an item of a menu of the sentence.
-func (b *tab) choose(menu, item string) {
+// choose selects a choice of a control of the sentence.
+func (b *tab) choose(control, choice string) {
 	b.Helper()
-	b.Click("#word-" + menu + " > summary")
-	b.follow(b.Pick("#word-"+menu+" li a", item))
+	b.next(func() { b.pick(control, choice) })
+	b.Until(`document.querySelector("#set-` + control + `")?.id === document.activeElement.id || !document.querySelector("#set-` + control + `")`)
 }
 
-// TestChart changes the chart with the menus, the search and a filter. A click on a bar filters the
-// chart by its group, and the table has the same rows.
+// pick selects a choice of a control as a reader does who has focused it.
+func (b *tab) pick(control, choice string) {
+	b.Helper()
+	found := eval[bool](b, `(() => {
+		const select = document.querySelector("#set-`+control+`"), option = [...select.options].find((o) => o.label === `+quote(choice)+`);
+		if (!option) return false;
+		select.focus();
+		select.value = option.value;
+		select.dispatchEvent(new Event("change", { bubbles: true }));
+		return true;
+	})()`)
+	if !found {
+		b.Fatalf("the control %s has no choice %q", control, choice)
+	}
+}
+
+// TestChart changes the chart with its sentence, the search and a filter. A click on a bar filters
+// the chart by its group, and the table has the same rows.
 func TestChart(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
@@ -89,7 +105,7 @@ func TestChart_keyboard(t *testing.T) {
 		t.Errorf("the chart has %d tab stops", n)
 	}
 	eval[bool](b, `(document.querySelector(".answer").focus(), true)`)
-	for range 20 { // menus, then the chart
+	for range 20 { // the sentence, then the chart
 		if b.Press(kb.Tab); eval[bool](b, `document.activeElement.closest(".hits") !== null`) {
 			break
 		}
@@ -204,30 +220,24 @@ func TestChart_bars(t *testing.T) {
 	}
 }
 
-// TestChart_find finds a field in the menus of tables with many columns.
+// TestChart_find names a column of a table with many by a part of its name, because its control is
+// a box.
 func TestChart_find(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{})
 	b.Visit("/datasets/wide/thousand/chart?_measure=count")
 	b.settled()
-	b.Click("#word-by > summary")
-	if n := b.Count("#word-by li a"); n != 100 {
-		t.Errorf("the menu lists %d columns", n)
-	}
-	last := eval[string](b, `(document.querySelector("#word-by li.mut") ?? document.body).textContent`)
-	if !strings.Contains(last, "find others by name") {
-		t.Errorf("the menu ends with %q", last)
-	}
-	b.Click("#word-by .find input")
+	b.Click("#set-by")
 	b.Press("777")
-	b.Until(`document.querySelectorAll("#word-by li a").length === 1`)
-	name := b.Text("#word-by li a bdi")
 	b.next(func() { b.Press(kb.Enter) })
-	if got := b.query().Get("_by"); !strings.HasPrefix(got, name) || !strings.Contains(name, "777") {
-		t.Errorf("Enter groups by %q, found %q", got, name)
+	name, _, _ := strings.Cut(b.query().Get("_by"), ":")
+	if value := eval[string](b, `document.querySelector("#set-by").value`); !strings.Contains(name, "777") || value != name {
+		t.Errorf("Enter groups by %q, the box has %q", name, value)
 	}
-	b.Click("#word-by > summary")
-	b.Until(`document.querySelectorAll("#word-by li a").length > 100`)
+	b.Click("#set-by") // what it contains is selected
+	b.Press(kb.Backspace)
+	b.next(func() { b.Press(kb.Enter) })
+	b.wantQuery("_measure=count")
 }
 
 // TestScatter moves through the points of a scatter plot, which show their exact values, and
@@ -277,8 +287,12 @@ func TestChart_noScript(t *testing.T) {
 	t.Parallel()
 	b := open(t, newSite(t, nil), tabOptions{NoScript: true})
 	b.Visit(catalog + "/chart?_by=category")
-	b.Click("#word-by > summary")
-	b.Click(b.Pick("#word-by li a", "status"))
+	b.pick("by", "status")
+	b.pick("split", "category")
+	b.Click(".sentence button")
+	b.Until(`location.search === "?_by=status&_by=category" && document.querySelectorAll(".groups tbody th").length && document.readyState === "complete"`)
+	b.pick("split", "No split")
+	b.Click(".sentence button")
 	b.Until(`location.search === "?_by=status" && document.querySelectorAll(".groups tbody th").length`)
 	if rows := b.Texts(".groups tbody th"); len(rows) != 3 {
 		t.Errorf("the values are %v", rows)
@@ -297,8 +311,8 @@ func TestChart_noScript(t *testing.T) {
 	b.Click(".suggestions li:first-child a")
 	b.Until(`location.search.includes("mean%3Aprice") && document.querySelectorAll(".suggestions img").length === 5`)
 	b.Visit(catalog + "/chart?_by=id:50&_measure=mean:price&category=tree")
-	b.Click("#word-kind > summary")
-	b.Click(b.Pick("#word-kind li a", "a scatter plot"))
+	b.pick("kind", "a scatter plot")
+	b.Click(".sentence button")
 	b.Until(`location.search === "?category=tree&_by=id&_by=price&_kind=scatter" && document.querySelectorAll(".plot.wide .dot").length`)
 	b.Visit(catalog + "/chart?_measure=mean:price")
 	if got := b.Text(".big"); !strings.HasPrefix(got, "26.8") {

@@ -46,5 +46,8 @@ document.addEventListener("click", (event) => {
   if (button) savePNG(button.dataset);
 });
 
+// The name of a column in the sentence is replaced by typing another one.
+document.addEventListener("focusin", ({ target }) => target.matches?.(".sentence [list]") && target.select());
+
 document.addEventListener("shown", () => (hidePart(), enhance()));
 enhance();

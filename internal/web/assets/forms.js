@@ -6,12 +6,12 @@ import { showTime, visit } from "./nav.js";
 // actionOf returns the address of a form. The property is an input if a column is called so.
 const actionOf = (form) => new URL(form.getAttribute("action"), location.href);
 
-// formAddress returns the URL that a form submits, without empty values.
+// formAddress returns the URL that a form submits, without empty values. The sentence of a chart has some that mean none.
 function formAddress(form, submitter = null) {
   const url = actionOf(form);
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(form, submitter)) {
-    if (value === "" || ["_find", "_values", "_offset"].includes(name)) continue;
+    if (value === "" && !name.startsWith("_set_") || ["_find", "_values", "_offset"].includes(name)) continue;
     query.append(name, name === "search" && form.id === "browse" ? asPrefix(value) : value);
   }
   url.search = String(query);
@@ -49,7 +49,7 @@ document.addEventListener("compositionend", (event) => event.target.dispatchEven
 
 document.addEventListener("change", ({ target }) => {
   const form = target.form;
-  if (!target.matches("[type=checkbox], [type=radio], select") || !swap()?.contains(form) || form.dataset.columns !== undefined) return;
+  if (!target.matches("[type=checkbox], [type=radio], select, [list]") || !swap()?.contains(form) || form.dataset.columns !== undefined) return;
   if (target.type === "radio" && !$("[type=checkbox]:checked", form)) return; // it says what becomes of the next choice
   visit(formAddress(form));
 });

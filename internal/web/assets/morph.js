@@ -116,7 +116,7 @@ function isPending(from, to, opens) {
 function isOwn(name, element, change, keepInput) {
   switch (name) {
     case "open": return change === "remove";
-    case "value": if (keepInput && element === document.activeElement && element.type !== "checkbox") return true; break;
+    case "value": if (keepInput && element === document.activeElement && element.type !== "checkbox" && !element.list) return true; break;
     case "style": return true;
     case "hidden": return element.classList.contains("js"); // shown by the scripts
   }

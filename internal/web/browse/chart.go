@@ -31,7 +31,17 @@ type chartView struct {
 func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	s, canonical, parseErr := p.parseState(v)
 	s.Path += "/chart"
-	if !canonical {
+	var unknown error // column, in a box of the sentence
+	if s.Set != nil && v.Denied == nil {
+		if err := v.readScales(r.Context()); err != nil {
+			return err
+		}
+		var url string
+		url, unknown = charts.Change(&s)
+		if unknown == nil {
+			return site.Redirect(w, url)
+		}
+	} else if !canonical {
 		return site.Redirect(w, s.URL())
 	}
 	if v.Denied != nil {
@@ -48,6 +58,9 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	q, err := page.parseQuestion(&rejected)
 	if err != nil {
 		return err
+	}
+	if unknown != nil {
+		page.reject(&rejected, "", unknown)
 	}
 	if rejected == nil && p.notModified(w, r, v) {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"herbarium/internal/httpapi"
-	"herbarium/internal/web/view/charts"
 	"herbarium/internal/web/view/filters"
 	"herbarium/internal/web/view/state"
 )
@@ -42,16 +41,4 @@ func (p *Pages) executeFragment(w *httpapi.Page, page, template string, data any
 // buildFields builds the lists of columns that contain a text, for the menus of a page.
 func buildFields(_ context.Context, s *state.State, _ datasetView) (any, error) {
 	return struct{ Columns, Filters filters.FieldMenu }{filters.NewColumnMenu(s), filters.NewFilterMenu(s)}, nil
-}
-
-// buildChartFields builds the lists of columns that contain a text, for the menus of a chart.
-func buildChartFields(ctx context.Context, s *state.State, v datasetView) (any, error) {
-	if err := v.readScales(ctx); err != nil {
-		return nil, err
-	}
-	words, err := charts.Menus(s)
-	return struct {
-		Filters filters.FieldMenu
-		Words   []charts.Word
-	}{filters.NewFilterMenu(s), words}, err
 }

@@ -71,7 +71,6 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 		"GET " + dataset + "/facets":                       p.fragment("browser", "facets", buildFacets),
 		"GET " + dataset + "/distributions":                p.fragment("browser", "distributions", buildDistributions),
 		"GET " + dataset + "/fields":                       p.fragment("browser", "fieldlists", buildFields),
-		"GET " + dataset + "/chart/fields":                 p.fragment("chart", "chartlists", buildChartFields),
 		"GET " + dataset + "/rows":                         p.dataset(p.moreRows),
 		"GET " + dataset + "/spark.svg":                    p.dataset(p.spark),
 		"GET " + dataset + "/about":                        p.dataset(p.about),

@@ -16,7 +16,7 @@ import (
 // Answer is a question with its chart and the table of its values.
 type Answer struct {
 	Title     string
-	Words     []Word
+	Sentence  []Clause
 	Big       string         // instead of a chart, if there are no groups
 	Figures   []AnswerFigure // the same chart for wide, medium and narrow areas
 	Pivot     *Pivot         // instead of a chart
@@ -79,8 +79,8 @@ const (
 func NewAnswer(s *state.State, q *Question, a Aggregates, paths Paths) *Answer {
 	b := &answerBuilder{State: s, Question: q, Aggregates: a, paths: paths}
 	out := &Answer{kind: q.Kind, Values: upperFirst(q.measureText())}
-	out.Words = q.sentence(s, a)
-	out.Title = titleOf(out.Words)
+	out.Sentence = q.sentence(a)
+	out.Title = titleOf(out.Sentence)
 	out.Note = b.note()
 	if len(q.By) == 0 {
 		out.Big = q.short(a.All.Rows[0].Values[0])

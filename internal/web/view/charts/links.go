@@ -13,6 +13,34 @@ import (
 // Paths are the pages that parts of a chart lead to. An empty path is the current page.
 type Paths struct{ Table, Chart string }
 
+// asksSame reports whether two questions have the same measure and groups: they differ in how the
+// chart shows them at most.
+func asksSame(a, b query.Params) bool {
+	values := func(ps query.Params, name string) (all []string) {
+		for _, p := range ps {
+			if p.Name == name {
+				all = append(all, p.Value)
+			}
+		}
+		return all
+	}
+	isSame := func(name string) bool { return slices.Equal(values(a, name), values(b, name)) }
+	return isSame(query.ParamBy) && isSame(query.ParamMeasure)
+}
+
+// withQuestion returns the state with another question about the same rows.
+func withQuestion(s *state.State, q *Question) *state.State {
+	other := *s
+	other.Question = q.params()
+	if !asksSame(other.Question, s.Question) {
+		other.Picture.Title = "" // it is about the other question
+	}
+	return &other
+}
+
+// questionHref returns the link to another question about the same rows.
+func questionHref(s *state.State, q *Question) string { return withQuestion(s, q).Href(s.AnyPage()) }
+
 // groupsHref returns the link to the chart of the rows of one series, or of all if it is negative,
 // in the groups from one label to another. Rows without a place on the axis are in the table. The
 // link is empty if no filter selects the rows.

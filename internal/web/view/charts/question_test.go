@@ -103,61 +103,6 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestSentence_menus checks that every choice of every menu is a valid, canonical address of
-// another sentence.
-func TestSentence_menus(t *testing.T) {
-	t.Parallel()
-	level := []string{"category%5Bne%5D=moss"}
-	seen := map[string]bool{level[0]: true}
-	for range 3 {
-		var next []string
-		for _, raw := range level {
-			_, _, a := ask(t, raw)
-			for _, w := range a.Words {
-				current := 0
-				for _, c := range w.Choices {
-					if c.Current {
-						current++
-					}
-					if to := strings.TrimPrefix(c.Href, "?"); !seen[to] {
-						seen[to] = true
-						next = append(next, to)
-					}
-				}
-				if isOpen := w.Quiet || w.ID == "top" || w.ID == "series" || len(w.Choices) == 0; current > 1 || current == 0 && !isOpen {
-					t.Errorf("%s: the menu %s has %d current choices", raw, w.ID, current)
-				}
-			}
-		}
-		level = next
-	}
-	if len(seen) < 100 {
-		t.Errorf("only %d sentences", len(seen))
-	}
-}
-
-// TestSentence_kind checks that a chart whose form was not chosen gets the form that suits another
-// question, and that a chosen one stays.
-func TestSentence_kind(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ raw, choice, want string }{
-		{"_by=date%3Amonth", "weekday", "?_by=date%3Aweekday"},
-		{"_by=date%3Amonth&_kind=bars", "weekday", "?_by=date%3Aweekday"},
-		{"_by=date%3Aweekday", "month", "?_by=date%3Amonth"},
-		{"_by=date%3Aweekday&_kind=lines", "month of year", "?_by=date%3Amonth_of_year&_kind=lines"},
-		{"_by=date%3Amonth&_by=category&_kind=heat", "weekday", "?_by=date%3Aweekday&_by=category&_kind=heat"},
-	} {
-		_, _, a := ask(t, tt.raw)
-		for _, w := range a.Words {
-			for _, c := range w.Choices {
-				if w.ID == "interval" && c.Label == tt.choice && c.Href != tt.want {
-					t.Errorf("%s, %s: %s, want %s", tt.raw, tt.choice, c.Href, tt.want)
-				}
-			}
-		}
-	}
-}
-
 // TestSentence_years checks that the sentence does not say that years are steps of 1.
 func TestSentence_years(t *testing.T) {
 	t.Parallel()
@@ -202,20 +147,6 @@ func TestNewAnswer_cycle(t *testing.T) {
 	}
 	if _, _, a := ask(t, "_by=at:weekday&_by=category"); a.Title != "Rows by at per weekday, split by category as stacked bars" || a.Figures[0].Hits[0].Href != "" {
 		t.Errorf("%s: %+v", a.Title, a.Figures[0].Hits[0])
-	}
-}
-
-// TestQuestion_zone keeps the zone of a question only as long as it applies.
-func TestQuestion_zone(t *testing.T) {
-	t.Parallel()
-	_, _, a := ask(t, "_by=at:hour&_by=category&_zone=Europe/Berlin")
-	for _, w := range a.Words {
-		for _, c := range w.Choices {
-			applies := strings.Contains(c.Href, "_by=at%3A")
-			if has := strings.Contains(c.Href, "_zone="); has != applies {
-				t.Errorf("%s, %s: %s", w.ID, c.Label, c.Href)
-			}
-		}
 	}
 }
 

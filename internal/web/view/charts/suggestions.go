@@ -59,7 +59,7 @@ func questionOf(d *columns.Dataset, c columns.Chart) (ps query.Params) {
 func FirstLabel(d *columns.Dataset) string {
 	if pinned := pinnedQuestions(d); len(pinned) > 0 {
 		const longest = 60
-		return herb.Clip(titleOf(pinned[0].sentence(&state.State{Dataset: d, Fields: d.Fields}, Aggregates{}), "kind", "top", "series"), longest)
+		return herb.Clip(titleOf(pinned[0].sentence(Aggregates{}), "kind", "top", "series"), longest)
 	}
 	if len(d.Charts) == 0 || d.Report == nil {
 		return ""
@@ -114,7 +114,7 @@ func NewSuggestions(s *state.State, image, version string) (out []Suggestion) {
 	for _, q := range questions[:min(len(questions), columns.MaxCharts)] {
 		small := s.Selection().With(q.params()...).WithValue(state.ParamSmall, version).WithValue(query.ParamVersion, s.Version)
 		out = append(out, Suggestion{
-			Link:  state.Link{Label: titleOf(q.sentence(s, Aggregates{}), "kind"), Href: questionHref(s, q)},
+			Link:  state.Link{Label: titleOf(q.sentence(Aggregates{}), "kind"), Href: questionHref(s, q)},
 			Image: state.Join(image, small.Encode()),
 		})
 	}

@@ -50,6 +50,7 @@ const (
 	ParamColumn = "_column" // a column to show, repeated
 	ParamAt     = "_at"     // the row to show, by its position in the listing
 	ParamNot    = "_not"    // a column whose selected values are left out
+	ParamSet    = "_set_"   // with the name of a clause, such as _set_by: what that clause of a chart's sentence says
 )
 
 // PageRows is the number of rows per page unless the URL says otherwise. It fills a large screen.
@@ -81,13 +82,14 @@ type State struct {
 	Versions query.Params
 	Small    string // the image is a preview of the chart of this version; empty: it is the chart
 
-	Facets  []string // filters to edit, or to count
-	More    bool     // with more values
-	Offset  int      // values to skip before those
-	Values  string   // text that the values contain
-	Find    string   // text that the offered columns contain
-	Counted []int    // positions of the fields whose distributions are requested
-	Moved   []int    // positions of the fields that the search has brought into view; nil: those of the rows of the page
+	Set     query.Params // the clauses of the sentence of the chart that a form sets
+	Facets  []string     // filters to edit, or to count
+	More    bool         // with more values
+	Offset  int          // values to skip before those
+	Values  string       // text that the values contain
+	Find    string       // text that the offered columns contain
+	Counted []int        // positions of the fields whose distributions are requested
+	Moved   []int        // positions of the fields that the search has brought into view; nil: those of the rows of the page
 
 	at int // the row that the page shows first, by its position in the listing, from 1; 0: that of the page
 
@@ -200,6 +202,10 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Embed = p.Value == embedded
 	case ParamNot:
 	default:
+		if clause, ok := strings.CutPrefix(p.Name, ParamSet); ok && !strings.Contains(clause, "[") { // else a filter
+			s.Set = append(s.Set, p)
+			return true
+		}
 		return s.Picture.set(p)
 	}
 	return true
