@@ -87,6 +87,7 @@ func BenchmarkIndex(b *testing.B) {
 			}
 		})
 	}
+	var facets []func()
 	for _, raw := range []string{
 		"", "sort=id", "sort=name", "sort=name&order=desc", "sort=tag", "sort=tag&order=desc", "tag=tag3", "tag=tag3&sort=id",
 		"sort=tag,name", "sort=-tag,-name,id", "tag=tag3&sort=name", "tag=tag3&sort=name&order=desc", "name[prefix]=Genus7+", "id=77", "search=genus7", "search=genus7+tag3",
@@ -111,12 +112,46 @@ func BenchmarkIndex(b *testing.B) {
 		for _, r.Page = range []int{1, max(1, last/2), last} {
 			measure(fmt.Sprintf("%s/page=%d", raw, r.Page), list)
 		}
-		facets := &query.FacetRequest{Request: r, Fields: []int{0, 1, 2}, Top: 10, Buckets: 10}
-		measure(raw+"/facets", func() error {
-			return with(x, b.Context(), func(s *plants.Snapshot) error {
-				_, err := s.Facets(b.Context(), facets)
-				return err
+		q := &query.FacetRequest{Request: r, Fields: []int{0, 1, 2}, Top: 10, Buckets: 10}
+		facets = append(facets, func() {
+			measure(raw+"/facets", func() error {
+				return with(x, b.Context(), func(s *plants.Snapshot) error {
+					_, err := s.Facets(b.Context(), q)
+					return err
+				})
 			})
+		})
+	}
+	for _, run := range facets { // the first one merges all segments
+		run()
+	}
+}
+
+// BenchmarkIndex_facets creates a plant and then counts values, again and again, with different
+// numbers of plants: all of them are indexed again each time.
+func BenchmarkIndex_facets(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			log := newMemoryLog(0)
+			x := openIndex(b, log, plants.IndexOptions{Dir: b.TempDir()})
+			fill(log, n)
+			q, err := query.ParseFacets("field=name&field=tag", herb.PlantFields())
+			if err != nil {
+				b.Fatal(err)
+			}
+			before := cpuTime(b)
+			for b.Loop() {
+				log.mu.Lock() // segments are built in the background
+				fill(log, len(log.plants)+1)
+				log.mu.Unlock()
+				if err := with(x, b.Context(), func(s *plants.Snapshot) error {
+					_, err := s.Facets(b.Context(), q)
+					return err
+				}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
 		})
 	}
 }

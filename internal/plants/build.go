@@ -149,12 +149,21 @@ func openPart(path string, plants int) (*part, error) {
 	return &part{r, path}, nil
 }
 
+// merging says which files a build merges with the plants that it writes.
+type merging int
+
+const (
+	mergeSmaller merging = iota // those that mergeRatio requires
+	mergeIfIdle                 // all, unless nearly all plants are in the first one
+	mergeAll                    // all
+)
+
 // build starts writing plants to files in the background, until fewer than SealAt are in memory and
-// the log is not far ahead. If idle, it also merges all files, unless nearly all plants are in the
-// first one. There is one build at a time.
-func (x *Index) build(idle bool) <-chan singleflight.Result {
+// the log is not far ahead. There is one build at a time: while one is running, build waits for it
+// instead of starting another.
+func (x *Index) build(m merging) <-chan singleflight.Result {
 	return x.building.DoChan("", func() (any, error) {
-		err := x.buildParts(x.closed, idle)
+		err := x.buildParts(x.closed, m)
 		if err != nil && x.closed.Err() == nil {
 			x.opts.Logger.Error("cannot build the index of plants", "err", err)
 		}
@@ -162,31 +171,41 @@ func (x *Index) build(idle bool) <-chan singleflight.Result {
 	})
 }
 
-func (x *Index) buildParts(ctx context.Context, idle bool) error {
-	for ; ; idle = false {
+// waitForBuild starts a build, or joins a running one, and waits for its end.
+func (x *Index) waitForBuild(ctx context.Context, m merging) error {
+	select {
+	case built := <-x.build(m):
+		return built.Err
+	case <-ctx.Done():
+		return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "the index of plants is being built; try again")
+	}
+}
+
+func (x *Index) buildParts(ctx context.Context, m merging) error {
+	for ; ; m = mergeSmaller {
 		page, err := x.log.ReadPlants(ctx, 0, 0)
 		if err != nil {
 			return err
 		}
-		if built, err := x.buildPart(ctx, page, idle); err != nil || !built {
+		if built, err := x.buildPart(ctx, page, m); err != nil || !built {
 			return err
 		}
 	}
 }
 
 // buildPart writes a file if it is necessary, given the number of plants in the log.
-func (x *Index) buildPart(ctx context.Context, page store.PlantPage, idle bool) (built bool, err error) {
+func (x *Index) buildPart(ctx context.Context, page store.PlantPage, m merging) (built bool, err error) {
 	s, end, err := x.freeze(page.Total)
 	if err != nil {
 		return false, err
 	}
 	defer s.Release()
 	defer x.thaw()
-	mergeAll := idle && s.worthMerging(x.opts.SealAt)
-	if s.epoch != page.Epoch || !mergeAll && end.plants-s.inFiles() < x.opts.SealAt {
+	all := m == mergeAll && len(s.parts) > 1 || m == mergeIfIdle && s.worthMerging(x.opts.SealAt)
+	if s.epoch != page.Epoch || !all && end.plants-s.inFiles() < x.opts.SealAt {
 		return false, nil
 	}
-	return true, x.seal(ctx, s, end, mergeAll)
+	return true, x.seal(ctx, s, end, all)
 }
 
 // freeze returns a snapshot to be written to a file, and the end of the file: that of the snapshot,
@@ -213,7 +232,7 @@ func (x *Index) thaw() {
 
 // inFiles returns the number of plants in files.
 func (s *Snapshot) inFiles() (plants int) {
-	for _, r := range s.union.Segments[:s.files] {
+	for _, r := range s.parts[:s.files] {
 		plants += r.Len()
 	}
 	return plants
@@ -222,9 +241,9 @@ func (s *Snapshot) inFiles() (plants int) {
 // worthMerging reports whether enough plants are outside the first file to justify writing all
 // plants again.
 func (s *Snapshot) worthMerging(sealAt int) bool {
-	n, first := s.union.Len(), 0
+	n, first := s.Dataset.Records, 0
 	if s.files > 0 {
-		first = s.union.Segments[0].Len()
+		first = s.parts[0].Len()
 	}
 	return n-first >= max(n/16, sealAt/8)
 }
@@ -241,9 +260,9 @@ func (x *Index) seal(ctx context.Context, s *Snapshot, end position, mergeAll bo
 		return err
 	}
 	start, first := s.inFiles(), s.files
-	for first > 0 && (mergeAll || s.union.Segments[first-1].Len() < mergeRatio*(end.plants-start)) {
+	for first > 0 && (mergeAll || s.parts[first-1].Len() < mergeRatio*(end.plants-start)) {
 		first--
-		start -= s.union.Segments[first].Len()
+		start -= s.parts[first].Len()
 	}
 	started := time.Now()
 	path := partPath(x.opts.Dir, s.epoch, start, end)
@@ -263,14 +282,14 @@ func (x *Index) seal(ctx context.Context, s *Snapshot, end position, mergeAll bo
 // it in the log, up to plant number end.
 func (x *Index) records(ctx context.Context, s *Snapshot, first, end int) iter.Seq2[herb.Record, error] {
 	return func(yield func(herb.Record, error) bool) {
-		for _, r := range s.union.Segments[first:] {
+		for _, r := range s.parts[first:] {
 			for record, err := range r.Records(ctx) {
 				if !yield(record, err) {
 					return
 				}
 			}
 		}
-		for n := s.union.Len(); n < end; {
+		for n := s.Dataset.Records; n < end; {
 			page, err := x.log.ReadPlants(ctx, n, min(readLimit, end-n))
 			if err == nil && len(page.Plants) == 0 {
 				err = fmt.Errorf("plant %d of %d is missing; the log of plants has become shorter", n+1, end)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -13,10 +12,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
-	"herbarium/internal/segment"
 	"herbarium/internal/store"
-	"herbarium/internal/typed"
 )
 
 // Log is the log of all plants in a database.
@@ -106,7 +102,7 @@ func (x *Index) Run(ctx context.Context) error {
 			pause = idleInterval
 		}
 		if idle && !wasIdle {
-			x.build(true)
+			x.build(mergeIfIdle)
 		}
 		select {
 		case <-ctx.Done():
@@ -136,16 +132,6 @@ func describe(epoch string, plants int) herb.Dataset {
 	}
 }
 
-// Snapshot is the plants at one moment. It must be released.
-type Snapshot struct {
-	Dataset herb.Dataset // describes the plants
-	index   *Index
-	epoch   string
-	resets  int // of the index
-	files   int // segments that are files; the others are in memory
-	union   segment.Union
-}
-
 // Acquire returns a snapshot of the current plants, which the caller must release: it has at least
 // all plants that the log had when Acquire was called. It waits while the index of a large log is
 // being built.
@@ -167,97 +153,10 @@ func (x *Index) Acquire(ctx context.Context) (*Snapshot, error) {
 		if !needsBuild {
 			continue
 		}
-		select {
-		case built := <-x.build(false):
-			if built.Err != nil {
-				return nil, built.Err
-			}
-		case <-ctx.Done():
-			return nil, herb.Wrap(herb.CodeUnavailable, ctx.Err(), "the index of plants is being built; try again")
-		}
-	}
-}
-
-// snapshot returns a snapshot of the index as it is. mu is held.
-func (x *Index) snapshot() (*Snapshot, error) {
-	if len(x.parts) == 0 {
-		if err := x.append(nil); err != nil { // a union has at least one segment
+		if err := x.waitForBuild(ctx, mergeSmaller); err != nil {
 			return nil, err
 		}
 	}
-	s := &Snapshot{index: x, epoch: x.epoch, resets: x.end.resets, files: x.files()}
-	for _, p := range x.parts {
-		p.reader.Acquire() // succeeds, because the index has a reference
-		s.union.Segments = append(s.union.Segments, p.reader)
-	}
-	s.Dataset = describe(x.epoch, s.union.Len())
-	return s, nil
-}
-
-// Release releases the segments. Records that were listed from the snapshot are invalid afterwards.
-func (s *Snapshot) Release() {
-	for _, r := range s.union.Segments {
-		_ = r.Release() // unmapping a mapped file does not fail
-	}
-}
-
-// List returns a page of plants.
-func (s *Snapshot) List(ctx context.Context, r *query.Request) (query.Page, error) {
-	page, err := s.union.List(ctx, r)
-	return page, s.check(err)
-}
-
-// Stream returns all plants that match a request, regardless of its page.
-func (s *Snapshot) Stream(ctx context.Context, r *query.Request) (query.Stream, error) {
-	stream, err := s.union.Stream(ctx, r)
-	return stream, s.check(err)
-}
-
-// Facets counts the values of fields among the matching plants.
-func (s *Snapshot) Facets(ctx context.Context, r *query.FacetRequest) (query.Facets, error) {
-	f, err := s.union.Facets(ctx, r)
-	return f, s.check(err)
-}
-
-// Grid counts the matching plants in the cells of a grid over two fields.
-func (s *Snapshot) Grid(ctx context.Context, r *query.GridRequest) (query.Grid, error) {
-	g, err := s.union.Grid(ctx, r)
-	return g, s.check(err)
-}
-
-// Aggregate computes measures of groups of the matching plants.
-func (s *Snapshot) Aggregate(ctx context.Context, r *query.AggregateRequest) (query.Aggregate, error) {
-	a, err := s.union.Aggregate(ctx, r)
-	return a, s.check(err)
-}
-
-// StreamGroups computes the groups of the matching plants, and their rows while they are read.
-func (s *Snapshot) StreamGroups(ctx context.Context, r *query.AggregateRequest) (query.GroupStream, error) {
-	groups, err := s.union.StreamGroups(ctx, r)
-	return groups, s.check(err)
-}
-
-// Types returns how other programs read the fields of plants.
-func (s *Snapshot) Types() ([]typed.Column, error) {
-	types, err := s.union.Types()
-	return types, s.check(err)
-}
-
-// check returns err. If a damaged segment caused it, check also resets the index, so that the next
-// listing rebuilds the segments.
-func (s *Snapshot) check(err error) error {
-	if !errors.Is(err, segment.ErrCorrupt) && !errors.Is(err, segment.ErrUnexpected) ||
-		!slices.ContainsFunc(s.union.Segments, func(r *segment.Reader) bool { return r.Verify() != nil }) {
-		return err
-	}
-	x := s.index
-	x.opts.Logger.Error("a segment of plants is damaged; building it again", "err", err)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if s.resets != x.end.resets {
-		return err
-	}
-	return errors.Join(err, x.reset())
 }
 
 // position is the end of the plants that an index has.
@@ -323,7 +222,7 @@ func (x *Index) appendPlants(plants []herb.NewPlant, batch int64) error {
 	x.end.plants += len(records)
 	x.end.batch = batch
 	if x.inMemory() >= x.opts.SealAt {
-		x.build(false)
+		x.build(mergeSmaller)
 	}
 	return nil
 }

@@ -32,7 +32,13 @@ func (x *Index) append(records []herb.Record) error {
 		}
 		first, start, n = first-1, start-last, n+last
 	}
-	all := make([]herb.Record, 0, n)
+	return x.replaceInMemory(first, records)
+}
+
+// replaceInMemory replaces the segments from number first on, which are in memory, by one that also
+// has the next plants of the log. mu is held.
+func (x *Index) replaceInMemory(first int, next []herb.Record) error {
+	var all []herb.Record
 	for _, p := range x.parts[first:] {
 		for record, err := range p.reader.Records(x.closed) {
 			if err != nil {
@@ -41,7 +47,7 @@ func (x *Index) append(records []herb.Record) error {
 			all = append(all, record)
 		}
 	}
-	r, err := segment.InMemory(x.closed, herb.PlantFields(), append(all, records...))
+	r, err := segment.InMemory(x.closed, herb.PlantFields(), append(all, next...))
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func TestIndex_frozen(t *testing.T) {
 	if n := x.parts[0].reader.Len(); n != 10 || end.plants != 10 {
 		t.Errorf("a segment of %d plants, frozen up to %d; want 10", n, end.plants)
 	}
-	file := &part{reader: s.union.Segments[0]}
+	file := &part{reader: s.parts[0]}
 	file.reader.Acquire()
 	if err := x.replace(0, file, end); err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 const recordBytesPerStep = 64
 
 // Aggregate computes measures of groups of the records that match a request.
-func (u *Union) Aggregate(ctx context.Context, q *query.AggregateRequest) (result query.Aggregate, err error) {
-	err = u.aggregate(ctx, q, func(_ *guard.Steps, found *aggregate.Result) (err error) {
+func (r *Reader) Aggregate(ctx context.Context, q *query.AggregateRequest) (result query.Aggregate, err error) {
+	err = r.aggregate(ctx, q, func(_ *guard.Steps, found *aggregate.Result) (err error) {
 		result, err = found.Collect()
 		return err
 	})
@@ -22,11 +22,11 @@ func (u *Union) Aggregate(ctx context.Context, q *query.AggregateRequest) (resul
 
 // StreamGroups computes the groups of the records that match a request. Their labels and values are
 // computed while they are read, some groups at a time, under guard, which is possible until the
-// segments are released.
-func (u *Union) StreamGroups(ctx context.Context, q *query.AggregateRequest) (s query.GroupStream, err error) {
-	err = u.aggregate(ctx, q, func(st *guard.Steps, found *aggregate.Result) error {
+// segment is released.
+func (r *Reader) StreamGroups(ctx context.Context, q *query.AggregateRequest) (s query.GroupStream, err error) {
+	err = r.aggregate(ctx, q, func(st *guard.Steps, found *aggregate.Result) error {
 		s = query.GroupStream{Groups: found.Groups, Len: found.Len(), Release: st.Detach()}
-		s.Rows = yieldChunks(st, u.guard, func() func() []query.GroupRow {
+		s.Rows = yieldChunks(st, r.file.Guard, func() func() []query.GroupRow {
 			next := 0
 			return func() (rows []query.GroupRow) {
 				for size := 0; next < found.Len() && size < streamBytes; next++ {
@@ -44,16 +44,12 @@ func (u *Union) StreamGroups(ctx context.Context, q *query.AggregateRequest) (s 
 // rowOverhead is the memory of a group of a stream beside its texts.
 const rowOverhead = 160
 
-func (u *Union) aggregate(ctx context.Context, q *query.AggregateRequest, read func(*guard.Steps, *aggregate.Result) error) error {
-	return u.evaluate(ctx, q.Request, forCounting, nil, func(m *matches) error {
-		in := aggregate.Input{Fields: u.fields()}
-		for _, s := range m.segments {
-			in.Parts = append(in.Parts, aggregate.Part{Columns: s.r.columns, Records: s.r.Len(), Set: s.selection()})
-		}
-		in.Value = func(part int, record uint32, field int) string {
-			records := u.Segments[part].records
-			m.steps.Add(len(records.JSON(record)) / recordBytesPerStep)
-			return records.Value(record, field)
+func (r *Reader) aggregate(ctx context.Context, q *query.AggregateRequest, read func(*guard.Steps, *aggregate.Result) error) error {
+	return r.evaluate(ctx, q.Request, forCounting, nil, func(m *matches) error {
+		in := aggregate.Input{Fields: r.Fields(), Parts: []aggregate.Part{{Columns: r.columns, Records: r.Len(), Set: m.selection()}}}
+		in.Value = func(_ int, record uint32, field int) string {
+			m.steps.Add(len(r.records.JSON(record)) / recordBytesPerStep)
+			return r.records.Value(record, field)
 		}
 		found, err := aggregate.Run(m.steps, q, in)
 		if err != nil {

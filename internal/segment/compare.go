@@ -48,8 +48,7 @@ func (c *Comparison) Close() error { return c.Differences.close() }
 // records that remain, and sorts their keys. So its memory does not depend on the versions, but for
 // a bit per record.
 func Compare(ctx context.Context, from, to *Reader, opts CompareOptions) (c *Comparison, err error) {
-	u := &Union{Segments: []*Reader{from, to}}
-	err = u.guard(func() error {
+	compare := func() error {
 		steps := guard.NewSteps(ctx)
 		defer steps.Release()
 		steps.Announce(from.Len() + to.Len())
@@ -68,7 +67,8 @@ func Compare(ctx context.Context, from, to *Reader, opts CompareOptions) (c *Com
 		}
 		c = p.result
 		return nil
-	})
+	}
+	err = from.file.Guard(func() error { return to.file.Guard(compare) })
 	return c, err
 }
 

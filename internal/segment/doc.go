@@ -38,12 +38,8 @@
 // intersection is needed. By relevance, records are counted by rounded score, and only those on the
 // page are ordered.
 //
-// # Unions
-//
-// A Union lists several segments as one dataset. It is for data that grows: new records are in
-// small segments in memory (InMemory), which are replaced by larger ones from time to time. A
-// Reader is a union of one segment, and all kinds of requests have one way into a union
-// (evaluate.go).
+// All kinds of requests are evaluated in one place (evaluate.go). Find returns the records that
+// match a request as a Result: callers that merge several segments read any of its records.
 //
 // # Concurrency and lifetime
 //

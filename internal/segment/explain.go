@@ -24,10 +24,10 @@ func (r *Reader) Explain(ctx context.Context, q *query.Request) (e Explanation, 
 		return e, err
 	}
 	var trace plan.Trace = func(s Step) { e.Steps = append(e.Steps, s) }
-	err = r.union().evaluate(ctx, q, forListing, trace, func(m *matches) error {
-		e.Total = m.total
+	err = r.evaluate(ctx, q, forListing, trace, func(m *matches) error {
+		e.Total = m.len()
 		if from, to := m.pageRange(); from < to {
-			trace.Measure(fmt.Sprintf("records %d to %d", from+1, to), m.segments[0].describeOrder(), func() int { return len(m.page(from, to)) })
+			trace.Measure(fmt.Sprintf("records %d to %d", from+1, to), m.describeOrder(), func() int { return len(m.records(from, to)) })
 		}
 		return nil
 	})

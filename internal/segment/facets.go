@@ -10,15 +10,15 @@ import (
 
 // Facets counts the values of fields among the records that match a request. It needs memory for
 // the result and, from a pool, two bits per record.
-func (u *Union) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
-	err = u.evaluate(ctx, q.Request, forCounting, nil, func(m *matches) error {
-		f.Total = m.total
+func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (f query.Facets, err error) {
+	err = r.evaluate(ctx, q.Request, forCounting, nil, func(m *matches) error {
+		f.Total = m.len()
 		c := facetCounter{FacetCounter: column.FacetCounter{Request: q}}
 		for _, field := range q.Fields {
 			m.steps.Check()
 			own := m
 			if request := q.RequestOf(field); request != q.Request {
-				own = u.match(m.steps, request, nil)
+				own = r.match(m.steps, request, nil)
 			}
 			facet, err := c.count(own, field)
 			if own != m {
@@ -52,20 +52,17 @@ func (c *facetCounter) addSearched(m *matches, field int) error {
 	if c.Request.Containing == "" {
 		return nil
 	}
-	long := 0
-	for _, s := range m.segments {
-		column, matching := &s.r.columns[field], s.len()
-		switch {
-		case column.Field.Type == herb.TypeList:
-			c.searched += column.Elements()
-		case column.LongValues() == 0:
-			c.searched += min(costOfLongValue*matching, column.Distinct())
-		default:
-			long += min(matching, column.LongValues())
-		}
+	long, column := 0, &m.r.columns[field]
+	switch {
+	case column.Field.Type == herb.TypeList:
+		c.searched += column.Elements()
+	case column.LongValues() == 0:
+		c.searched += min(costOfLongValue*m.len(), column.Distinct())
+	default:
+		long = min(m.len(), column.LongValues())
 	}
 	c.searched += costOfLongValue * long
-	switch name := m.segments[0].r.Fields()[field].Name; {
+	switch name := column.Field.Name; {
 	case long > query.MaxLongValues:
 		return herb.Invalidf("%q searches at most %d values of field %q, because they are long; add a filter or a search that matches fewer records",
 			query.ParamValues, query.MaxLongValues, name)
@@ -81,9 +78,5 @@ func (c *facetCounter) count(m *matches, field int) (query.Facet, error) {
 	if err := c.addSearched(m, field); err != nil {
 		return query.Facet{}, err
 	}
-	parts := make([]column.Part, len(m.segments))
-	for i, s := range m.segments {
-		parts[i] = column.Part{Column: &s.r.columns[field], Set: s.selection()}
-	}
-	return c.Facet(m.steps, parts), nil
+	return c.Facet(m.steps, []column.Part{{Column: &m.r.columns[field], Set: m.selection()}}), nil
 }

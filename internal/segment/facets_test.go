@@ -58,64 +58,21 @@ func TestFacets_longValues(t *testing.T) {
 	}
 }
 
-// TestUnion_valueRanges compares the facets of a union with those of one segment. In long sequences
-// of values, only one part of the union has values; such a sequence ends in a value of another
-// part, in one that several have, or in one written differently.
-func TestUnion_valueRanges(t *testing.T) {
-	t.Parallel()
-	const n, part = 6000, 2000
-	fields := []herb.Field{{Name: "number", Type: herb.TypeNumber, Filterable: true}, {Name: "name", Type: herb.TypeText, Filterable: true}}
-	records := make([]herb.Record, n)
-	for i := range records {
-		number, name := fmt.Sprint(i), fmt.Sprintf("name %05d", i)
-		switch i % 701 {
-		case 0: // the name is also in the middle of another part
-			name = fmt.Sprintf("name %05d", (i+part)%n)
-		case 1: // equal to the one before, but written differently
-			number, name = fmt.Sprintf("%d.0", i-1), fmt.Sprintf("name %05d\x00", i-1)
-		}
-		records[i] = herb.Record{number, name}
-	}
-	all := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
-	u := &segment.Union{}
-	for start := 0; start+part < n; start += part {
-		u.Segments = append(u.Segments, openBuilt(t, fields, records[start:start+part], segment.Options{FS: unsynced{}}))
-	}
-	u.Segments = append(u.Segments, openInMemory(t, fields, records[n-part:]))
-	for _, raw := range []string{"", "&_values=77", "&_offset=40", "&number%5Blt%5D=5000"} {
-		q, err := query.ParseFacets("field=number&field=name&top=50"+raw, fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := all.Facets(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := u.Facets(t.Context(), q)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v\n%s", raw, err, diff)
-		}
-	}
-}
-
-// TestUnion_writings counts texts with the same sort key that are written differently, in different
-// parts: facets count them separately, in the order of their bytes.
-func TestUnion_writings(t *testing.T) {
+// TestFacets_spellings counts texts with the same sort key that are written differently: facets
+// count them separately, in the order of their bytes.
+func TestFacets_spellings(t *testing.T) {
 	t.Parallel()
 	fields := []herb.Field{{Name: "name", Type: herb.TypeText, Filterable: true}}
-	u := &segment.Union{}
-	for _, names := range [][]string{{"ab", "\x01ab"}, {"ab\x01", "b"}, {"a\u00adb", "ab"}, {"ab"}, {"\u00e9", "e\u0301"}, {"e\u0301"}} {
-		var records []herb.Record
-		for _, name := range names {
-			records = append(records, herb.Record{name})
-		}
-		u.Segments = append(u.Segments, openBuilt(t, fields, records, segment.Options{FS: unsynced{}}))
+	var records []herb.Record
+	for _, name := range []string{"ab", "\x01ab", "ab\x01", "b", "a\u00adb", "ab", "ab", "\u00e9", "e\u0301", "e\u0301"} {
+		records = append(records, herb.Record{name})
 	}
+	r := openBuilt(t, fields, records, segment.Options{FS: unsynced{}})
 	q, err := query.ParseFacets("field=name", fields)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := u.Facets(t.Context(), q)
+	got, err := r.Facets(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}

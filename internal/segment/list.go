@@ -7,10 +7,10 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// List returns the requested page. Its records may point into the maps of the segments.
-func (u *Union) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
-	err = u.evaluate(ctx, q, forListing, nil, func(m *matches) error {
-		page.Total, page.Records = m.total, m.page(m.pageRange())
+// List returns the requested page. Its records point into the map.
+func (r *Reader) List(ctx context.Context, q *query.Request) (page query.Page, err error) {
+	err = r.evaluate(ctx, q, forListing, nil, func(m *matches) error {
+		page = query.Page{Total: m.len(), Records: m.records(m.pageRange())}
 		return nil
 	})
 	return page, err
@@ -18,8 +18,18 @@ func (u *Union) List(ctx context.Context, q *query.Request) (page query.Page, er
 
 // pageRange returns the positions of the records on the requested page.
 func (m *matches) pageRange() (from, to int) {
-	from = min(m.request.Offset(), m.total)
-	return from, min(from+m.request.PerPage, m.total)
+	from = min(m.q.Offset(), m.len())
+	return from, min(from+m.q.PerPage, m.len())
+}
+
+// records returns the records at positions [from, to) in the order of the request.
+func (m *matches) records(from, to int) [][]byte {
+	page := make([][]byte, to-from)
+	for i, n := range m.locate(from, to) {
+		page[i] = m.r.records.JSON(n)
+		prefault(m.steps, page[i])
+	}
+	return page
 }
 
 // prefault reads from every memory page of a record, so that a fault in the map occurs here, where

@@ -73,21 +73,6 @@ func BenchmarkOrder(b *testing.B) {
 	}
 }
 
-// BenchmarkOrder_union measures pages of a union of segments of different sizes, the last in
-// memory.
-func BenchmarkOrder_union(b *testing.B) {
-	fields, records := orderBenchmark()
-	u, start := &segment.Union{}, 0
-	for _, end := range []int{600_000, 850_000, 950_000, 992_000} {
-		u.Segments = append(u.Segments, openBuilt(b, fields, records[start:end], segment.Options{FS: unsynced{}}))
-		start = end
-	}
-	u.Segments = append(u.Segments, openInMemory(b, fields, records[start:]))
-	for _, sort := range []string{"distinct", "-distinct", "five,-distinct", "-thousand,distinct", "third,five,thousand,-distinct", "pairs,distinct"} {
-		benchmarkPages(b, u, fields, sort)
-	}
-}
-
 // reportCPU reports the CPU time of the process, which other processes on the machine disturb less
 // than elapsed time.
 func reportCPU(b *testing.B, run func() error) {

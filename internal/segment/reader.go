@@ -1,18 +1,15 @@
 package segment
 
 import (
-	"context"
 	"fmt"
 	"sync/atomic"
 
-	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
 	"herbarium/internal/segment/internal/column"
 	"herbarium/internal/segment/internal/file"
 	"herbarium/internal/segment/internal/fulltext"
 	"herbarium/internal/segment/internal/guard"
 	"herbarium/internal/segment/internal/positions"
-	"herbarium/internal/typed"
 )
 
 // Errors of files that cannot be read.
@@ -24,6 +21,7 @@ var (
 )
 
 // Reader is a read-only, memory-mapped view of one dataset version. It is safe for concurrent use.
+// It implements query.Engine.
 // Release unmaps the file after the last reader.
 type Reader struct {
 	Core
@@ -85,32 +83,6 @@ func (r *Reader) open() (err error) {
 	r.words, err = fulltext.Open(r.file, &r.pool)
 	return err
 }
-
-// union returns the segment as a union, which answers all kinds of requests.
-func (r *Reader) union() *Union { return &Union{Segments: []*Reader{r}} }
-
-// List, Stream, Facets, Grid, Aggregate, StreamGroups and Types implement query.Engine, as those of
-// Union do.
-func (r *Reader) List(ctx context.Context, q *query.Request) (query.Page, error) {
-	return r.union().List(ctx, q)
-}
-func (r *Reader) Stream(ctx context.Context, q *query.Request) (query.Stream, error) {
-	return r.union().Stream(ctx, q)
-}
-func (r *Reader) Facets(ctx context.Context, q *query.FacetRequest) (query.Facets, error) {
-	return r.union().Facets(ctx, q)
-}
-func (r *Reader) Grid(ctx context.Context, q *query.GridRequest) (query.Grid, error) {
-	return r.union().Grid(ctx, q)
-}
-func (r *Reader) Aggregate(ctx context.Context, q *query.AggregateRequest) (query.Aggregate, error) {
-	return r.union().Aggregate(ctx, q)
-}
-func (r *Reader) StreamGroups(ctx context.Context, q *query.AggregateRequest) (query.GroupStream, error) {
-	return r.union().StreamGroups(ctx, q)
-}
-
-func (r *Reader) Types() ([]typed.Column, error) { return r.union().Types() }
 
 // Acquire adds a reference. It returns false if the last one has been released; the reader must
 // then not be used.

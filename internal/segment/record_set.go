@@ -34,10 +34,9 @@ func (s *RecordSet) Has(record uint32) bool {
 // Matching returns the records that match the conditions and the search of a request. The caller
 // must release the set.
 func (r *Reader) Matching(ctx context.Context, q *query.Request) (set *RecordSet, err error) {
-	err = r.union().evaluate(ctx, q, forListing, nil, func(m *matches) error {
-		found := m.segments[0]
-		set = &RecordSet{n: found.len()}
-		if selected := found.selection(); selected != nil {
+	err = r.evaluate(ctx, q, forListing, nil, func(m *matches) error {
+		set = &RecordSet{n: m.len()}
+		if selected := m.selection(); selected != nil {
 			m.steps.Reserve(r.Len() / 8)
 			set.bits = bitmap.NewBits(r.Len())
 			selected.Each(m.steps, func(records []uint32) {

@@ -11,7 +11,6 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/listtest"
 	"herbarium/internal/query"
-	"herbarium/internal/segment"
 )
 
 // longTexts returns few records of many words, most of which are different and begin with one of a
@@ -56,9 +55,7 @@ func TestSteps_longTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, engine := range map[string]query.Engine{
-			"segment": r, "memory": inMemory, "union": &segment.Union{Segments: []*segment.Reader{r, inMemory}},
-		} {
+		for name, engine := range map[string]query.Engine{"segment": r, "memory": inMemory} {
 			var p listtest.Pacer
 			if page, err := engine.List(query.WithPacer(t.Context(), &p), q); err != nil || page.Total < records {
 				t.Errorf("%s: %s: %d records, %v", tt.raw, name, page.Total, err)
@@ -170,7 +167,6 @@ func TestStream_longest(t *testing.T) {
 	}{
 		"segment": {r, 1000 + around},
 		"memory":  {longer, 2000 + around},
-		"union":   {&segment.Union{Segments: []*segment.Reader{r, longer}}, 2000 + around},
 	} {
 		for range 2 { // the second time it is known
 			if s, err := tt.engine.Stream(t.Context(), q); err != nil || s.Longest != tt.want {

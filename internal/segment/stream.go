@@ -17,45 +17,34 @@ const (
 	forgetBytes   = 16 << 20 // bytes of sequentially read records that may remain in memory
 )
 
-// Stream returns the complete result of q, regardless of its page. It can be read until the
-// segments are released.
+// Stream returns the complete result of q, regardless of its page. It can be read until the segment
+// is released.
 //
 // It needs memory for the result set and the numbers of an eighth of its records, and for the order
 // by relevance also two bytes per record of the result. Records are copied, a few at a time, under
 // guard, so that faults in the map become errors even if a client takes hours to fetch the rest.
 // Only very large records are yielded from the map.
-func (u *Union) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
-	var all *matches
-	held := 0 // bytes
-	err = u.evaluate(ctx, q, forListing, nil, func(m *matches) error {
-		m.order()
-		s.Total, s.Longest = m.total, u.longest(m.steps)
-		all, held = m.detach(), m.steps.Needed()+numberSize*m.total/streamDivisor
+func (r *Reader) Stream(ctx context.Context, q *query.Request) (s query.Stream, err error) {
+	err = r.evaluate(ctx, q, forListing, nil, func(m *matches) error {
+		s = m.detach().stream()
 		return nil
 	})
-	if err != nil {
-		return query.Stream{}, err
-	}
-	records := yieldChunks(all.steps, u.guard, func() func() [][]byte {
-		c := copier{matches: all, held: held}
-		for _, s := range all.segments {
-			c.cursors = append(c.cursors, cursor{segmentMatches: s})
-		}
+	return s, err
+}
+
+// stream returns all records.
+func (m *matches) stream() query.Stream {
+	s := query.Stream{Total: m.len(), Longest: m.r.records.Longest(m.steps)}
+	held := m.steps.Needed() + numberSize*m.len()/streamDivisor
+	records := yieldChunks(m.steps, m.r.file.Guard, func() func() [][]byte {
+		c := copier{matches: m, held: held}
 		return c.next
 	})
 	s.Records = func(yield func([]byte, error) bool) {
-		defer all.steps.Release()
+		defer m.steps.Release()
 		records(yield)
 	}
-	return s, nil
-}
-
-// longest returns the size of the longest record in bytes.
-func (u *Union) longest(st *guard.Steps) (longest int) {
-	for _, r := range u.Segments {
-		longest = max(longest, r.records.Longest(st))
-	}
-	return longest
+	return s
 }
 
 // yieldChunks yields the items of chunks. begin returns a function that reads the next chunk from a
@@ -86,74 +75,46 @@ func yieldChunks[T any](st *guard.Steps, guarded func(read func() error) error, 
 	}
 }
 
-// copier merges the matches of all segments and copies their records, in the order of the request.
+// copier copies the matching records in the order of the request.
 type copier struct {
 	*matches
 	held    int      // bytes that the result takes while it is read
-	cursors []cursor // by segment
-	records [][]byte // copied
-	buf     []byte   // backing array of records
-}
-
-// cursor reads the matches of a segment in order.
-type cursor struct {
-	*segmentMatches
-	located int         // number of records that are located
-	pending []uint32    // numbers of those that are not read yet
-	first   keyedRecord // next record, unless it is not read yet
+	located int      // number of records that are located
+	pending []uint32 // numbers of the located records that are not read yet
+	chunk   [][]byte // copied
+	buf     []byte   // backing array of chunk
 }
 
 // next copies the next records; none at the end.
 func (c *copier) next() [][]byte {
-	c.records, c.buf = c.records[:0], c.buf[:0]
-	for len(c.buf) < streamBytes {
-		first := c.first()
-		if first == nil {
-			break
-		}
-		rec := first.first.json
+	c.chunk, c.buf = c.chunk[:0], c.buf[:0]
+	for len(c.buf) < streamBytes && c.locateNext() {
+		rec := c.r.records.JSON(c.pending[0])
 		prefault(c.steps, rec)
-		if len(rec) >= largeRecord && len(c.records) > 0 {
+		if len(rec) >= largeRecord && len(c.chunk) > 0 {
 			break
 		}
-		first.pop()
+		c.dropRead(c.pending[0])
+		c.pending = c.pending[1:]
 		if len(rec) >= largeRecord {
-			return append(c.records, rec)
+			return append(c.chunk, rec)
 		}
 		// If the buffer grows, earlier records keep pointing into the old one, which stays valid.
 		c.buf = append(c.buf, rec...)
-		c.records = append(c.records, c.buf[len(c.buf)-len(rec):])
+		c.chunk = append(c.chunk, c.buf[len(c.buf)-len(rec):])
 	}
-	return c.records
+	return c.chunk
 }
 
-// first returns the segment with the next record, or nil at the end.
-func (c *copier) first() (first *cursor) {
-	for i := range c.cursors {
-		p := &c.cursors[i]
-		if len(p.pending) == 0 && p.located < p.len() {
-			// Records may have to be sorted: the first are few, so that the response begins soon,
-			// and then several times as many each time.
-			end := min(p.located+max(streamNumbers, min(streamDivisor*p.located, p.len()/streamDivisor)), p.len())
-			c.steps.Release() // what the last records needed to be located
-			c.steps.Reserve(c.held)
-			p.pending, p.located = p.locate(p.located, end), end
-		}
-		if len(p.pending) == 0 {
-			continue
-		}
-		if p.first.json == nil {
-			p.first = c.record(p.segmentMatches, p.located-len(p.pending), p.pending[0])
-		}
-		if first == nil || c.compare(p.first.sortKey, first.first.sortKey) < 0 {
-			first = p
-		}
+// locateNext locates the next records unless some are pending. It returns false at the end.
+func (c *copier) locateNext() bool {
+	if len(c.pending) == 0 && c.located < c.len() {
+		// Records may have to be sorted: the first are few, so that the response begins soon, and
+		// then several times as many each time.
+		end := min(c.located+max(streamNumbers, min(streamDivisor*c.located, c.len()/streamDivisor)), c.len())
+		c.steps.Release() // what the last records needed to be located
+		c.steps.Reserve(c.held)
+		c.pending, c.located = c.locate(c.located, end), end
 	}
-	return first
-}
-
-// pop removes the next record.
-func (c *cursor) pop() {
-	c.dropRead(c.pending[0])
-	c.pending, c.first = c.pending[1:], keyedRecord{}
+	return len(c.pending) > 0
 }

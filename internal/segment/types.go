@@ -8,20 +8,24 @@ import (
 )
 
 // Types returns how other programs read the values of each field.
-func (u *Union) Types() (types []typed.Column, err error) {
-	err = u.guard(func() error {
-		fields := u.fields()
-		types = make([]typed.Column, len(fields))
-		for i := range types {
-			var facts typed.Facts
-			for _, r := range u.Segments {
-				facts.Merge(typed.DecodeFacts(r.file.Section(file.TagFacts, file.NoField)[i*typed.FactsSize:]))
-			}
-			types[i] = typed.Of(&fields[i], facts)
+func (r *Reader) Types() (types []typed.Column, err error) {
+	facts, err := r.Facts()
+	for i, f := range facts {
+		types = append(types, typed.Of(&r.Fields()[i], f))
+	}
+	return types, err
+}
+
+// Facts returns the facts of each field, which decide its type in other programs.
+func (r *Reader) Facts() (facts []typed.Facts, err error) {
+	err = r.file.Guard(func() error {
+		section := r.file.Section(file.TagFacts, file.NoField)
+		for i := range r.Fields() {
+			facts = append(facts, typed.DecodeFacts(section[i*typed.FactsSize:]))
 		}
 		return nil
 	})
-	return types, err
+	return facts, err
 }
 
 // SortedField returns the first field whose values are in ascending order, as programs compare

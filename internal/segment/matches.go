@@ -12,35 +12,35 @@ import (
 	"herbarium/internal/segment/internal/positions"
 )
 
-// segmentMatches is the records of a segment that match a request.
-type segmentMatches struct {
+// matches is the records of a segment that match a request.
+type matches struct {
 	r       *Reader
 	steps   *guard.Steps
 	q       *query.Request
 	set     *bitmap.Set        // nil means all records
 	clauses []*fulltext.Clause // for scoring
 
-	sorted  *column.Order        // by fields; nil if the segment is not merged with others
-	byScore *fulltext.ScoreOrder // by relevance; nil if the segment is not merged with others
+	sorted  *column.Order        // by fields; nil unless several pages are read
+	byScore *fulltext.ScoreOrder // by relevance; nil unless several pages are read
 	read    int                  // bytes of all records before the last one read, while reading sequentially
 	kept    int                  // start of the records that may be in memory
 }
 
 // match returns the records that match a request. The caller must release them.
-func (r *Reader) match(st *guard.Steps, q *query.Request, trace plan.Trace) *segmentMatches {
-	s := &segmentMatches{r: r, steps: st, q: q}
+func (r *Reader) match(st *guard.Steps, q *query.Request, trace plan.Trace) *matches {
+	m := &matches{r: r, steps: st, q: q}
 	var terms []plan.Term
 	if q.Search != nil {
 		if len(q.Search.Clauses) == 0 {
-			s.set = bitmap.NewBuilder(&r.pool).Set(st)
-			return s
+			m.set = bitmap.NewBuilder(&r.pool).Set(st)
+			return m
 		}
 		for _, c := range q.Search.Clauses {
 			st.Check()
 			clause := r.words.Clause(st, c)
 			terms = append(terms, plan.Term{Condition: clause, Exclude: c.Exclude})
 			if !c.Exclude {
-				s.clauses = append(s.clauses, clause)
+				m.clauses = append(m.clauses, clause)
 			}
 		}
 	}
@@ -53,8 +53,8 @@ func (r *Reader) match(st *guard.Steps, q *query.Request, trace plan.Trace) *seg
 			terms = append(terms, plan.Term{Condition: x.InCircle(st, *q.Area.Near)})
 		}
 	}
-	s.set = plan.Evaluate(st, &r.pool, terms, trace)
-	return s
+	m.set = plan.Evaluate(st, &r.pool, terms, trace)
+	return m
 }
 
 // positionsOf returns the positions of records that an area refers to; nil if it refers to none.
@@ -87,52 +87,59 @@ func (r *Reader) terms(st *guard.Steps, conditions []query.Condition) (terms []p
 	return terms
 }
 
-func (s *segmentMatches) release() {
-	if s.sorted != nil {
-		s.sorted.Release()
-	}
-	s.set.Release()
+// detach returns the matches for use after the evaluation, and leaves m without any to release.
+func (m *matches) detach() *matches {
+	detached := *m
+	m.set, m.sorted = nil, nil
+	return &detached
 }
 
-func (s *segmentMatches) len() int {
-	if s.set == nil {
-		return s.r.Len()
+func (m *matches) release() {
+	if m.sorted != nil {
+		m.sorted.Release()
 	}
-	return s.set.Len()
+	m.set.Release()
+}
+
+func (m *matches) len() int {
+	if m.set == nil {
+		return m.r.Len()
+	}
+	return m.set.Len()
 }
 
 // selection returns the set of the matching records; nil if all records match.
-func (s *segmentMatches) selection() *bitmap.Set {
-	if s.len() == s.r.Len() {
+func (m *matches) selection() *bitmap.Set {
+	if m.len() == m.r.Len() {
 		return nil
 	}
-	return s.set
+	return m.set
 }
 
-// order prepares the order of the request. The statistics are those of the union.
-func (s *segmentMatches) order(stats fulltext.Statistics) {
+// order prepares the order of the request for several pages.
+func (m *matches) order(stats fulltext.Statistics) {
 	switch {
-	case len(s.q.Sort) > 0:
-		s.sorted = column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set)
-	case len(s.clauses) > 0:
-		s.byScore = s.r.words.NewScorer(s.steps, s.clauses, stats).Order(s.set)
+	case len(m.q.Sort) > 0:
+		m.sorted = column.NewOrder(m.steps, m.r.columns, m.q.Sort, m.set)
+	case m.q.ByRelevance() && len(m.clauses) > 0:
+		m.byScore = m.r.words.NewScorer(m.steps, m.clauses, stats).Order(m.set)
 	}
 }
 
 // describeOrder describes the order of the records, for Explain.
-func (s *segmentMatches) describeOrder() string {
+func (m *matches) describeOrder() string {
 	switch {
-	case s.q.Distance != query.AnyDistance:
+	case m.q.Distance != query.AnyDistance:
 		return "by distance"
-	case len(s.q.Sort) > 0:
-		names := make([]string, len(s.q.Sort))
-		for i, f := range s.q.Sort {
-			if names[i] = s.r.Fields()[f.Field].Name; f.Desc {
+	case len(m.q.Sort) > 0:
+		names := make([]string, len(m.q.Sort))
+		for i, f := range m.q.Sort {
+			if names[i] = m.r.Fields()[f.Field].Name; f.Desc {
 				names[i] += " descending"
 			}
 		}
 		return "sorted by " + strings.Join(names, ", ")
-	case len(s.clauses) > 0:
+	case len(m.clauses) > 0:
 		return "by relevance"
 	default:
 		return "in dataset order"
@@ -140,28 +147,28 @@ func (s *segmentMatches) describeOrder() string {
 }
 
 // locate returns the numbers of the records at positions [from, to) in the order of the request.
-func (s *segmentMatches) locate(from, to int) []uint32 {
+func (m *matches) locate(from, to int) []uint32 {
 	switch {
 	case from == to:
 		return nil
-	case s.sorted != nil:
-		return s.sorted.Page(from, to)
-	case s.byScore != nil:
-		return s.byScore.Page(from, to)
-	case s.q.Distance != query.AnyDistance:
-		x := s.r.positionsOf(&s.q.Area)
-		return fulltext.NewScoreOrder(s.steps, s.set, x.Scores(s.steps, *s.q.Area.Near, s.q.Distance)).Page(from, to)
-	case len(s.q.Sort) > 0:
-		order := column.NewOrder(s.steps, s.r.columns, s.q.Sort, s.set)
+	case m.sorted != nil:
+		return m.sorted.Page(from, to)
+	case m.byScore != nil:
+		return m.byScore.Page(from, to)
+	case m.q.Distance != query.AnyDistance:
+		x := m.r.positionsOf(&m.q.Area)
+		return fulltext.NewScoreOrder(m.steps, m.set, x.Scores(m.steps, *m.q.Area.Near, m.q.Distance)).Page(from, to)
+	case len(m.q.Sort) > 0:
+		order := column.NewOrder(m.steps, m.r.columns, m.q.Sort, m.set)
 		defer order.Release()
 		return order.Page(from, to)
-	case len(s.clauses) > 0:
-		scorer := s.r.words.NewScorer(s.steps, s.clauses, s.r.words.Statistics(s.steps, s.clauses))
-		return scorer.Page(s.set, from, to)
-	case s.set == nil:
+	case len(m.clauses) > 0:
+		scorer := m.r.words.NewScorer(m.steps, m.clauses, m.r.words.Statistics(m.steps, m.clauses))
+		return scorer.Page(m.set, from, to)
+	case m.set == nil:
 		return numbersBetween(from, to)
 	default:
-		return s.set.Slice(s.steps, from, to)
+		return m.set.Slice(m.steps, from, to)
 	}
 }
 
@@ -173,39 +180,17 @@ func numbersBetween(from, to int) []uint32 {
 	return numbers
 }
 
-// key returns the sort key of the record with a number, which is at a position.
-func (s *segmentMatches) key(position int, number uint32) (k sortKey) {
-	switch {
-	case s.sorted != nil:
-		k.fields = s.sorted.AppendKeys(nil, number)
-	case s.byScore != nil:
-		k.score = s.byScore.Score(position)
-	}
-	return k
-}
-
-// countThrough returns the number of records that do not sort after a key.
-func (s *segmentMatches) countThrough(k sortKey) int {
-	switch {
-	case s.sorted != nil:
-		return s.sorted.CountThrough(k.fields)
-	case s.byScore != nil:
-		return s.byScore.CountThrough(k.score)
-	}
-	return s.len()
-}
-
 // dropRead releases the pages of the records up to the one with a number if they are read in
 // sequence, because a file may be larger than memory. Records that go back even once are in a
 // different order, and their pages may be needed again.
-func (s *segmentMatches) dropRead(number uint32) {
-	records, at := s.r.records, int(s.r.records.Starts.At(int(number)))
-	if at < s.read {
-		s.kept = len(records.Data)
+func (m *matches) dropRead(number uint32) {
+	records, at := m.r.records, int(m.r.records.Starts.At(int(number)))
+	if at < m.read {
+		m.kept = len(records.Data)
 	}
-	s.read = at
-	if at-s.kept >= forgetBytes {
-		s.r.file.DropPages(records.Data[s.kept:at])
-		s.kept = at
+	m.read = at
+	if at-m.kept >= forgetBytes {
+		m.r.file.DropPages(records.Data[m.kept:at])
+		m.kept = at
 	}
 }
