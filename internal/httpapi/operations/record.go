@@ -24,21 +24,15 @@ func Record(ctx context.Context, v *library.View, key []string, params query.Str
 		return found, herb.Errorf(herb.CodeNotFound, "the key has %s; the primary key of %s is %s",
 			herb.Plural(len(key), "value", "values"), v.Ref, strings.Join(v.PrimaryKey, "/"))
 	}
-	filter := keyFilter(v.PrimaryKey, key)
 	// A value of another type, or a field that is not filterable, has no record.
-	if _, err := query.Of(filter).Listing(v.Fields, herb.Order{}); err != nil {
+	if _, err := query.Of(keyFilter(v.PrimaryKey, key)).Listing(v.Fields, herb.Order{}); err != nil {
 		return found, herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", v.Ref, shown, herb.MessageOf(err))
 	}
 	selected, err := params.Only(query.KindRecord)
 	if err != nil {
 		return found, err
 	}
-	req, err := query.Of(filter.With(selected...)).Listing(v.Fields, herb.Order{})
-	if err != nil {
-		return found, err
-	}
-	req.MatchWholeValues()
-	found, err = List(ctx, v, req)
+	found, err = WithKey(ctx, v, v.PrimaryKey, key, selected)
 	if err == nil && found.Total == 0 {
 		found.Release()
 		err = herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q", v.Ref, shown)
@@ -46,7 +40,21 @@ func Record(ctx context.Context, v *library.View, key []string, params query.Str
 	return found, err
 }
 
-// keyFilter returns the filter for the record with a key.
+// WithKey returns the records in which fields have the values of a key, with the fields that
+// selected names. Other versions can have several of them. A value of another type is an error
+// with herb.CodeInvalid. The caller must release them.
+func WithKey(
+	ctx context.Context, v *library.View, fields, key []string, selected query.Params,
+) (found Records, err error) {
+	req, err := query.Of(keyFilter(fields, key).With(selected...)).Listing(v.Fields, herb.Order{})
+	if err != nil {
+		return found, err
+	}
+	req.MatchWholeValues()
+	return List(ctx, v, req)
+}
+
+// keyFilter returns the filter for the records with a key.
 func keyFilter(fields, key []string) (filter query.Params) {
 	for i, value := range key {
 		filter = filter.With(query.Param{Name: query.FilterParam(fields[i], query.OpEq), Value: value})

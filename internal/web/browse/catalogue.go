@@ -227,7 +227,8 @@ func (p *Pages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref, search 
 	if opened.Denied != nil {
 		return nil, nil
 	}
-	v := p.viewOf(opened)
+	v := p.viewOf(opened, &results{})
+	defer v.results.free()
 	params := query.Params{{Name: query.ParamSearch, Value: search}, {Name: query.ParamPerPage, Value: strconv.Itoa(most)}}
 	req, err := query.Parse(params.Encode(), v.Fields)
 	if err != nil {
@@ -237,7 +238,6 @@ func (p *Pages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref, search 
 	if err != nil {
 		return nil, err
 	}
-	defer found.release()
 	for i, row := range found.rows {
 		href := state.Join(p.DatasetPath(ref), query.Params{{Name: query.ParamSearch, Value: search}, {Name: state.ParamRecord, Value: strconv.Itoa(i + 1)}}.Encode())
 		rows = append(rows, foundRow{tables.NewFoundRow(v.columns, req.Search, row), href})

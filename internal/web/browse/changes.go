@@ -92,7 +92,7 @@ func (p *Pages) openVersions(w *httpapi.Page, r *http.Request, v datasetView) (c
 			before := c.release
 			c.release = func() { other.Release(); before() }
 		}
-		return p.viewOf(other), err
+		return p.viewOf(other, of.results), err
 	}
 	if name := c.params.Get(query.ParamTo); name != "" && name != v.Pinned {
 		if c.to, err = open(v, name); err != nil {
@@ -238,7 +238,7 @@ func (page *rowsPage) compare(ctx context.Context, p *Pages, c *comparedVersions
 	if err != nil {
 		return err
 	}
-	defer found.Release()
+	c.to.results.keep(found.Release)
 	whole, selected := found.Selected[0], found.Selected[len(requests)-1]
 	counts, err := whole.ChangedFields(ctx)
 	if err != nil {

@@ -71,19 +71,18 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if err := page.setControls(r.Context(), &s, v); err != nil {
 		return err
 	}
-	answer, found, release, err := answerQuestion(r.Context(), v, page.State, q, charts.Paths{Table: p.DatasetPath(v.Ref)})
+	answer, found, err := answerQuestion(r.Context(), v, page.State, q, charts.Paths{Table: p.DatasetPath(v.Ref)})
 	if herb.CodeOf(err) == herb.CodeInvalid && q.Zone != "" { // no value has a zone
 		page.reject(&rejected, query.ParamZone, err)
 		w.Header().Del("Etag")
 		if q, err = page.withoutZone(); err != nil {
 			return err
 		}
-		answer, found, release, err = answerQuestion(r.Context(), v, page.State, q, charts.Paths{Table: p.DatasetPath(v.Ref)})
+		answer, found, err = answerQuestion(r.Context(), v, page.State, q, charts.Paths{Table: p.DatasetPath(v.Ref)})
 	}
 	if err != nil {
 		return err
 	}
-	defer release()
 	page.Head.SetListing(page.State, found.All.Total)
 	page.Pager = tables.NewPager(page.State, req.Meta(found.All.Total), 0)
 	page.Words = state.NewWords(page.State, found.All.Total)
@@ -135,20 +134,22 @@ func (v datasetView) readScales(ctx context.Context) error {
 	return v.columns.ReadScales(func(fields []int) ([]query.Facet, error) { return countAll(ctx, v, fields) })
 }
 
-// answerQuestion computes the aggregates of a question. The caller releases their memory after the
-// page was rendered.
-func answerQuestion(ctx context.Context, v datasetView, s *state.State, q *charts.Question, paths charts.Paths) (a *charts.Answer, found *charts.Aggregates, release func(), err error) {
+// answerQuestion computes the aggregates of a question.
+func answerQuestion(
+	ctx context.Context, v datasetView, s *state.State, q *charts.Question, paths charts.Paths,
+) (*charts.Answer, *charts.Aggregates, error) {
 	all, err := q.Run(func(r *query.AggregateRequest) (query.Aggregate, error) { return v.Aggregate(ctx, r) })
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	// Bytes of a value, and of a group that is listed or can be clicked, in the view models.
 	const ofValue, ofGroup, mostGroups = 300, 2000, 3000
 	groups, values := len(all.Groups.Rows), len(all.Series.Rows)+len(all.Cells.Rows)
-	if release, err = query.Reserve(ctx, ofValue*(groups+values)+ofGroup*min(groups+values/4, mostGroups)); err != nil {
-		return nil, nil, nil, err
+	err = v.results.reserve(ctx, ofValue*(groups+values)+ofGroup*min(groups+values/4, mostGroups))
+	if err != nil {
+		return nil, nil, err
 	}
-	return charts.NewAnswer(s, q, all, paths), &all, release, nil
+	return charts.NewAnswer(s, q, all, paths), &all, nil
 }
 
 // setChart sets the chart, and the API call and the file of its values.

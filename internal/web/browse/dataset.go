@@ -21,18 +21,21 @@ import (
 type datasetView struct {
 	gate.DatasetView
 	columns *columns.Dataset
+	results *results
 }
 
 // dataset returns a handler that calls handle with the dataset that the path names.
 func (p *Pages) dataset(handle func(*httpapi.Page, *http.Request, datasetView) error) httpapi.PageHandler {
 	return httpapi.PageHandler{ServeDataset: func(w *httpapi.Page, r *http.Request, v gate.DatasetView) error {
-		return handle(w, r, p.viewOf(v))
+		view := p.viewOf(v, &results{})
+		defer view.results.free()
+		return handle(w, r, view)
 	}}
 }
 
 // viewOf returns a version with what its columns mean.
-func (p *Pages) viewOf(v gate.DatasetView) datasetView {
-	return datasetView{v, p.columns.Read(&v.Dataset)}
+func (p *Pages) viewOf(v gate.DatasetView, results *results) datasetView {
+	return datasetView{v, p.columns.Read(&v.Dataset), results}
 }
 
 // parseState reads the state of the table of a dataset from the URL.

@@ -67,9 +67,7 @@ func (p *Pages) about(w *httpapi.Page, r *http.Request, v datasetView) error {
 		page.Problem = page.Descriptor.Contact.ProblemAddress(datasets.Title(&v.Dataset), p.permalink(r, v, page.State))
 	}
 	if !page.Hidden {
-		release, err := page.addCharts(r.Context(), p, v)
-		defer release()
-		if err != nil {
+		if err := page.addCharts(r.Context(), p, v); err != nil {
 			return err
 		}
 	}
@@ -91,20 +89,13 @@ type pinnedChart struct {
 	Href string
 }
 
-// addCharts adds the charts that the publisher has chosen. The caller releases their memory after
-// the page was rendered.
-func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView) (release func(), err error) {
-	var releases []func()
-	release = func() {
-		for _, one := range releases {
-			one()
-		}
-	}
+// addCharts adds the charts that the publisher has chosen.
+func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView) error {
 	path := p.DatasetPath(v.Ref)
 	for _, chart := range v.columns.Pinned {
 		s, _, err := state.ParseState(path+"/chart", query.Split(chart.Encode()), v.columns)
 		if err != nil {
-			return release, err
+			return err
 		}
 		s.Version = v.Pinned
 		q, err := charts.ParseQuestion(&s)
@@ -112,16 +103,15 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 			continue
 		}
 		if err != nil {
-			return release, err
+			return err
 		}
-		answer, _, one, err := answerQuestion(ctx, v, &s, q, charts.Paths{Table: path, Chart: path + "/chart"})
+		answer, _, err := answerQuestion(ctx, v, &s, q, charts.Paths{Table: path, Chart: path + "/chart"})
 		if err != nil {
-			return release, err
+			return err
 		}
-		releases = append(releases, one)
 		page.Charts = append(page.Charts, pinnedChart{answer, s.URL()})
 	}
-	return release, nil
+	return nil
 }
 
 // api serves the API reference of a dataset. The viewer at /docs documents and tries every
@@ -233,7 +223,6 @@ func addExamples(ctx context.Context, v datasetView, docs []columnDoc) error {
 	if err != nil {
 		return err
 	}
-	defer found.release()
 	for i := range docs {
 		c := &docs[i]
 		c.Report = v.columns.Meanings[i].Report

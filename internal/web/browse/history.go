@@ -7,6 +7,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/query"
 	"herbarium/internal/versions"
 	"herbarium/internal/web/site"
@@ -129,27 +130,21 @@ func (p *Pages) findPast(ctx context.Context, w *httpapi.Page, v datasetView, s 
 		past.note = "This version requires a key."
 		return past, release, nil
 	}
-	var filter query.Params
-	for i, name := range v.PrimaryKey {
+	for _, name := range v.PrimaryKey {
 		if herb.FieldIndex(other.Fields, name) < 0 {
 			past.note = "This version has no column “" + herb.Clip(name, 60) + "”."
 			return past, release, nil
 		}
-		filter = append(filter, query.Param{Name: query.FilterParam(name, query.OpEq), Value: key[i]})
 	}
-	req, err := query.Of(filter).Listing(other.Fields, herb.Order{})
-	if herb.CodeOf(err) == herb.CodeInvalid { // no value of its type is the key
-		return past, release, nil
-	}
-	if err != nil {
-		return past, release, err
-	}
-	req.MatchWholeValues()
-	req.PerPage = 1
-	found, err := other.List(ctx, req)
+	found, err := operations.WithKey(ctx, &other.View, v.PrimaryKey, key, nil)
 	switch {
+	case herb.CodeOf(err) == herb.CodeInvalid: // no value of its type is the key
+		return past, release, nil
 	case err != nil:
 		return past, release, err
+	}
+	defer found.Release()
+	switch {
 	case found.Total > 1:
 		past.note = herb.Count(found.Total) + " records of this version have the key."
 		return past, release, nil

@@ -27,11 +27,9 @@ func (p *Pages) moreRows(w *httpapi.Page, r *http.Request, v datasetView) error 
 		return nil
 	}
 	page := rowsPage{State: &s, Head: datasets.NewHead(v.columns, s.Path, v.Pinned, "table")}
-	release, err := page.list(r.Context(), v, req)
-	if err != nil {
+	if err := page.list(r.Context(), v, req); err != nil {
 		return err
 	}
-	defer release()
 	if page.Table == nil {
 		return herb.Errorf(herb.CodeNotFound, "the table has no columns")
 	}

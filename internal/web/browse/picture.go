@@ -53,11 +53,10 @@ func (p *Pages) drawChart(w *httpapi.Page, r *http.Request, v datasetView, s *st
 	if !v.Access.NeedsKey() && site.MatchTag(w, r, site.FileTag(v.Version, source, r.URL.RawQuery)) {
 		return nil
 	}
-	answer, found, release, err := answerQuestion(r.Context(), v, s, q, charts.Paths{})
+	answer, found, err := answerQuestion(r.Context(), v, s, q, charts.Paths{})
 	if err != nil {
 		return err
 	}
-	defer release()
 	h := w.Header()
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Content-Security-Policy", picturePolicy)

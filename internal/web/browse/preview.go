@@ -92,11 +92,9 @@ func (p *Pages) drawPreview(r *http.Request, v datasetView, s *state.State, tab 
 	if err := query.Yield(ctx, drawSteps, 0); err != nil {
 		return nil, err
 	}
-	release, err := query.Reserve(ctx, share.MemorySize)
-	if err != nil {
+	if err := v.results.reserve(ctx, share.MemorySize); err != nil {
 		return nil, err
 	}
-	defer release()
 	var b bytes.Buffer
 	err = card.Draw(&b)
 	return b.Bytes(), err
@@ -211,11 +209,10 @@ func drawCardChart(ctx context.Context, v datasetView, s *state.State, card *sha
 	if err != nil {
 		return "", err
 	}
-	answer, _, release, err := answerQuestion(ctx, v, s, q, charts.Paths{})
+	answer, _, err := answerQuestion(ctx, v, s, q, charts.Paths{})
 	if err != nil {
 		return "", err
 	}
-	defer release()
 	card.Number = answer.Big
 	if figure := answer.Fit(share.FigureWidth, share.FigureHeight); figure.Height > 0 {
 		card.Figure = &figure

@@ -89,11 +89,9 @@ func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs
 	if err := page.setControls(r.Context(), &s, v); err != nil {
 		return err
 	}
-	release, err := page.list(r.Context(), v, req)
-	if err != nil {
+	if err := page.list(r.Context(), v, req); err != nil {
 		return err
 	}
-	defer release()
 	switch {
 	case pairs != nil:
 		err = p.setMap(r.Context(), &page, v, req, pairs)
@@ -170,12 +168,11 @@ func (page *rowsPage) setControls(ctx context.Context, s *state.State, v dataset
 	return countValues(ctx, s, v, forms)
 }
 
-// list sets the rows and what depends on them. The caller releases their memory after the page was
-// rendered.
-func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Request) (release func(), err error) {
+// list sets the rows and what depends on them.
+func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Request) error {
 	found, err := v.list(ctx, req, page.valueLimits(req))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s, rows := page.State, found.rows
 	table := tables.NewTable(s, req, rows)
@@ -191,12 +188,9 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 		}
 	}
 	if found.Total == 0 && page.Invalid == nil {
-		if page.Meant, err = findMeant(ctx, s, v); err != nil {
-			found.release()
-			return nil, err
-		}
+		page.Meant, err = findMeant(ctx, s, v)
 	}
-	return found.release, nil
+	return err
 }
 
 // setCall sets the API call of the view: the listing of its rows, or the counts of a map. The
