@@ -49,10 +49,10 @@ func (s *soak) attack(ctx context.Context, wg *sync.WaitGroup, metrics map[strin
 		{"searches of long texts", 20, 0, s.searchLongTexts},
 		{"headers of workbooks", s.overload, rejectedPause, s.headOfWorkbook},
 		{"Parquet files and comparisons", maxClients, 0, s.background},
-		{"exports", min(s.overload, times("export")), rejectedPause, func(ctx context.Context, _ int) string {
+		{"exports", min(s.overload, times("bulk")), rejectedPause, func(ctx context.Context, _ int) string {
 			return s.readSlowly(ctx, "/api/v1/soak/records/data.csv", 0)
 		}},
-		{"exports, slow readers", times("export"), rejectedPause, func(ctx context.Context, _ int) string {
+		{"exports, slow readers", times("bulk"), rejectedPause, func(ctx context.Context, _ int) string {
 			return s.readSlowly(ctx, "/api/v1/soak/records/data.csv", 100*time.Millisecond)
 		}},
 		{"half-sent forms", 4 * maxClients, holdingPause, s.halfSentForm},

@@ -22,11 +22,9 @@ type Lane int
 const (
 	Cheap      Lane = iota // requests that have worked for a short time only
 	Expensive              // longer queries, and the encoding of exports and large pages: bound by the processors
-	Export                 // complete results; most of their time they wait for the client
-	Large                  // pages too large to buffer, which also wait for the client
+	Bulk                   // responses too large to buffer; most of their time they wait for the client
 	Write                  // creations and forms
-	Upload                 // files that are being received; most of their time they wait for the client
-	Publish                // publishes and checks that were accepted and have not ended; each has a file on the disk
+	Publish                // files that are being received, and publishes and checks that have not ended: each has a file on the disk
 	Build                  // publishes, checks and reviews that read a file and build a version
 	Background             // work that requests wait for without a slot, such as Parquet files
 	lanes
@@ -34,23 +32,23 @@ const (
 
 // Lanes lists all lanes.
 func Lanes() []Lane {
-	return []Lane{Cheap, Expensive, Export, Large, Write, Upload, Publish, Build, Background}
+	return []Lane{Cheap, Expensive, Bulk, Write, Publish, Build, Background}
 }
 
 // String returns the name of the lane, as in metrics and error messages.
 func (l Lane) String() string {
-	return [lanes]string{"cheap", "expensive", "export", "large", "write", "upload", "publish", "build", "background"}[l]
+	return [lanes]string{"cheap", "expensive", "bulk", "write", "publish", "build", "background"}[l]
 }
 
 // requests names the requests of the lane in error messages.
 func (l Lane) requests() string {
-	return [lanes]string{"requests", "expensive queries", "exports", "large pages", "writes", "uploads", "publishes", "builds", "background tasks"}[l]
+	return [lanes]string{"requests", "expensive queries", "exports and large pages", "writes", "publishes", "builds", "background tasks"}[l]
 }
 
 // share is how many slots a client may hold for each free one of the lane; 0 means any number.
 func (l Lane) share() int {
 	switch l {
-	case Export, Large, Upload, Publish:
+	case Bulk, Publish:
 		return freeShare
 	case Build, Background:
 		return freeBuildShare
@@ -76,9 +74,7 @@ const (
 	cheapMemory      = 256 << 10
 	expensiveMemory  = 64 << 20
 	waitingMemory    = 1 << 20 // of a query that waits for a slot of the lane Expensive
-	exportMemory     = 2 << 20
-	largeMemory      = 4 << 20
-	uploadMemory     = 1 << 20
+	bulkMemory       = 2 << 20
 	buildMemory      = 128 << 20
 	backgroundMemory = 64 << 20
 )
@@ -105,11 +101,9 @@ func DefaultLimits(cores int, memory int64) Limits {
 			Slots: expensive, Queue: within(max(waitersPerSlot*expensive, expensiveQueue), waitingMemory),
 			Wait: 2 * time.Second, RetryAfter: 2 * time.Second,
 		},
-		Export:  {Slots: within(32*cores, exportMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
-		Large:   {Slots: within(32*cores, largeMemory), Wait: time.Second, RetryAfter: 5 * time.Second},
+		Bulk:    {Slots: within(32*cores, bulkMemory), Wait: time.Second, RetryAfter: 5 * time.Second},
 		Write:   {Slots: 256, Queue: maxQueue, Wait: time.Second, RetryAfter: time.Second},
-		Upload:  {Slots: within(16, uploadMemory), Wait: time.Second, RetryAfter: 10 * time.Second},
-		Publish: {Slots: 32, RetryAfter: 10 * time.Second},
+		Publish: {Slots: 32, Wait: time.Second, RetryAfter: 10 * time.Second},
 		Build:   {Slots: max(2, within(3, buildMemory))},
 
 		Background: {Slots: max(2, within(cores, backgroundMemory))},

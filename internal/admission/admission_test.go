@@ -55,23 +55,22 @@ func mustEnter(t *testing.T, c *admission.Controller, l admission.Lane, client b
 func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name                                   string
-		cores                                  int
-		memory                                 int64
-		cheap, expensive, export, large, write int
+		name                          string
+		cores                         int
+		memory                        int64
+		cheap, expensive, bulk, write int
 	}{
-		{"two cores", 2, 12 << 30, 512, 1, 64, 64, 256},
-		{"one core", 1, 12 << 30, 256, 1, 32, 32, 256},
-		{"many cores", 64, 256 << 30, 16384, 63, 2048, 2048, 256},
-		{"little memory", 8, 64 << 20, 64, 1, 8, 4, 256},
+		{"two cores", 2, 12 << 30, 512, 1, 64, 256},
+		{"one core", 1, 12 << 30, 256, 1, 32, 256},
+		{"many cores", 64, 256 << 30, 16384, 63, 2048, 256},
+		{"little memory", 8, 64 << 20, 64, 1, 8, 256},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			l := admission.DefaultLimits(tt.cores, tt.memory)
 			for lane, want := range map[admission.Lane]int{
-				admission.Cheap: tt.cheap, admission.Expensive: tt.expensive, admission.Export: tt.export,
-				admission.Large: tt.large, admission.Write: tt.write,
+				admission.Cheap: tt.cheap, admission.Expensive: tt.expensive, admission.Bulk: tt.bulk, admission.Write: tt.write,
 			} {
 				if l[lane].Slots != want {
 					t.Errorf("lane %s has %d slots, want %d", lane, l[lane].Slots, want)
@@ -84,8 +83,8 @@ func TestDefaultLimits(t *testing.T) {
 func TestNew_needsSlots(t *testing.T) {
 	t.Parallel()
 	l := limits(1)
-	l[admission.Export].Slots = 0
-	if _, err := admission.New(admission.Options{Limits: l}); err == nil || !strings.Contains(err.Error(), "export") {
+	l[admission.Bulk].Slots = 0
+	if _, err := admission.New(admission.Options{Limits: l}); err == nil || !strings.Contains(err.Error(), "bulk") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -138,7 +137,7 @@ func TestEnter_waited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waits []time.Duration
 		c, err := admission.New(admission.Options{Limits: limits(1), Waited: func(l admission.Lane, took time.Duration) {
-			if l != admission.Export {
+			if l != admission.Bulk {
 				t.Errorf("lane %s", l)
 			}
 			waits = append(waits, took)
@@ -146,10 +145,10 @@ func TestEnter_waited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := mustEnter(t, c, admission.Export, 1)
+		first := mustEnter(t, c, admission.Bulk, 1)
 		time.AfterFunc(300*time.Millisecond, first.Release)
-		second := mustEnter(t, c, admission.Export, 2)
-		if _, err := enter(t.Context(), c, admission.Export, 3); err == nil {
+		second := mustEnter(t, c, admission.Bulk, 2)
+		if _, err := enter(t.Context(), c, admission.Bulk, 3); err == nil {
 			t.Error("admitted without a free slot")
 		}
 		second.Release()
@@ -233,11 +232,11 @@ func TestEnter_queueIsBounded(t *testing.T) {
 	})
 }
 
-// TestEnter_idleExports lets one client start as many exports as it can and leave them idle. Other
-// clients still get some.
-func TestEnter_idleExports(t *testing.T) {
+// TestEnter_idle lets one client take as many slots as it can and leave them idle. Other clients
+// still get some.
+func TestEnter_idle(t *testing.T) {
 	t.Parallel()
-	for _, lane := range []admission.Lane{admission.Export, admission.Large} {
+	for _, lane := range []admission.Lane{admission.Bulk, admission.Publish} {
 		t.Run(lane.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -328,7 +327,7 @@ func TestTicket(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range []admission.Lane{admission.Cheap, admission.Cheap, admission.Expensive, admission.Export, admission.Large} {
+	for _, l := range []admission.Lane{admission.Cheap, admission.Cheap, admission.Expensive, admission.Publish, admission.Bulk} {
 		if err := ticket.Enter(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
@@ -337,9 +336,9 @@ func TestTicket(t *testing.T) {
 	if err := ticket.Work(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	held(admission.Large, admission.Expensive)
+	held(admission.Bulk, admission.Expensive)
 	ticket.Idle()
-	held(admission.Large)
+	held(admission.Bulk)
 	ticket.Release()
 	ticket.Release()
 	held()

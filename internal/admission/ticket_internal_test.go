@@ -144,7 +144,7 @@ func TestYield_waitingClient(t *testing.T) {
 // for nothing else.
 func TestYield_pace(t *testing.T) {
 	t.Parallel()
-	for lane, waits := range map[Lane]bool{Cheap: true, Write: true, Export: false, Large: false} {
+	for lane, waits := range map[Lane]bool{Cheap: true, Write: true, Bulk: false, Publish: false} {
 		t.Run(lane.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -209,12 +209,12 @@ func TestYield_expensiveRequests(t *testing.T) {
 // others.
 func TestYield_exports(t *testing.T) {
 	t.Parallel()
-	for _, lane := range []Lane{Export, Large, Cheap} {
+	for _, lane := range []Lane{Bulk, Cheap} {
 		t.Run(lane.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c := newController(t)
-				first, second := newTicket(t, c, lane, 1), newTicket(t, c, Export, 2)
+				first, second := newTicket(t, c, lane, 1), newTicket(t, c, Bulk, 2)
 				yield(t, first, 1<<20, 0)
 				var worked bool
 				go func() {
@@ -300,7 +300,7 @@ func TestPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newController(t)
-		ticket := newTicket(t, c, Export, 1)
+		ticket := newTicket(t, c, Bulk, 1)
 		for chunk, want := range []time.Duration{0, 2 * waitPerArrival} {
 			if err := ticket.Work(t.Context()); err != nil || c.InFlight(Expensive) != 1 {
 				t.Fatalf("%d slots are taken, %v", c.InFlight(Expensive), err)
@@ -313,7 +313,7 @@ func TestPause(t *testing.T) {
 			}
 			newTicket(t, c, Cheap, 2).Release() // while the chunk is sent, which does not count
 		}
-		if c.InFlight(Export) != 1 {
+		if c.InFlight(Bulk) != 1 {
 			t.Error("the slot of the export is released")
 		}
 	})

@@ -98,7 +98,7 @@ func (c Config) limits() admission.Limits {
 	l := admission.DefaultLimits(runtime.GOMAXPROCS(0), c.memory())
 	for lane, slots := range map[admission.Lane]int{
 		admission.Cheap: c.MaxInFlight, admission.Expensive: c.MaxExpensive,
-		admission.Export: c.MaxExports, admission.Write: c.MaxWrites,
+		admission.Bulk: c.MaxExports, admission.Write: c.MaxWrites,
 	} {
 		l[lane].Slots = cmp.Or(slots, l[lane].Slots)
 	}

@@ -74,7 +74,7 @@ func TestLimits(t *testing.T) {
 	c.MaxInFlight, c.MaxExpensive, c.MaxExports, c.MaxWrites = 7, 8, 9, 10
 	configured := c.limits()
 	for lane, want := range map[admission.Lane]int{
-		admission.Cheap: 7, admission.Expensive: 8, admission.Export: 9, admission.Write: 10,
+		admission.Cheap: 7, admission.Expensive: 8, admission.Bulk: 9, admission.Write: 10,
 	} {
 		if got := configured[lane].Slots; got != want {
 			t.Errorf("lane %s has %d slots, want %d", lane, got, want)

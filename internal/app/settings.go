@@ -96,7 +96,7 @@ func (c *Config) Settings() []Setting {
 			stringValue(&c.LogFormat, logFormat)},
 		{"max_in_flight", "maximum `number` of concurrent cheap requests; others get 503", "1024", intValue(&c.MaxInFlight, 1)},
 		{"max_expensive", "maximum `number` of concurrent expensive queries; 0: number of CPUs minus 1", "0", intValue(&c.MaxExpensive, 0)},
-		{"max_exports", "maximum `number` of concurrent exports; 0: 32 per CPU, fewer if memory is short", "0", intValue(&c.MaxExports, 0)},
+		{"max_exports", "maximum `number` of concurrent exports and large listings; 0: 32 per CPU, fewer if memory is short", "0", intValue(&c.MaxExports, 0)},
 		{"max_writes", "maximum `number` of concurrent writes; 0: 256", "0", intValue(&c.MaxWrites, 0)},
 		{"max_upload", "maximum `size` of a file that is published over HTTP, such as 2GiB; 0: publishing over HTTP is off", formatSize(receive.DefaultMaxSize),
 			sizeValue(&c.MaxUpload, 1)},

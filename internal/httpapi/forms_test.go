@@ -116,7 +116,7 @@ func TestReceiveFiles_lane(t *testing.T) {
 				return failure
 			}
 			_, err := w.ReceiveFiles(func(_ url.Values, _ string, content io.Reader) error {
-				if got := taken(c); !slices.Equal(got, []admission.Lane{admission.Upload}) {
+				if got := taken(c); !slices.Equal(got, []admission.Lane{admission.Publish}) {
 					t.Errorf("a file is received in the lanes %v", got)
 				}
 				_, err := io.Copy(io.Discard, content)

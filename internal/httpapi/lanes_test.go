@@ -41,7 +41,7 @@ func TestLanesOfWork(t *testing.T) {
 	}{
 		{"short listing", "application/json", 0, []admission.Lane{admission.Cheap}, []admission.Lane{admission.Cheap}},
 		{"long listing", "application/json", 10, []admission.Lane{admission.Cheap}, []admission.Lane{admission.Expensive}},
-		{"export", "text/csv", 10, []admission.Lane{admission.Export}, []admission.Lane{admission.Expensive, admission.Export}},
+		{"export", "text/csv", 10, []admission.Lane{admission.Bulk}, []admission.Lane{admission.Expensive, admission.Bulk}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -104,8 +104,8 @@ func TestIdleClient(t *testing.T) {
 		lane           admission.Lane
 		target, accept string
 	}{
-		{admission.Export, catalogData, "text/csv"},
-		{admission.Large, "/api/v1/garden/large/data?per_page=3", "application/json"},
+		{admission.Bulk, catalogData, "text/csv"},
+		{admission.Bulk, "/api/v1/garden/large/data?per_page=3", "application/json"},
 	} {
 		t.Run(tt.lane.String(), func(t *testing.T) {
 			t.Parallel()
@@ -194,7 +194,7 @@ func TestLanesInOnePlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, lane := range []string{"Cheap", "Expensive", "Export", "Large", "Write"} {
+		for _, lane := range []string{"Cheap", "Expensive", "Bulk", "Write"} {
 			for line := range strings.Lines(string(content)) {
 				code, _, _ := strings.Cut(line, "//")
 				if !strings.HasSuffix(file, "_test.go") && file != "lanes.go" && strings.Contains(code, "admission."+lane) {

@@ -147,7 +147,7 @@ func TestSlowReaders(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, slow.in) }()
 	<-begun
 	a := s.get(t, catalogData, "Accept: text/csv")
-	if a.status != 503 || a.header.Get("Retry-After") != "3" || !strings.Contains(a.message(t), "lane export") {
+	if a.status != 503 || a.header.Get("Retry-After") != "3" || !strings.Contains(a.message(t), "lane bulk") {
 		t.Errorf("a second export gets %d, Retry-After %q: %s", a.status, a.header.Get("Retry-After"), a.body)
 	}
 	if a := s.get(t, catalogData); a.status != 200 {
@@ -168,7 +168,7 @@ func TestRequestDeadline(t *testing.T) {
 		lane   admission.Lane
 	}{
 		{"listing", "application/json", admission.Cheap},
-		{"export before its first byte", "text/csv", admission.Export},
+		{"export before its first byte", "text/csv", admission.Bulk},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -510,7 +510,7 @@ func TestPutSource_lane(t *testing.T) {
 	c := lanes(t, 1, nil)
 	p := newPublishing(t, func(o *publishingOptions) {
 		o.files.Free = func(string) (free, total uint64, ok bool) {
-			if got := taken(c); !slices.Equal(got, []admission.Lane{admission.Upload}) {
+			if got := taken(c); !slices.Equal(got, []admission.Lane{admission.Publish}) {
 				t.Errorf("a file is received in the lanes %v", got)
 			}
 			return 1 << 40, 1 << 40, true

@@ -56,7 +56,7 @@ func TestPublishers_checks(t *testing.T) {
 	}
 }
 
-// TestPublishers_stalledUploads lets one key send files from 24 addresses and stall. Another key
+// TestPublishers_stalledUploads lets one key send files from 36 addresses and stall. Another key
 // publishes meanwhile.
 func TestPublishers_stalledUploads(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestPublishers_stalledUploads(t *testing.T) {
 	rejected, begun := make(chan string), make(chan struct{})
 	end := make(chan struct{})
 	var sending sync.WaitGroup
-	for n := range 24 {
+	for n := range 36 {
 		sending.Go(func() {
 			body := io.MultiReader(&signalReader{begun: begun}, blockedReader{end})
 			r := httptest.NewRequestWithContext(t.Context(), "PUT", "/api/v1/shop/other/source", body)
@@ -79,17 +79,17 @@ func TestPublishers_stalledUploads(t *testing.T) {
 		})
 	}
 	received := 0
-	for range 24 {
+	for range 36 {
 		select {
 		case <-begun:
 			received++
 		case message := <-rejected:
-			if !strings.Contains(message, "your key has 12 uploads (lane upload) at once, its share of the limit of 16") {
+			if !strings.Contains(message, "your key has 24 publishes (lane publish) at once, its share of the limit of 32") {
 				t.Errorf("rejected: %s", message)
 			}
 		}
 	}
-	if a := p.do(t, request("PUT", pricesPath+"/source", prices, "X-API-Key: "+onePub)); a.status != 201 || received != 12 {
+	if a := p.do(t, request("PUT", pricesPath+"/source", prices, "X-API-Key: "+onePub)); a.status != 201 || received != 24 {
 		t.Errorf("beside %d uploads of one key, another key gets %d: %s", received, a.status, a.body)
 	}
 	close(end)

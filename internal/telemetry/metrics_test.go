@@ -147,7 +147,7 @@ func TestMetrics(t *testing.T) {
 		return []herb.LiveVersion{{Ref: herb.Ref{Namespace: "garden", Name: "catalog"}, Version: "v1", Records: 513, Published: time.Unix(1700000000, 0)}}, nil
 	})
 	m.Request("GET", "/api/v1", 200, 1234, 3*time.Millisecond)
-	m.Rejected("export", "timeout")
+	m.Rejected("bulk", "timeout")
 	m.KeyRejected("invalid")
 	m.Sources(func(context.Context) ([]herb.SourceError, error) {
 		broken := herb.Ref{Namespace: "garden", Name: "broken"}
@@ -161,9 +161,9 @@ func TestMetrics(t *testing.T) {
 		return telemetry.Deliveries{Pending: 4, Retrying: 2, Failed: 1}, nil
 	})
 	m.WebhookAttempt("delivered")
-	m.Lane("export", 64, func() int { return 7 })
+	m.Lane("bulk", 64, func() int { return 7 })
 	m.Lane("write", 256, func() int { return 0 })
-	m.Waited("export", 20*time.Millisecond)
+	m.Waited("bulk", 20*time.Millisecond)
 	m.Rejections("write", "full")
 	m.KeyRejections("rate_limited")
 	m.Publishes("watch", []string{"published", "failed"}, func() int { return 12 })
@@ -190,8 +190,8 @@ func TestMetrics(t *testing.T) {
 		`http_server_request_duration_seconds_count{method="GET",route="/api/v1",status="200"} 1`,
 		`http_server_request_duration_seconds_bucket{method="GET",route="/api/v1",status="200",le="0.005"} 1`,
 		`http_server_response_body_bytes_total{route="/api/v1"} 1234`,
-		`herbarium_requests_rejected_total{lane="export",reason="timeout"} 1`,
-		`herbarium_lane_in_flight{lane="export"} 7`,
+		`herbarium_requests_rejected_total{lane="bulk",reason="timeout"} 1`,
+		`herbarium_lane_in_flight{lane="bulk"} 7`,
 		`herbarium_lane_slots{lane="write"} 256`,
 		`herbarium_dataset_records{dataset="garden/catalog"} 513`,
 		`herbarium_dataset_published_timestamp_seconds{dataset="garden/catalog"} 1.7e+09`,
@@ -202,7 +202,7 @@ func TestMetrics(t *testing.T) {
 		`herbarium_stored_bytes{folder="versions"} 300`,
 		`herbarium_disk_free_bytes 700`,
 		`herbarium_cache_limit_bytes 1024`,
-		`herbarium_lane_wait_seconds_sum{lane="export"} 0.02`,
+		`herbarium_lane_wait_seconds_sum{lane="bulk"} 0.02`,
 		`herbarium_lane_wait_seconds_count{lane="write"} 0`,
 		`herbarium_requests_rejected_total{lane="write",reason="full"} 0`,
 		`herbarium_keys_rejected_total{reason="rate_limited"} 0`,

@@ -152,7 +152,7 @@ func (l listing) write(out io.Writer) error {
 const maxBufferedPage = 256 << 10
 
 // streamRecords sends a body that is too large to buffer, directly from the memory map of the
-// segment. It runs in a lane of its own, because sending it can take as long as an export.
+// segment, in the lane of exports, because sending it can take as long as one.
 func (h *Handlers) streamRecords(w *response.Writer, r *http.Request, size int, write func(io.Writer) error) error {
 	if err := w.AdmitLargePage(r); err != nil {
 		return err

@@ -15,11 +15,10 @@ import (
 //	a GET, until its response is ready to be sent    admission.Cheap
 //	a message to POST /mcp, after it was received    admission.Cheap
 //	a query that has worked for some milliseconds    admission.Expensive, by the ticket, to which queries report
-//	an export, until the client has read it          admission.Export
-//	a page too large to buffer, likewise             admission.Large
-//	producing a chunk of one of the last two         admission.Expensive, in addition
+//	an export, or a page too large to buffer         admission.Bulk, until the client has read it
+//	producing a chunk of one of these                admission.Expensive, in addition
 //	any other POST, after its body was received      admission.Write
-//	a file, while it is being received               admission.Upload, shared between keys
+//	a file, while it is being received               admission.Publish, shared between keys
 //	work in the background that requests wait for    admission.Background
 //
 // Probes run in none, and neither do requests that wait for work in the background. Package publish
@@ -80,7 +79,7 @@ func (w *Writer) AdmitBody(r *http.Request) error {
 // Options.RequestTimeout, or else the returned context is canceled with context.DeadlineExceeded as
 // its cause. It is not limited otherwise.
 func (w *Writer) AdmitExport(r *http.Request) (ctx context.Context, cancel func(), err error) {
-	if err := w.ticket.Enter(r.Context(), admission.Export); err != nil {
+	if err := w.ticket.Enter(r.Context(), admission.Bulk); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel = w.limitTime(time.Now())
@@ -89,18 +88,18 @@ func (w *Writer) AdmitExport(r *http.Request) (ctx context.Context, cancel func(
 
 // AdmitLargePage enters the lane of pages that are too large to buffer.
 func (w *Writer) AdmitLargePage(r *http.Request) error {
-	return w.ticket.Enter(r.Context(), admission.Large)
+	return w.ticket.Enter(r.Context(), admission.Bulk)
 }
 
-// AdmitUpload enters the lane of files that are being received, as the key that the caller has
-// authorized: one key is used from many addresses. The returned context has no deadline: the file
-// may take as long as its client sends.
+// AdmitUpload enters the lane of publishes for a file that is being received, as the key that the
+// caller has authorized: one key is used from many addresses. The returned context has no deadline:
+// the file may take as long as its client sends.
 func (w *Writer) AdmitUpload(r *http.Request) (context.Context, error) {
 	w.ticket.Release()
 	w.ticket = w.shared.opts.Admission.NewTicket(admission.ClientOfKey(w.verified.principal.ID))
 	limited, cancel := context.WithTimeout(r.Context(), w.shared.opts.RequestTimeout) // that of a page has no deadline
 	defer cancel()
-	return w.client, w.ticket.Enter(limited, admission.Upload)
+	return w.client, w.ticket.Enter(limited, admission.Publish)
 }
 
 // UploadStall is how long a client may stop sending a file.

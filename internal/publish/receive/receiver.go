@@ -42,8 +42,8 @@ const (
 	// spareSpace is the disk space that uploads leave to the database and to other publishes.
 	spareSpace = 64 << 20
 	// checkEvery is how many bytes of a file are received between two checks of the disk space. All
-	// files of the lane of uploads together receive less than spareSpace in between.
-	checkEvery = 2 << 20
+	// files of the lane Publish together receive less than spareSpace in between.
+	checkEvery = 1 << 20
 	copyBytes  = 256 << 10
 )
 

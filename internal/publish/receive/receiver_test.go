@@ -72,7 +72,7 @@ func TestReceive_FullDisk(t *testing.T) {
 	if _, err := r.Receive(t.Context(), body, "", -1); herb.CodeOf(err) != herb.CodeNoSpace || body.n > 3*checkEvery {
 		t.Errorf("%v after %d bytes", err, body.n)
 	}
-	if slots := admission.DefaultLimits(64, 0)[admission.Upload].Slots; slots*checkEvery >= spareSpace {
+	if slots := admission.DefaultLimits(64, 0)[admission.Publish].Slots; slots*checkEvery >= spareSpace {
 		t.Errorf("%d uploads may fill the disk between two checks", slots)
 	}
 }

@@ -46,6 +46,7 @@ type axis struct {
 const ranksPerBlock = 64
 
 func (c *Column) axis(st *guard.Steps, edges []string) axis {
+	st.Reserve(8 * (c.sorted.Len() / ranksPerBlock))
 	a := axis{ranks: c.ranks, starts: make([]int, len(edges)), first: make([]int, c.sorted.Len()/ranksPerBlock+2)}
 	for i, key := range edgeKeys(edges) {
 		st.Add(LookupSteps)

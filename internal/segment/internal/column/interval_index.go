@@ -23,6 +23,7 @@ const numbersPerBlock = 64
 
 // NewIntervalIndex returns the index of intervals of the numbers below n.
 func NewIntervalIndex(st *guard.Steps, starts file.U32s, n int) IntervalIndex {
+	st.Reserve(4 * (n / numbersPerBlock))
 	x := IntervalIndex{starts: starts, first: make([]uint32, n/numbersPerBlock+2)}
 	interval := 0
 	for block := range x.first {

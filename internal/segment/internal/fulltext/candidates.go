@@ -108,6 +108,10 @@ func (s *Scorer) countFrequencies(counts []byte) (reached [MaxFrequency + 2]int)
 	return reached
 }
 
+// candidateSize is the size of a candidate: its number and frequency, its score, and its number in
+// the set of candidates.
+const candidateSize = 8 + 8 + 4
+
 // withFrequency returns the records of a set in which the clause has at least the frequency least.
 // repeated is the records that repeat the clause, counts their frequencies, and reaching the number
 // of those that are at least least. Records with a score below known, which n records are known to
@@ -117,7 +121,7 @@ func (s *Scorer) countFrequencies(counts []byte) (reached [MaxFrequency + 2]int)
 func (s *Scorer) withFrequency(
 	set *bitmap.Set, repeated bitmap.EncodedSet, counts []byte, least, reaching, n int, known float64,
 ) (found []recordFrequency, worst float64) {
-	s.steps.Reserve(positionSize * reaching)
+	s.steps.Reserve((positionSize + candidateSize) * reaching)
 	positions := make([]uint32, 0, reaching)
 	s.steps.Blocks(0, len(counts), func(from, to int) {
 		for i, c := range counts[from:to] {
