@@ -39,13 +39,14 @@ func newVersionsSite(t *testing.T) *versionsSite {
 func (s *versionsSite) publish(t *testing.T, ref herb.Ref, access herb.Access, lines ...string) string {
 	t.Helper()
 	d := herb.Dataset{Ref: ref, Access: access, Title: "Stock"}
-	d.Message = "What is new" + string(access)
 	for name := range strings.SplitSeq(lines[0], "|") {
 		d.Fields = append(d.Fields, field(name, herb.TypeText))
 	}
 	d.PrimaryKey = []string{d.Fields[0].Name}
 	_, err := s.library.Publish(t.Context(), versions.Publication{
-		Dataset: d, AccessSet: true, PublishOptions: versions.PublishOptions{Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure}},
+		Dataset: d, AccessSet: true, PublishOptions: versions.PublishOptions{
+			Message: "What is new" + string(access), Consents: []herb.Consent{herb.ConsentBreaking, herb.ConsentExposure},
+		},
 		Records: func(yield func(herb.Record, error) bool) {
 			for _, line := range lines[1:] {
 				if !yield(strings.Split(line, "|"), nil) {

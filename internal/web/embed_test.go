@@ -26,12 +26,15 @@ func newMapSite(t testing.TB) *site {
 
 // embeddedPages are views that other sites can show.
 var embeddedPages = map[string]int{
-	catalog + "?_embed=1": 200, catalog + "?_embed=1&category=fern&search=plant&sort=price&per_page=10&page=2&_theme=dark": 200,
-	catalog + "?_embed=1&search=zzz": 200, catalog + "?_embed=1&sort=prize": 400, catalog + "?_embed=1&page=99": 200,
-	catalog + "/chart?_embed=1&_by=category": 200, catalog + "/chart?_embed=1&_by=category&_by=tags&_kind=table": 200, catalog + "/chart?_embed=1&_measure=mean:price": 200,
-	"/datasets/evil/nasty?_embed=1": 200, "/datasets/evil/nasty/chart?_embed=1": 200, "/datasets/wide/many?_embed=1": 200, "/datasets/empty/none?_embed=1": 200,
-	"/datasets/geo/places/map?_embed=1": 200, "/datasets/geo/places?_embed=1": 200,
+	framed: 200, framed + "?category=fern&search=plant&sort=price&per_page=10&page=2&_theme=dark": 200,
+	framed + "?search=zzz": 200, framed + "?sort=prize": 400, framed + "?page=99": 200,
+	framed + "/chart?_by=category": 200, framed + "/chart?_by=category&_by=tags&_kind=table": 200, framed + "/chart?_measure=mean:price": 200,
+	"/embed/evil/nasty": 200, "/embed/evil/nasty/chart": 200, "/embed/wide/many": 200, "/embed/empty/none": 200,
+	"/embed/geo/places/map": 200, "/embed/geo/places": 200,
 }
+
+// framed is the table of the catalogue of the garden in a frame.
+const framed = "/embed/garden/catalog"
 
 // TestEmbed checks that embedded views can be shown by every site, have nothing to click but links,
 // and lead nowhere else within the frame.
@@ -68,7 +71,7 @@ func TestEmbed(t *testing.T) {
 		}
 		for _, link := range all(doc, tag("a", "")) {
 			href := attr(link, "href")
-			if inFrame := attr(link, "target") == ""; inFrame != strings.Contains(href, "_embed=1") {
+			if inFrame := attr(link, "target") == ""; inFrame != (strings.HasPrefix(href, "?") || strings.HasPrefix(href, "/embed/")) {
 				t.Errorf("%s: the link to %s is in the frame: %v", path, href, inFrame)
 			}
 		}
@@ -83,7 +86,7 @@ func TestEmbed(t *testing.T) {
 func TestEmbed_table(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	doc := s.page(t, catalog+"?category=fern&search=plant&per_page=5&page=2&_theme=light&_embed=1", 200)
+	doc := s.page(t, framed+"?category=fern&search=plant&per_page=5&page=2&_theme=light", 200)
 	if attr(one(t, doc, tag("html", "")), "data-theme") != "light" || len(all(one(t, doc, tag("tbody", "")), tag("tr", ""))) != 5 {
 		t.Error("the page has another theme or other rows")
 	}
@@ -100,18 +103,22 @@ func TestEmbed_table(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"‹Previous page": "?category=fern&search=plant&per_page=5&_embed=1&_theme=light", "›Next page": "?category=fern&search=plant&per_page=5&page=3&_embed=1&_theme=light",
-		"×Remove the filter of category": "?search=plant&per_page=5&_embed=1&_theme=light", "×Remove the search": "?category=fern&per_page=5&_embed=1&_theme=light",
-		"title": "?category=fern&search=plant&per_page=5&sort=title&_embed=1&_theme=light",
+		"‹Previous page": "?category=fern&search=plant&per_page=5&_theme=light", "›Next page": "?category=fern&search=plant&per_page=5&page=3&_theme=light",
+		"×Remove the filter of category": "?search=plant&per_page=5&_theme=light", "×Remove the search": "?category=fern&per_page=5&_theme=light",
+		"title": "?category=fern&search=plant&per_page=5&sort=title&_theme=light",
 	} {
 		if links[name] != want {
 			t.Errorf("%s leads to %s, want %s", name, links[name], want)
 		}
 	}
-	for from, to := range map[string]string{ // parameters without effect
-		"?_embed=1&_record=2&_facet=category&_distributions=1": "?_embed=1", "?_embed=&sort=price": "?sort=price", "?_embed=1&_embed=1": "?_embed=1",
+	for from, to := range map[string]string{
+		framed + "?_record=2&_facet=category&_distributions=1": framed, // parameters without effect
+		catalog + "?_embed=&sort=price":                        catalog + "?sort=price",
+		catalog + "?_embed=1&_embed=1":                         framed, // the address that it had
+		catalog + "?sort=price&_embed=1&_theme=dark":           framed + "?sort=price&_theme=dark",
+		catalog + "/chart?_embed=1&_by=category&_version=v1":   framed + "/chart?_by=category&_version=v1",
 	} {
-		if a := s.get(t, catalog+from); a.status != 303 || a.header.Get("Location") != catalog+to {
+		if a := s.get(t, from); a.status != 303 || a.header.Get("Location") != to {
 			t.Errorf("%s: %d %s", from, a.status, a.header.Get("Location"))
 		}
 	}
@@ -122,15 +129,15 @@ func TestEmbed_table(t *testing.T) {
 func TestEmbed_cookies(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	a := s.get(t, catalog+"?_embed=1")
+	a := s.get(t, framed)
 	for _, cookie := range []string{"herbarium_theme=dark", "herbarium_key=" + otherKey} {
-		b := s.get(t, catalog+"?_embed=1", "Cookie", cookie)
+		b := s.get(t, framed, "Cookie", cookie)
 		if b.body != a.body || b.header.Get("Etag") != a.header.Get("Etag") || b.header.Get("Vary") != a.header.Get("Vary") {
 			t.Errorf("%s changes the page: %v", cookie, b.header)
 		}
 	}
 	tag := a.header.Get("Etag")
-	if tag == "" || s.get(t, catalog+"?_embed=1", "If-None-Match", tag).status != 304 || s.get(t, catalog, "If-None-Match", tag).status != 200 || s.get(t, catalog+"?_embed=1&_theme=dark", "If-None-Match", tag).status != 200 {
+	if tag == "" || s.get(t, framed, "If-None-Match", tag).status != 304 || s.get(t, catalog, "If-None-Match", tag).status != 200 || s.get(t, framed+"?_theme=dark", "If-None-Match", tag).status != 200 {
 		t.Errorf("the entity tag is %s", tag)
 	}
 }
@@ -144,22 +151,13 @@ func TestEmbed_rejected(t *testing.T) {
 		status  int
 		message string
 	}{
-		"/datasets/locked/staff?_embed=1":       {401, "dataset locked/staff requires a key; such datasets cannot be embedded"},
-		"/datasets/locked/staff/chart?_embed=1": {401, "such datasets cannot be embedded"},
-		"/datasets/locked/staff/map?_embed=1":   {401, "such datasets cannot be embedded"},
-		catalog + "?_embed=2":                   {400, `_embed is "2"; it must be 1`},
-		catalog + "?_embed=1&_embed=yes":        {400, `_embed is "yes"`},
-		catalog + "/chart?_embed=true":          {400, `_embed is "true"`},
-		catalog + "?_embed=1&_theme=blue":       {400, "light, dark or auto"},
-		catalog + "/about?_embed=1":             {400, "other pages cannot be embedded"},
-		catalog + "/api?_embed=1":               {400, "other pages cannot be embedded"},
-		catalog + "/versions?_embed=1":          {400, "other pages cannot be embedded"},
-		catalog + "/chart.svg?_embed=1":         {400, "other pages cannot be embedded"},
-		catalog + "/facets?_embed=1":            {400, "other pages cannot be embedded"},
-		"/?_embed=1":                            {400, "other pages cannot be embedded"},
-		"/docs?_embed=1":                        {400, "other pages cannot be embedded"},
-		"/key?%5Fembed=1":                       {400, "other pages cannot be embedded"},
-		"/datasets/garden/nothing?_embed=1":     {404, "There is no dataset garden/nothing"},
+		"/embed/locked/staff":       {401, "dataset locked/staff requires a key; such datasets cannot be embedded"},
+		"/embed/locked/staff/chart": {401, "such datasets cannot be embedded"},
+		"/embed/locked/staff/map":   {401, "such datasets cannot be embedded"},
+		framed + "?_theme=blue":     {400, "light, dark or auto"},
+		framed + "/about":           {404, "Page not found"},
+		framed + "/chart.svg":       {404, "Page not found"},
+		"/embed/garden/nothing":     {404, `no such dataset "garden/nothing"`},
 	} {
 		for _, key := range []string{"", staffKey, otherKey} {
 			a := s.get(t, path, "Cookie", "herbarium_key="+key, "X-API-Key", key, "Authorization", "Bearer "+key)
@@ -181,11 +179,11 @@ func TestEmbed_sharing(t *testing.T) {
 	t.Parallel()
 	s := newMapSite(t)
 	for path, want := range map[string]string{
-		catalog + "?category=fern&page=2&_record=3&_facet=tags": catalog + "?category=fern&per_page=10&_embed=1",
-		catalog + "?per_page=20&sort=price&_pin=title":          catalog + "?per_page=20&sort=price&_pin=title&_embed=1",
-		catalog + "/chart?_by=category&_theme=dark":             catalog + "/chart?_embed=1&_by=category&_theme=dark",
-		"/datasets/geo/places/map?_bounds=0,40,10,60":           "/datasets/geo/places/map?_embed=1&_bounds=0%2C40%2C10%2C60",
-		"/datasets/evil/nasty":                                  "/datasets/evil/nasty?per_page=10&_embed=1",
+		catalog + "?category=fern&page=2&_record=3&_facet=tags": framed + "?category=fern&per_page=10",
+		catalog + "?per_page=20&sort=price&_pin=title":          framed + "?per_page=20&sort=price&_pin=title",
+		catalog + "/chart?_by=category&_theme=dark":             framed + "/chart?_by=category&_theme=dark",
+		"/datasets/geo/places/map?_bounds=0,40,10,60":           "/embed/geo/places/map?_bounds=0%2C40%2C10%2C60",
+		"/datasets/evil/nasty":                                  "/embed/evil/nasty?per_page=10",
 	} {
 		a := s.get(t, path)
 		if a.status != 200 || !strings.Contains(a.header.Get("Content-Security-Policy"), "frame-src 'self'") {

@@ -58,15 +58,10 @@ func New(opts Options) (*Pages, error) {
 }
 
 // Handlers returns the handlers of the pages by their pattern for http.ServeMux, method included.
-// The caller buffers what they write: after an error, it may be incomplete. Other sites can show
-// views in a frame, and no other page.
+// The caller buffers what they write: after an error, it may be incomplete.
 func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	all := p.Site.Handlers()
 	maps.Copy(all, p.browse.Handlers())
 	maps.Copy(all, p.drafts.Handlers())
-	for pattern, handler := range all {
-		all[pattern] = site.WithoutEmbed(handler)
-	}
-	maps.Copy(all, p.browse.Views())
 	return all
 }

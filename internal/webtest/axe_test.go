@@ -111,7 +111,7 @@ func TestAccessibility_more(t *testing.T) {
 		{"no dataset", "/?search=nothingofthekind", ""},
 		{"rows of all datasets", "/?search=rose", ""},
 		{"column menu", catalog + "?per_page=5", `document.querySelector("#grid .col-menu").open = true`},
-		{"embedded rows", catalog + "?per_page=5&category=herb&search=a*&sort=price&_embed=1", ""},
+		{"embedded rows", "/embed/garden/catalog?per_page=5&category=herb&search=a*&sort=price", ""},
 		{"downloads", catalog + "?per_page=5", `document.querySelector("#download").open = true`},
 		{"scrolled", catalog + "?page=11&_fields=title,price", ""},
 		{"no match", catalog + "?search=nosuchword&category=herb", ""},
@@ -135,7 +135,7 @@ func TestAccessibility_more(t *testing.T) {
 		{"number", catalog + "/chart?_measure=mean:price", ""},
 		{"invalid chart", catalog + "/chart?_by=nothing", ""},
 		{"pinned charts", wide + "/about", ""},
-		{"embedded chart", catalog + "/chart?_by=date:year&_by=category&_embed=1", ""},
+		{"embedded chart", "/embed/garden/catalog/chart?_by=date:year&_by=category", ""},
 	} {
 		b.Visit(view.path)
 		b.settled()

@@ -85,7 +85,7 @@ func TestEmbed(t *testing.T) {
 	b.Wait("the frame has the next rows", func() bool { return evalFrame[any](b, rows("11")) == 10.0 })
 	b.Screen(tabOptions{Phone: true})
 	b.Wait("the frame fits on a phone", fits)
-	if got := evalFrame[[]any](b, `[document.cookie, document.querySelector("header a").target, location.search]`); got[0] != "" || got[1] != "_blank" || !strings.Contains(got[2].(string), "_embed=1") {
+	if got := evalFrame[[]any](b, `[document.cookie, document.querySelector("header a").target, location.pathname]`); got[0] != "" || got[1] != "_blank" || !strings.HasPrefix(got[2].(string), "/embed/") {
 		t.Errorf("the frame has %v", got)
 	}
 }
@@ -94,7 +94,7 @@ func TestEmbed(t *testing.T) {
 func TestEmbed_refused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	paths := []string{catalog, catalog + "/about", catalog + "/about?_embed=1", staff + "?_embed=1", "/", "/key"}
+	paths := []string{catalog, catalog + "/about", catalog + "/versions", "/embed/locked/staff", "/", "/key"}
 	var body strings.Builder
 	for _, path := range paths {
 		fmt.Fprintf(&body, `<iframe title="x" src="%s"></iframe>`, html.EscapeString(s.url+path))

@@ -29,7 +29,7 @@ type chartView struct {
 
 // chart serves the chart of the rows of a listing.
 func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
-	s, canonical, parseErr := p.parseState(v)
+	s, canonical, parseErr := p.parseState(r, v)
 	s.Path += "/chart"
 	var unknown error // column, in a box of the sentence
 	if s.Set != nil && v.Denied == nil {
@@ -71,14 +71,15 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if err := page.setControls(r.Context(), &s, v); err != nil {
 		return err
 	}
-	answer, found, err := answerQuestion(r.Context(), v, page.State, q, charts.Paths{Table: p.DatasetPath(v.Ref)})
+	paths := charts.Paths{Table: strings.TrimSuffix(s.Path, "/chart")}
+	answer, found, err := answerQuestion(r.Context(), v, page.State, q, paths)
 	if herb.CodeOf(err) == herb.CodeInvalid && q.Zone != "" { // no value has a zone
 		page.reject(&rejected, query.ParamZone, err)
 		w.Header().Del("Etag")
 		if q, err = page.withoutZone(); err != nil {
 			return err
 		}
-		answer, found, err = answerQuestion(r.Context(), v, page.State, q, charts.Paths{Table: p.DatasetPath(v.Ref)})
+		answer, found, err = answerQuestion(r.Context(), v, page.State, q, paths)
 	}
 	if err != nil {
 		return err

@@ -39,11 +39,15 @@ func (p *Pages) viewOf(v gate.DatasetView, results *results) datasetView {
 }
 
 // parseState reads the state of the table of a dataset from the URL.
-func (p *Pages) parseState(v datasetView) (s state.State, canonical bool, err error) {
-	s, canonical, err = state.ParseState(p.DatasetPath(v.Ref), v.Query, v.columns)
+func (p *Pages) parseState(r *http.Request, v datasetView) (s state.State, canonical bool, err error) {
+	if site.IsEmbed(r) {
+		s, canonical, err = state.ParseEmbed(p.EmbedPath(v.Ref), v.Query, v.columns)
+	} else {
+		s, canonical, err = state.ParseState(p.DatasetPath(v.Ref), v.Query, v.columns)
+	}
 	s.Version = v.Pinned
 	if p.imageFolder(v) != "" {
-		s.Files = s.Path + "/files/"
+		s.Files = p.DatasetPath(v.Ref) + "/files/"
 	}
 	return s, canonical, err
 }

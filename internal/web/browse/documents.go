@@ -188,7 +188,7 @@ func (p *Pages) documentHead(w *httpapi.Page, r *http.Request, v datasetView, ta
 	if h, err = p.head(w, r, v, tab); err != nil {
 		return h, nil, -1, err
 	}
-	state, _, err := p.parseState(v)
+	state, _, err := p.parseState(r, v)
 	if err != nil {
 		return h, nil, -1, err
 	}

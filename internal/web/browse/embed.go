@@ -9,6 +9,7 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
+	"herbarium/internal/query"
 	"herbarium/internal/web/site"
 	"herbarium/internal/web/view/datasets"
 	"herbarium/internal/web/view/state"
@@ -18,20 +19,31 @@ import (
 // is open.
 func (p *Pages) view(handle func(*httpapi.Page, *http.Request, datasetView) error) httpapi.PageHandler {
 	return p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
-		embeds, err := state.IsEmbed(v.Query)
+		if !site.IsEmbed(r) {
+			if v.Query.Get(state.ParamEmbed) != "" {
+				return p.redirectToEmbed(w, r, v)
+			}
+			return handle(w, r, v)
+		}
+		if v.Access.NeedsKey() {
+			return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; such datasets cannot be embedded", v.Ref)
+		}
+		err := state.CheckPicture(v.Query)
 		if err != nil {
 			return err
 		}
-		if embeds && v.Access.NeedsKey() {
-			return herb.Errorf(herb.CodeUnauthenticated, "dataset %s requires a key; such datasets cannot be embedded", v.Ref)
-		}
-		if embeds {
-			if err := state.CheckPicture(v.Query); err != nil {
-				return err
-			}
-		}
 		return handle(w, r, v)
 	})
+}
+
+// redirectToEmbed redirects the address that a view in a frame had as a parameter of its page.
+func (p *Pages) redirectToEmbed(w *httpapi.Page, r *http.Request, v datasetView) error {
+	params, err := query.Split(r.URL.RawQuery).Params()
+	if err != nil {
+		return err
+	}
+	suffix := strings.TrimPrefix(r.URL.Path, site.PathDatasets+v.Ref.String())
+	return site.Redirect(w, state.Join(p.EmbedPath(v.Ref)+suffix, params.Without(state.ParamEmbed).Encode()))
 }
 
 // renderEmbed writes the view of a page for a frame of another site.
@@ -41,7 +53,7 @@ func (p *Pages) renderEmbed(w *httpapi.Page, r *http.Request, v datasetView, pag
 	if theme := page.State.Picture.Theme; theme == state.ThemeLight || theme == state.ThemeDark {
 		l.Theme = theme
 	}
-	page.Full = page.State.FullURL()
+	page.Full = page.State.FullURL(p.DatasetPath(v.Ref) + strings.TrimPrefix(page.State.Path, p.EmbedPath(v.Ref)))
 	return p.Render(w, "embed", l, page)
 }
 
@@ -50,7 +62,8 @@ func (p *Pages) setSharing(l *site.Shell, r *http.Request, v datasetView, page *
 	page.Head.Preview, page.Head.Cited = p.previewHref(v, page.State), p.cite(r, v)
 	if !v.Access.NeedsKey() {
 		l.Embeds = true
-		page.Head.Embed = newEmbed(strings.TrimSuffix(l.Origin, p.Base), page.State.EmbedURL(page.Map == nil && page.Chart == nil), l.Title)
+		path := p.EmbedPath(v.Ref) + strings.TrimPrefix(page.State.Path, p.DatasetPath(v.Ref))
+		page.Head.Embed = newEmbed(strings.TrimSuffix(l.Origin, p.Base), page.State.EmbedURL(path, page.Map == nil && page.Chart == nil), l.Title)
 	}
 }
 

@@ -17,7 +17,7 @@ func (p *Pages) fragment(page, template string, build func(context.Context, *sta
 		if v.Denied != nil {
 			return v.Denied
 		}
-		s, _, err := p.parseState(v)
+		s, _, err := p.parseState(r, v)
 		if err != nil {
 			return err
 		}

@@ -40,20 +40,13 @@ func New(s *site.Site, p *drafts.Pages, opts Options) *Pages {
 	}
 }
 
-// dataset is the path of the pages of a dataset.
-const dataset = "/datasets/{namespace}/{dataset}"
+// dataset is the path of the pages of a dataset, embed that of those in frames of other sites.
+const (
+	dataset = "/datasets/{namespace}/{dataset}"
+	embed   = site.PathEmbed + "{namespace}/{dataset}"
+)
 
-// Views returns the handlers of the table, the map and the chart by their pattern for
-// http.ServeMux, as Handlers does the others. Other sites can show them in a frame.
-func (p *Pages) Views() map[string]httpapi.PageHandler {
-	return map[string]httpapi.PageHandler{
-		"GET " + dataset:            p.view(p.browse),
-		"GET " + dataset + "/map":   p.view(p.browseMap),
-		"GET " + dataset + "/chart": p.view(p.chart),
-	}
-}
-
-// Handlers returns the handlers of the other pages by their pattern for http.ServeMux, method
+// Handlers returns the handlers of the pages by their pattern for http.ServeMux, method
 // included. The caller buffers what they write: after an error, it may be incomplete.
 func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	page := func(serve func(*httpapi.Page, *http.Request) error) httpapi.PageHandler {
@@ -63,6 +56,12 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	saveKey.TakesKey = true
 	handlers := map[string]httpapi.PageHandler{
 		"GET /{$}":                                         page(p.catalogue),
+		"GET " + dataset:                                   p.view(p.browse),
+		"GET " + dataset + "/map":                          p.view(p.browseMap),
+		"GET " + dataset + "/chart":                        p.view(p.chart),
+		"GET " + embed:                                     p.view(p.browse),
+		"GET " + embed + "/map":                            p.view(p.browseMap),
+		"GET " + embed + "/chart":                          p.view(p.chart),
 		"GET " + dataset + "/files/{path...}":              p.dataset(p.file),
 		"GET " + dataset + previewFile:                     p.dataset(p.preview("table")),
 		"GET " + dataset + "/map" + previewFile:            p.dataset(p.preview("map")),

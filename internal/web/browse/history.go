@@ -41,7 +41,7 @@ func (p *Pages) recordHistory(w *httpapi.Page, r *http.Request, v datasetView) e
 	if v.Denied != nil {
 		return p.RequestKey(w, r, &v.DatasetView, site.ViewHistory+"?"+r.URL.RawQuery, v.Denied)
 	}
-	s, _, err := p.parseState(v)
+	s, _, err := p.parseState(r, v)
 	if err != nil {
 		return err
 	}

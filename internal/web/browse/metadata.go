@@ -115,7 +115,7 @@ func dcatDataset(origin, service string, d *herb.Dataset) node {
 	n := node{
 		"@id": page + "#dataset", "@type": "dcat:Dataset", "dct:identifier": d.Ref.String(), "dct:title": format.PlainText(datasets.Title(d)),
 		"dct:description": format.PlainText(datasets.Describe(d)), "dcat:landingPage": node{"@id": page},
-		"dct:accessRights": node{"@id": "http://publications.europa.eu/resource/authority/access-right/" + rights},
+		"dct:accessRights":  node{"@id": "http://publications.europa.eu/resource/authority/access-right/" + rights},
 		"dcat:distribution": files,
 	}
 	if d.Version != "" {

@@ -15,7 +15,7 @@ func (p *Pages) moreRows(w *httpapi.Page, r *http.Request, v datasetView) error 
 	if v.Denied != nil {
 		return v.Denied
 	}
-	s, _, err := p.parseState(v)
+	s, _, err := p.parseState(r, v)
 	if err != nil {
 		return err
 	}

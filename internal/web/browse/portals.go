@@ -44,7 +44,7 @@ func (p *Pages) robots(w *httpapi.Page, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, err = fmt.Fprintf(w, "User-agent: *\nDisallow: %[1]s/datasets/*?\nAllow: %[1]s/datasets/*/preview.png?\n"+
 		"Disallow: %[1]s/datasets/*/*/data$\nDisallow: %[1]s/datasets/*/*/facets\nDisallow: %[1]s/datasets/*/*/files/\n"+
-		"Disallow: %[1]s/publish\nAllow: %[1]s/\n\nSitemap: %[2]s%[3]s\n", base, p.Origin(r), pathSitemap)
+		"Disallow: %[1]s/embed/\nDisallow: %[1]s/publish\nAllow: %[1]s/\n\nSitemap: %[2]s%[3]s\n", base, p.Origin(r), pathSitemap)
 	return err
 }
 

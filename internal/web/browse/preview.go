@@ -53,7 +53,7 @@ func (p *Pages) preview(tab string) func(*httpapi.Page, *http.Request, datasetVi
 		if v.Access.NeedsKey() {
 			return herb.Errorf(herb.CodeNotFound, "dataset %s requires a key; such datasets have no previews", v.Ref)
 		}
-		s, _, err := p.parseState(v)
+		s, _, err := p.parseState(r, v)
 		if err != nil {
 			return err
 		}

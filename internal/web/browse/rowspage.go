@@ -56,7 +56,7 @@ func (p *Pages) browse(w *httpapi.Page, r *http.Request, v datasetView) error {
 
 // serveRows serves the map of one of the pairs of coordinates, or the table if there are none.
 func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs []columns.Pair) error {
-	s, canonical, parseErr := p.parseState(v)
+	s, canonical, parseErr := p.parseState(r, v)
 	tab, template, title := "table", "browser", ""
 	if pairs != nil {
 		tab, template, title = "map", "map", "Map: "

@@ -7,13 +7,13 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -64,16 +64,11 @@ func newAssets(files fs.FS, base string) *assets {
 	for _, name := range []string{"chart.css", "map.css"} {
 		plain[name] = append(plain[name], colors...)
 	}
-	if err = errors.Join(err, bundle(plain, "app.js")); err != nil {
+	if err != nil {
 		panic(err)
 	}
 	a.folder = base + "/assets/" + hex.EncodeToString(all.Sum(nil)[:8])
-	comments := regexp.MustCompile(`(?s)/\*.*?\*/\n?`)
-	blanks := regexp.MustCompile(`\s*([{};])\s*|([:,]) `) // no string of a style sheet contains them
 	for name, content := range plain {
-		if path.Ext(name) == ".css" {
-			content = blanks.ReplaceAll(comments.ReplaceAll(content, nil), []byte("$1$2"))
-		}
 		if contentType := types[path.Ext(name)]; contentType != "" { // templates and licenses of third-party files are not served
 			a.files[name] = asset{contentType, sync.OnceValue(func() []byte { return compress(content) }), func() []byte { return content }}
 		}
@@ -106,6 +101,25 @@ func (a *assets) path(name string) (string, error) {
 		return a.folder + "/" + name, nil
 	}
 	return "", fmt.Errorf("no such asset %q", name)
+}
+
+// modules returns the paths of the modules that a module imports, directly or not, so that pages can
+// request all of them at once. Imports are statements of one line; those on demand are none.
+func (a *assets) modules(entry string) []string {
+	imports := regexp.MustCompile(`(?m)^import .*"\./(.*)";$`)
+	names := []string{entry}
+	for i := 0; i < len(names); i++ {
+		for _, imported := range imports.FindAllSubmatch(a.files[names[i]].plain(), -1) {
+			if name := string(imported[1]); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	paths := make([]string, 0, len(names))
+	for _, name := range names[1:] {
+		paths = append(paths, a.folder+"/"+name)
+	}
+	return paths
 }
 
 func (p *Site) asset(w *httpapi.Page, r *http.Request) error {

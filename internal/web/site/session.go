@@ -23,7 +23,7 @@ const keyCookie = "herbarium_key"
 // the longest path first: the key of a dataset takes precedence over that of the site. Pages in
 // frames of other sites ignore it.
 func (p *Site) Key(r *http.Request) string {
-	if isEmbed(r) {
+	if IsEmbed(r) {
 		return ""
 	}
 	c, err := r.Cookie(keyCookie)

@@ -37,7 +37,7 @@ func (p *Site) Shell(r *http.Request, title, description string) Shell {
 // ThemeOf returns the theme that the user has selected, which the script stores in a cookie; empty:
 // none, or the page is in a frame of another site.
 func ThemeOf(r *http.Request) string {
-	if isEmbed(r) {
+	if IsEmbed(r) {
 		return ""
 	}
 	if c, err := r.Cookie("herbarium_theme"); err == nil && (c.Value == "light" || c.Value == "dark") {

@@ -20,7 +20,7 @@ import (
 func (p *Site) parseTemplates() map[string]*template.Template {
 	constant := func(s string) func() string { return func() string { return s } }
 	funcs := template.FuncMap{
-		"asset": p.assets().path, "cataloguehref": p.CatalogueHref, "base": constant(p.Base), "sitename": constant(Name), "version": constant(p.Opts.Version),
+		"asset": p.assets().path, "modules": sync.OnceValue(func() []string { return p.assets().modules("app.js") }), "cataloguehref": p.CatalogueHref, "base": constant(p.Base), "sitename": constant(Name), "version": constant(p.Opts.Version),
 		"age": func(t time.Time) string { return format.Age(time.Now(), t) }, "picturefont": p.pictureFont(), "chartcolors": func() template.CSS { return template.CSS(plot.FileStyle()) }, "clip": herb.Clip, "darkchartcolors": func() template.CSS { return template.CSS(plot.DarkFileStyle()) }, "count": herb.Count, "exact": format.EscapeExact, "bytes": herb.FormatBytes, "minus": func(a, b int) int { return a - b }, "percent": format.Percent, "plain": format.MarkdownText, "plural": herb.Plural,
 		"columns": datasets.FirstColumns, "describe": datasets.Describe, "descriptor": datasets.ReadDescriptor, "title": func(d *herb.Dataset) string { return format.PlainText(datasets.Title(d)) },
 	}

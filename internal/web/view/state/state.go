@@ -101,7 +101,16 @@ type State struct {
 // false if the URL contains parameters without effect, as submitted forms do, or a key, which must
 // not stay in a URL; redirect to URL then.
 func ParseState(path string, q query.String, d *columns.Dataset) (s State, canonical bool, err error) {
-	s = State{Path: path, Pin: -1, Dataset: d, Fields: d.Fields}
+	return State{Path: path}.parse(q, d)
+}
+
+// ParseEmbed is ParseState of a page in a frame of another site.
+func ParseEmbed(path string, q query.String, d *columns.Dataset) (s State, canonical bool, err error) {
+	return State{Path: path, Embed: true}.parse(q, d)
+}
+
+func (s State) parse(q query.String, d *columns.Dataset) (_ State, canonical bool, err error) {
+	s.Pin, s.Dataset, s.Fields = -1, d, d.Fields
 	ps, err := q.Params()
 	if err != nil {
 		return s, true, err
@@ -198,9 +207,7 @@ func (s *State) setOwn(p query.Param) bool {
 		s.Question = s.Question.WithValue(p.Name, p.Value)
 	case ParamSmall:
 		s.Small = p.Value
-	case ParamEmbed:
-		s.Embed = p.Value == embedded
-	case ParamNot:
+	case ParamNot, ParamEmbed:
 	default:
 		if clause, ok := strings.CutPrefix(p.Name, ParamSet); ok && !strings.Contains(clause, "[") { // else a filter
 			s.Set = append(s.Set, p)
@@ -392,7 +399,7 @@ func (s *State) WithOwn(listing query.Params) query.Params {
 	if s.NoCards {
 		listing = listing.WithValue(ParamView, "table")
 	}
-	return s.embedParams(listing).WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor, s.Color).WithValue(ParamSize, s.Size).With(s.Picture.params(s.Question)...).With(s.Versions...).WithValue(query.ParamVersion, s.Version)
+	return listing.WithValue(ParamMap, s.Map).WithValue(query.ParamBounds, s.Bounds).WithValue(ParamColor, s.Color).WithValue(ParamSize, s.Size).With(s.Picture.params(s.Question)...).With(s.Versions...).WithValue(query.ParamVersion, s.Version)
 }
 
 // Hidden returns the parameters that a form carries along: all but those with the given names,
