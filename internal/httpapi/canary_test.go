@@ -43,6 +43,7 @@ func canaryRequests() map[string][]canaryRequest {
 	file := []canaryRequest{{body: "id\n1\n", sends: true}}
 	const fromKept = "_from=" + keptVersion
 	const api, page, draft = "/api/v1/{namespace}/{dataset}", "/datasets/{namespace}/{dataset}", "/publish/{id}"
+	const embed = "/embed/{namespace}/{dataset}"
 	all := map[string][]canaryRequest{
 		"GET /api/v1": {{}, {query: "search=vault"}, {query: "search=keyword"}}, "GET /api/v1/search": {{query: "search=Fern"}, {query: "search=cell*"}},
 		"GET /openapi.json": {{}, {query: "dataset=vault/locked"}, {query: "dataset=vault/lockex"}}, "GET /schemas/datapackage.json": plain,
@@ -65,6 +66,7 @@ func canaryRequests() map[string][]canaryRequest {
 		"GET /datasets": plain, "GET /datasets/{namespace}": plain, "GET /datasets/{namespace}/": plain,
 		"GET " + page:                   values("record=1", "search=Fern", "distributions=1", "nosuch=1"),
 		"GET " + page + "/files/{path}": values(), "GET " + page + "/map": values(), "GET " + page + "/chart": values("_by=name"),
+		"GET " + embed: values("search=Fern", "nosuch=1"), "GET " + embed + "/map": values(), "GET " + embed + "/chart": values("_by=name"),
 		"GET " + page + "/preview.png": values(), "GET " + page + "/map/preview.png": values(), "GET " + page + "/chart/preview.png": values("_by=name"),
 		"GET " + page + "/chart.svg": values("_by=name"), "GET " + page + "/facets": values("_facet=name"), "GET " + page + "/distributions": values("_count=name"),
 		"GET " + page + "/fields": values(), "GET " + page + "/chart/fields": values("_by=name"), "GET " + page + "/rows": values("page=1", "search=Fern"), "GET " + page + "/spark.svg": values(),
