@@ -103,8 +103,8 @@ func (a *assets) path(name string) (string, error) {
 	return "", fmt.Errorf("no such asset %q", name)
 }
 
-// modules returns the paths of the modules that a module imports, directly or not, so that pages can
-// request all of them at once. Imports are statements of one line; those on demand are none.
+// modules returns the paths of the modules that a module imports, directly or not, so that pages
+// can request all of them at once. Imports are statements of one line; those on demand are none.
 func (a *assets) modules(entry string) []string {
 	imports := regexp.MustCompile(`(?m)^import .*"\./(.*)";$`)
 	names := []string{entry}
