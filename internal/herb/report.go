@@ -88,22 +88,22 @@ type ColumnReport struct {
 	Lengths []LengthCount `json:"lengths,omitempty"` // distribution of the lengths of texts, ascending
 	Words   []ValueCount  `json:"words,omitempty"`   // most frequent words of long texts
 
-	// Readings are the ways to read a text column as dates, if there are several or some dates have
-	// another notation.
-	Readings []DateReading `json:"-"`
+	// DateNotations are the ways to read a text column as dates, if there are several or some dates
+	// have another notation.
+	DateNotations []DateNotation `json:"-"`
 
 	Source ColumnCells `json:"-"` // fingerprint of the column as read, compared with the listing
 }
 
-// DateReading is a way to read the values of a text column as dates: in one notation, or in two of
+// DateNotation is a way to read the values of a text column as dates: in one notation, or in two of
 // which each value has one.
-type DateReading struct {
+type DateNotation struct {
 	Type     Type   // date or datetime
 	Format   string // see Notation.DateFormat
 	Examples []DateExample
 }
 
-// DateExample is a value of a column, one for each notation of a reading.
+// DateExample is a value of a column, one for each notation.
 type DateExample struct {
 	Value string
 	Date  string // that it means, in ISO 8601

@@ -92,10 +92,10 @@ func meaningOf(date string, f dateFormat) string {
 	return string(meaning)
 }
 
-// readings returns the ways to read a column of values as dates: in each of several notations that
+// notations returns the ways to read a column of values as dates: in each of several notations that
 // all dates have, or in two notations of which each date has one. At most one value in maxShare is
 // not a date.
-func (t *dates) readings(values int) (all []herb.DateReading) {
+func (t *dates) notations(values int) (all []herb.DateNotation) {
 	dates := t.dates + t.withClock
 	isMixed := t.withClock > 0 && t.dates > 0
 	if t.isUnclear || t.centuryAmbiguous || isMixed || len(t.clocks) > maxClocks || dates == 0 || maxShare*(values-dates) > values || t.mixesZones() {
@@ -123,7 +123,7 @@ func (t *dates) readings(values int) (all []herb.DateReading) {
 		}
 	}
 	for _, n := range notations[:min(len(notations), maxReadings)] {
-		all = append(all, t.reading(n))
+		all = append(all, t.notation(n))
 	}
 	return all
 }
@@ -151,9 +151,9 @@ func (t *dates) isUnambiguous(i, j int) bool {
 	return true
 }
 
-// reading returns the reading of the column in one or two notations.
-func (t *dates) reading(notations []int) herb.DateReading {
-	r := herb.DateReading{Type: herb.TypeDate}
+// notation returns the reading of the column in one or two notations.
+func (t *dates) notation(notations []int) herb.DateNotation {
+	r := herb.DateNotation{Type: herb.TypeDate}
 	if t.withClock > 0 {
 		r.Type = herb.TypeDateTime
 	}

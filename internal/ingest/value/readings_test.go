@@ -35,7 +35,7 @@ func TestResult_readings(t *testing.T) {
 			t.Parallel()
 			r, err := profileOf(t, tt.values, "c", "", value.Schema{})
 			var got []string
-			for _, reading := range r.Report.Readings {
+			for _, reading := range r.Report.DateNotations {
 				words := reading.Format + ":"
 				for _, e := range reading.Examples {
 					words += fmt.Sprintf(" %s is %s (%s)", e.Value, e.Date, e.Order)

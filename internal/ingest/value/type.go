@@ -58,7 +58,7 @@ func (f *Field) Result(name string, fileType herb.Type) (field herb.Field, repor
 	}
 	if t == herb.TypeText {
 		report.Lengths = c.lengths.report(c.shortest, c.longest)
-		report.Readings = c.dates.readings(c.date.typed + c.date.other)
+		report.DateNotations = c.dates.notations(c.date.typed + c.date.other)
 	}
 	for _, e := range exceptions {
 		report.Exceptions = append(report.Exceptions, herb.ValueCount{Value: e.value, Count: e.count})

@@ -38,7 +38,7 @@ func TestReview_dateReadings(t *testing.T) {
 			id := n.create("prices.csv", file)
 			r := n.review(id)
 			var got []string
-			for _, reading := range r.Columns[1].Readings {
+			for _, reading := range r.Columns[1].DateNotations {
 				text := reading.Format + ":"
 				for _, e := range reading.Examples {
 					text += fmt.Sprintf(" %s is %s (%s)", e.Value, e.Date, e.Order)
@@ -48,9 +48,9 @@ func TestReview_dateReadings(t *testing.T) {
 			if got := strings.Join(got, "; "); got != tt.want {
 				t.Errorf("the readings are\n%s\nwant\n%s", got, tt.want)
 			}
-			for _, reading := range r.Columns[1].Readings {
+			for _, reading := range r.Columns[1].DateNotations {
 				edited := n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: reading.Type, Format: reading.Format}}})
-				if c := edited.Columns[1]; edited.Error != "" || c.Type != reading.Type || len(c.Others)+len(c.Readings) > 0 || c.Evidence == "" {
+				if c := edited.Columns[1]; edited.Error != "" || c.Type != reading.Type || len(c.Others)+len(c.DateNotations) > 0 || c.Evidence == "" {
 					t.Errorf("read as %s: %+v, %s", reading.Format, c, edited.Error)
 				}
 			}
@@ -65,10 +65,10 @@ func TestReview_dateReadingsOfLive(t *testing.T) {
 	n.put(prices, "prices.csv", "id,seen\n1,23.07.2025\n", `{"resources":[{"name":"prices","path":"prices.csv","schema":{"fields":[{"name":"id"},{"name":"seen","type":"date","format":"%d.%m.%Y"}]}}]}`, nil)
 	id := n.create("prices.csv", "id,seen\n1,23.07.2025\n2,2025-07-24\n3,2025-07-25\n")
 	r := n.review(id)
-	if c := r.Columns[1]; r.Field != "seen" || len(c.Readings) != 1 {
-		t.Fatalf("the error is about %q, the readings are %+v", r.Field, c.Readings)
+	if c := r.Columns[1]; r.Field != "seen" || len(c.DateNotations) != 1 {
+		t.Fatalf("the error is about %q, the readings are %+v", r.Field, c.DateNotations)
 	}
-	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeDate, Format: r.Columns[1].Readings[0].Format}}})
+	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeDate, Format: r.Columns[1].DateNotations[0].Format}}})
 	if r.Error != "" || isBreaking(r) {
 		t.Errorf("the error is %q, the changes %+v", r.Error, r.Changes)
 	}

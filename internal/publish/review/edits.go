@@ -164,7 +164,8 @@ func (e Edits) needsDescriptor() bool {
 // ofFile returns the edits about the file: its table and its encoding.
 func (e Edits) ofFile() Edits { return Edits{Table: e.Table, Encoding: e.Encoding} }
 
-// ofRows returns the edits that a reading of rows depends on: those about the file and its rows.
+// ofRows returns the edits that an inspection of rows depends on: those about the file and its
+// rows.
 func (e Edits) ofRows() Edits {
 	return Edits{Table: e.Table, Encoding: e.Encoding, HeaderRows: e.HeaderRows, Keep: e.Keep, Drop: e.Drop}
 }

@@ -14,24 +14,17 @@ import (
 	"herbarium/internal/versions"
 )
 
-// result is what a review shows of a file that was read.
-type result struct {
-	dataset  herb.Dataset
-	format   string
-	rows     []Row
-	columns  []Column
-	warnings []string
-}
-
-// examine makes the result of a file that was read.
-func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *record, live []herb.Field, running *reading) (*result, error) {
-	out := &result{dataset: t.Dataset, format: formatOf(t), columns: newColumns(t)}
+// examine reads the rows of a file and completes its facts: with the rows that the review shows,
+// and the values that prevent the types of columns.
+func (s *Service) examine(
+	ctx context.Context, t *ingest.Table, f *facts, r *storedDraft, live []herb.Field, running *inspection,
+) error {
 	running.enter(phaseExamining)
 	sample := newSample(t, f, r.Edits)
 	exceptions := newExceptions(t, f, r.Edits, live)
 	for row, err := range t.Rows(ctx) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		marked := exceptions.add(row)
 		sample.add(row, marked)
@@ -39,8 +32,8 @@ func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *rec
 			running.report(func(p *progress.Progress) { p.Records, p.Done, p.Total = n, int64(n), int64(t.Dataset.Report.Rows) })
 		}
 	}
-	out.rows = sample.finish()
-	exceptions.describe(out.columns)
+	f.shown = sample.finish()
+	exceptions.describe(f.columns)
 	report := t.Dataset.Report
 	if doubt := report.Layout.Doubt; doubt != "" {
 		if len(report.Layout.Header) > 0 {
@@ -48,12 +41,12 @@ func (s *Service) examine(ctx context.Context, t *ingest.Table, f *facts, r *rec
 		} else {
 			doubt = "no header: " + doubt + "; choose the row that names the columns, if there is one"
 		}
-		out.warnings = append(out.warnings, doubt)
+		f.warnings = append(f.warnings, doubt)
 	}
 	for _, note := range report.Notes {
-		out.warnings = append(out.warnings, plainMessage(note))
+		f.warnings = append(f.warnings, plainMessage(note))
 	}
-	return out, nil
+	return nil
 }
 
 // formatOf describes the format of a file and which table of it was read.
@@ -81,7 +74,7 @@ func newColumns(t *ingest.Table) []Column {
 		}
 		field, report := t.Dataset.Fields[i], t.Dataset.Report.Columns[i]
 		c := &columns[at]
-		c.Field, c.Type, c.Title, c.Readings = field.Name, field.Type, field.Title, report.Readings
+		c.Field, c.Type, c.Title, c.DateNotations = field.Name, field.Type, field.Title, report.DateNotations
 		c.Evidence = strings.Join(append([]string{report.Reason}, report.Notes...), "; ")
 	}
 	return columns

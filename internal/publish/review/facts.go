@@ -7,7 +7,8 @@ import (
 	"herbarium/internal/ingest"
 )
 
-// facts are what a reading of the file has shown and the edits refer to.
+// facts are what an inspection has read in the file: what edits refer to, and below that what the
+// review shows besides.
 type facts struct {
 	Columns  []string
 	Fields   []fieldFact
@@ -17,6 +18,12 @@ type facts struct {
 	Comments []int       // lines that are no records, by their number
 	Spans    map[int]int // last lines of rows that are shown and have several
 	Entry    string      // file of an archive
+
+	dataset  herb.Dataset
+	format   string
+	shown    []Row
+	columns  []Column
+	warnings []string
 }
 
 // fieldFact describes the field of a column.
@@ -38,7 +45,10 @@ const reasonRepeated = "repeats the header"
 
 func newFacts(t *ingest.Table) *facts {
 	l := t.Dataset.Report.Layout
-	f := &facts{Columns: t.Columns(), Comments: t.Source.Dialect.CommentRows, Header: l.Header, Entry: t.Source.Entry, Spans: map[int]int{}}
+	f := &facts{
+		Columns: t.Columns(), Comments: t.Source.Dialect.CommentRows, Header: l.Header, Entry: t.Source.Entry, Spans: map[int]int{},
+		dataset: t.Dataset, format: formatOf(t), columns: newColumns(t),
+	}
 	if l.Unit == "line" || l.Unit == "row" { // arrays have no settings for rows
 		f.Unit = l.Unit
 	}

@@ -13,6 +13,7 @@ import (
 	"herbarium/internal/ingest/descriptor"
 	"herbarium/internal/ingest/rows"
 	"herbarium/internal/publish"
+	"herbarium/internal/publish/receive"
 	"herbarium/internal/versions"
 )
 
@@ -35,8 +36,59 @@ type plan struct {
 	renamed     map[string]string // names of fields by their names without the edits of columns
 }
 
+// planOf returns how a draft is published. factsOf returns what an inspection with another plan
+// shows.
+func (s *Service) planOf(r *storedDraft, live herb.Dataset, factsOf func(*plan) (*facts, error)) (*plan, error) {
+	e := r.Edits
+	p, err := s.newPlan(r, e, live)
+	if err != nil {
+		return nil, err
+	}
+	if p.table != "" || e.editsRows() || len(e.Columns) > 0 || len(e.Exclude) > 0 || p.needed && p.listsFields() {
+		base, err := s.newPlan(r, e.ofFile(), live)
+		if err != nil {
+			return nil, err
+		}
+		f, err := factsOf(base)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.setTable(f); err != nil {
+			return nil, err
+		}
+		if err := p.editRows(e, f); err != nil {
+			return nil, err
+		}
+		if len(e.Columns) > 0 && e.editsRows() {
+			onlyRows, err := s.newPlan(r, e.ofRows(), live)
+			if err != nil {
+				return nil, err
+			}
+			if err := onlyRows.setTable(f); err != nil {
+				return nil, err
+			}
+			onlyRows.addNewColumns(f)
+			if err := onlyRows.editRows(e, f); err != nil {
+				return nil, err
+			}
+			if f, err = factsOf(onlyRows); err != nil {
+				return nil, err
+			}
+		}
+		p.addNewColumns(f)
+		if err := p.editExclude(e, f); err != nil {
+			return nil, err
+		}
+		if err := p.editColumns(e, f); err != nil {
+			return nil, err
+		}
+	}
+	p.setPrimaryKey(e.PrimaryKey)
+	return p, nil
+}
+
 // newPlan returns the plan of a draft with its edits, except those about tables, rows and columns.
-func (s *Service) newPlan(r *record, e Edits, live herb.Dataset) (*plan, error) {
+func (s *Service) newPlan(r *storedDraft, e Edits, live herb.Dataset) (*plan, error) {
 	ref := r.ref()
 	p := &plan{live: live.Version, table: e.Table, needed: e.needsDescriptor()}
 	p.Document = descriptor.NewDocument(ref.Namespace, ref.Name)
@@ -189,7 +241,7 @@ func (p *plan) setAccess(edited herb.Access, live herb.Dataset, standard herb.Ac
 	member(p.Resource, own)["access"] = string(want)
 }
 
-// setTable states which table of the file is published. facts are those of a reading of it.
+// setTable states which table of the file is published. facts are those of an inspection of it.
 func (p *plan) setTable(f *facts) error {
 	if p.table == "" {
 		return nil
@@ -308,4 +360,17 @@ func (p *plan) withoutSchema() *plan {
 		}
 	}
 	return &plain
+}
+
+// request returns the request that publishes a draft with the plan.
+func (p *plan) request(r *storedDraft, file *receive.File, opts versions.PublishOptions) publish.Request {
+	opts.Expected, opts.Message = &p.live, r.Edits.Message
+	req := publish.Request{Ref: r.ref(), File: file, Actor: herb.Actor{ID: r.owner}, PublishOptions: opts}
+	if p.needed {
+		req.Descriptor = p.descriptor()
+	}
+	if r.Edits.Table != "" && !(p.needed && p.statesTable) {
+		req.Reading.Table = r.Edits.Table
+	}
+	return req
 }

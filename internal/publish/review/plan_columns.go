@@ -19,7 +19,7 @@ func (p *plan) listsFields() bool {
 }
 
 // addNewColumns lists the columns that the live version does not know, which are published. facts
-// are those of a reading without edits, which publishes them, or of one without a schema, which
+// are those of an inspection without edits, which publishes them, or of one without a schema, which
 // publishes all columns.
 func (p *plan) addNewColumns(f *facts) {
 	if !p.needed || !p.listsFields() || p.hidden == nil {
@@ -40,7 +40,7 @@ func (p *plan) addNewColumns(f *facts) {
 }
 
 // editColumns applies the edits of columns. Fields expose columns, so all of them are listed as
-// soon as one is edited; only those that are edited have a type. facts are those of a reading
+// soon as one is edited; only those that are edited have a type. facts are those of an inspection
 // without these edits.
 func (p *plan) editColumns(e Edits, f *facts) error {
 	if len(e.Columns) == 0 {
@@ -140,7 +140,7 @@ func listFields(schema object, f *facts) (list []any, fieldOf map[int]int) {
 			k := slices.IndexFunc(f.Fields, func(f fieldFact) bool { return f.Name == name })
 			if ok = k >= 0; ok {
 				column = f.Fields[k].Column
-			} else if from == "" { // the reading was one without the schema
+			} else if from == "" { // the inspection was one without the schema
 				column, ok = f.columnOf(name, fieldOf)
 			}
 		}
@@ -161,24 +161,25 @@ func (f *facts) columnOf(title string, fieldOf map[int]int) (column int, ok bool
 	return 0, false
 }
 
-// nameColumns names the columns of a file as the plan does. f are the facts of a reading without a
-// schema.
-func (p *plan) nameColumns(columns []Column, f *facts) {
+// nameColumns names the columns of a file as the plan does. f are the facts of an inspection
+// without a schema.
+func (p *plan) nameColumns(f *facts) {
 	schema, _ := p.Resource["schema"].(object)
 	if fields, _ := schema["fields"].([]any); len(fields) == 0 {
 		return
 	}
 	list, fieldOf := listFields(schema, f)
-	for i := range columns {
-		at, isPublished := fieldOf[columns[i].Position]
+	for i := range f.columns {
+		c := &f.columns[i]
+		at, isPublished := fieldOf[c.Position]
 		if !isPublished {
-			columns[i].Field = ""
+			c.Field = ""
 			continue
 		}
 		field, _ := list[at].(object)
-		columns[i].Field = nameOf(field)
+		c.Field = nameOf(field)
 		if title, ok := field["title"].(string); ok {
-			columns[i].Title = title
+			c.Title = title
 		}
 	}
 }

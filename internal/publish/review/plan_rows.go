@@ -11,7 +11,7 @@ import (
 
 // editRows applies the decisions of the publisher about rows: headerRows names the header, which
 // keeps all rows with values below it, and commentRows lists those that are still no records. facts
-// are those of a reading without these decisions.
+// are those of an inspection without these decisions.
 func (p *plan) editRows(e Edits, f *facts) error {
 	if !e.editsRows() {
 		return nil
@@ -87,8 +87,8 @@ func (f *facts) include(row int, left map[int]string, excluded map[int]bool) {
 }
 
 // editExclude applies the decisions of the publisher about rows with certain values, which are
-// conditions of the descriptor and hold for the next files. facts are those of a reading without
-// these decisions.
+// conditions of the descriptor and hold for the next files. facts are those of an inspection
+// without these decisions.
 func (p *plan) editExclude(e Edits, f *facts) error {
 	for _, x := range e.Exclude {
 		if x.Column >= len(f.Columns) {

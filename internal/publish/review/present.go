@@ -15,7 +15,7 @@ import (
 
 // Review returns what publishing a draft would do. The file is read in the background; if that
 // takes longer than wait, the review has a Progress, and what was found before. Calling Review
-// again joins the reading.
+// again joins the inspection.
 func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Review, error) {
 	r, err := s.load(ctx, id)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) Review(ctx context.Context, id string, wait time.Duration) (Re
 }
 
 // present makes a review from what was found.
-func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) Review {
+func (s *Service) present(id string, r *storedDraft, live herb.Dataset, f *finding) Review {
 	out := Review{
 		Draft: r.draft(id), Tables: f.tables, Encodings: f.encodings, Encoding: cmp.Or(r.Edits.Encoding, f.encoding), Live: live.Version,
 	}
@@ -64,24 +64,24 @@ func (s *Service) present(id string, r *record, live herb.Dataset, f *finding) R
 		return out
 	}
 	out.Title, out.About, out.License, out.Access = p.text("title"), p.text("description"), p.license(), p.access
-	if f.result == nil {
+	if f.facts == nil {
 		return out
 	}
-	d := f.result.dataset
-	out.Key, out.Format, out.Records = d.PrimaryKey, f.result.format, d.Records
+	d := f.facts.dataset
+	out.Key, out.Format, out.Records = d.PrimaryKey, f.facts.format, d.Records
 	if f.err != nil { // it was read without the settings
 		out.Key = live.PrimaryKey
 		if edited := r.Edits.PrimaryKey; edited != nil {
 			out.Key = *edited
 		}
 	}
-	out.Unit, out.Rows, out.LeftOut = f.facts.Unit, f.result.rows, d.Report.Layout.LeftOut+len(d.Report.Layout.Dropped)
+	out.Unit, out.Rows, out.LeftOut = f.facts.Unit, f.facts.shown, d.Report.Layout.LeftOut+len(d.Report.Layout.Dropped)
 	out.LeftOut += d.Report.Excluded
 	for _, x := range d.Report.Exclusions {
 		out.Excluded = append(out.Excluded, ExcludedRows{x, slices.Index(f.facts.Columns, x.Column)})
 	}
-	out.Warnings = f.result.warnings
-	out.Columns = slices.Clone(f.result.columns)
+	out.Warnings = f.facts.warnings
+	out.Columns = slices.Clone(f.facts.columns)
 	names := map[string]string{} // of fields, by their original names
 	for i := range out.Columns {
 		c := &out.Columns[i]
@@ -158,7 +158,7 @@ func (c *Column) showEdits() {
 	}
 }
 
-// maxDescriptorWait is how long a descriptor waits for a reading of the file.
+// maxDescriptorWait is how long a descriptor waits for an inspection of the file.
 const maxDescriptorWait = 10 * time.Second
 
 // Descriptor returns a datapackage.json that, published with the file, gives the same listing as
@@ -174,7 +174,7 @@ func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
 	}
 	p, err := s.planOf(r, live, s.knownFacts(id))
 	if err == errUnknown { // another node may have read the file
-		var running *reading
+		var running *inspection
 		if running, err = s.start(id, r, live); err != nil {
 			return nil, err
 		}

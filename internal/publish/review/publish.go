@@ -54,7 +54,7 @@ func (s *Service) Publish(ctx context.Context, id string, opts versions.PublishO
 	if err != nil {
 		return "", err
 	}
-	err = s.update(ctx, id, func(r *record) bool {
+	err = s.update(ctx, id, func(r *storedDraft) bool {
 		r.Publish = started.ID
 		return true
 	})
@@ -64,9 +64,9 @@ func (s *Service) Publish(ctx context.Context, id string, opts versions.PublishO
 	return started.ID, nil
 }
 
-// readPlan returns how a draft is published, as a reading on this node has shown. The error is
+// readPlan returns how a draft is published, as an inspection on this node has shown. The error is
 // errUnknown if there was none.
-func (s *Service) readPlan(id string, r *record, live herb.Dataset) (*plan, error) {
+func (s *Service) readPlan(id string, r *storedDraft, live herb.Dataset) (*plan, error) {
 	p, err := s.planOf(r, live, s.knownFacts(id))
 	if err != nil {
 		return nil, err

@@ -1,6 +1,14 @@
-// Package review shows what publishing a file would do before anything is live: the rows of the
-// file, the type of each column with its evidence, and what changes for the users of a dataset. A
-// file waits as a draft, whose settings can be edited and checked again without sending it twice.
+// Package review shows what publishing a file would do before anything is live, and decides what
+// the edits of its publisher mean.
+//
+// A Draft is a file that waits, with Edits. A plan turns the settings of the live version and the
+// edits into one descriptor: every edit is a member of it, except a table of an otherwise unedited
+// file and the message, which are options of the publish. Edits of rows and columns refer to what
+// the file contains, so an inspection reads it first, as the publish would: its facts say which
+// rows, columns and types there are. The finding of an inspection with a plan says what the publish
+// would do; it is kept in memory, and made again when it is lost. A Review presents it with those
+// edits that need no inspection, such as titles. Publishing a draft is the publish of its file with
+// the descriptor of its plan; it is rejected if another version is live than the one reviewed.
 package review
 
 import (
@@ -126,21 +134,21 @@ type ExcludedRows struct {
 
 // Column is a column of a file.
 type Column struct {
-	Position int
-	Source   string // its name in the file
-	Field    string // empty: it is not published
-	Original string // name of the field without the edits of columns, by which Edits.PrimaryKey refers to it
-	Title    string
-	Type     herb.Type
-	Evidence string // why it has this type, without the type
-	Edit     ColumnEdit
-	Added    bool        // the live version has no such field
-	Almost   herb.Type   // that nearly all values have; empty: none
-	Others   []Exception // the most frequent values that prevent it
-	Rest     int         // number of values that prevent it
-	Most     bool        // most values do, so that they cannot be meant as missing
-	Parses   bool        // some of them are of the type in another notation
-	Readings []herb.DateReading
+	Position      int
+	Source        string // its name in the file
+	Field         string // empty: it is not published
+	Original      string // name of the field without the edits of columns, by which Edits.PrimaryKey refers to it
+	Title         string
+	Type          herb.Type
+	Evidence      string // why it has this type, without the type
+	Edit          ColumnEdit
+	Added         bool        // the live version has no such field
+	Almost        herb.Type   // that nearly all values have; empty: none
+	Others        []Exception // the most frequent values that prevent it
+	Rest          int         // number of values that prevent it
+	Most          bool        // most values do, so that they cannot be meant as missing
+	Parses        bool        // some of them are of the type in another notation
+	DateNotations []herb.DateNotation
 }
 
 // Exception is a value that prevents the type of a column.

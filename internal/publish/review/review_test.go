@@ -120,7 +120,7 @@ func TestReview_exceptions(t *testing.T) {
 		t.Errorf("prices: %s, %+v", r.Error, c)
 	}
 	r = n.edit(id, review.Edits{Columns: map[int]review.ColumnEdit{1: {Type: herb.TypeDate}}})
-	if c := r.Columns[1]; r.Error == "" || c.Rest != 0 || len(c.Readings) != 2 {
+	if c := r.Columns[1]; r.Error == "" || c.Rest != 0 || len(c.DateNotations) != 2 {
 		t.Errorf("ambiguous dates: %s, %+v", r.Error, c)
 	}
 }

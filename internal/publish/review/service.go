@@ -75,14 +75,14 @@ const (
 // Service keeps drafts and reviews them. It is safe for concurrent use.
 type Service struct {
 	opts Options
-	ctx  context.Context // of all readings
+	ctx  context.Context // of all inspections
 	stop context.CancelCauseFunc
 	work sync.WaitGroup
 
-	mu       sync.Mutex
-	stopped  bool
-	readings map[string]*reading // by draft
-	findings findingCache
+	mu          sync.Mutex
+	stopped     bool
+	inspections map[string]*inspection // by draft
+	findings    findingCache
 }
 
 // New returns a service.
@@ -92,15 +92,15 @@ func New(opts Options) *Service {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &Service{opts: opts, readings: map[string]*reading{}}
+	s := &Service{opts: opts, inspections: map[string]*inspection{}}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	return s
 }
 
-// errStopping is the cause of the cancellation of readings when the server stops.
+// errStopping is the cause of the cancellation of inspections when the server stops.
 var errStopping = herb.Errorf(herb.CodeUnavailable, "the server is stopping; the draft is kept; open it again in a moment")
 
-// Stop cancels all readings and waits until they have ended. Publishes go on.
+// Stop cancels all inspections and waits until they have ended. Publishes go on.
 func (s *Service) Stop() {
 	s.mu.Lock()
 	s.stopped = true
@@ -113,11 +113,11 @@ func (s *Service) Stop() {
 // herb.CodeRejected if there are too many drafts.
 func (s *Service) Create(ctx context.Context, ref herb.Ref, f *receive.File, actor herb.Actor) (Draft, error) {
 	defer f.Close()
-	return s.create(ctx, record{Ref: ref.String(), Name: f.Name, Size: f.Size, SHA256: f.SHA256}, f.Content(), actor)
+	return s.create(ctx, storedDraft{Ref: ref.String(), Name: f.Name, Size: f.Size, SHA256: f.SHA256}, f.Content(), actor)
 }
 
-// create keeps a file as a draft with a record.
-func (s *Service) create(ctx context.Context, r record, content io.Reader, actor herb.Actor) (Draft, error) {
+// create keeps a file as a draft.
+func (s *Service) create(ctx context.Context, r storedDraft, content io.Reader, actor herb.Actor) (Draft, error) {
 	ref := r.ref()
 	if err := publish.CheckRef(ref); err != nil {
 		return Draft{}, err
@@ -168,7 +168,7 @@ func (s *Service) Drafts(ctx context.Context, owner string) (drafts []Draft, err
 		return nil, err
 	}
 	for _, d := range found {
-		r, err := decodeRecord(d)
+		r, err := decodeDraft(d)
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +195,7 @@ func (s *Service) Draft(ctx context.Context, id string) (Draft, error) {
 // file contains.
 func (s *Service) Edit(ctx context.Context, id string, change func(Edits) (Edits, error)) (changed bool, err error) {
 	var invalid error
-	err = s.update(ctx, id, func(r *record) bool {
+	err = s.update(ctx, id, func(r *storedDraft) bool {
 		var e Edits
 		if e, invalid = change(r.Edits); invalid == nil {
 			invalid = e.check()

@@ -48,14 +48,14 @@ func (s *Service) Split(ctx context.Context, id string, parts []TablePart, actor
 }
 
 // copyDraft makes a draft of a table of a draft's file.
-func (s *Service) copyDraft(ctx context.Context, id string, r *record, p TablePart, actor herb.Actor) (Draft, error) {
+func (s *Service) copyDraft(ctx context.Context, id string, r *storedDraft, p TablePart, actor herb.Actor) (Draft, error) {
 	content, err := s.opts.Versions.OpenDraft(ctx, id)
 	if err != nil {
 		return Draft{}, err
 	}
 	defer content.Close()
 	edits := Edits{Table: p.Table, Encoding: r.Edits.Encoding}
-	return s.create(ctx, record{Ref: p.Ref.String(), Name: r.Name, Size: r.Size, SHA256: r.SHA256, Edits: edits}, content, actor)
+	return s.create(ctx, storedDraft{Ref: p.Ref.String(), Name: r.Name, Size: r.Size, SHA256: r.SHA256, Edits: edits}, content, actor)
 }
 
 // isFileName reports whether the name of a table is that of a file of an archive.

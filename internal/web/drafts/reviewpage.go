@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
@@ -204,150 +203,6 @@ func (page *reviewPage) UniqueField() *keyChoice {
 	return nil
 }
 
-// reviewColumn is a column of the file in a review.
-type reviewColumn struct {
-	review.Column
-	Error    string // why an edit of it is not possible
-	Types    []typeChoice
-	Question string // that the first remedies answer; empty: none
-	Remedies []remedy
-}
-
-// Hidden reports whether the column is not published.
-func (c reviewColumn) Hidden() bool { return c.Field == "" }
-
-type typeChoice struct {
-	Value, Label string // an empty value is the inferred type
-	Selected     bool
-}
-
-// remedy is something that a publisher can do with one click: an edit, or a link to rows.
-type remedy struct{ Label, Do, Href string }
-
-func (page *reviewPage) newColumn(c review.Column) reviewColumn {
-	column := reviewColumn{Column: c, Types: typeChoices(c), Question: questionOf(c), Remedies: remediesOf(c)}
-	if page.blames(c) {
-		column.Error = page.Problem
-	}
-	if c.Edit.Type != "" || len(c.Edit.Missing) > 0 || column.Error != "" && c.Edit.Name != "" {
-		column.Remedies = append(column.Remedies, remedy{Label: "Undo", Do: action(doUndo, c.Position)})
-	}
-	return column
-}
-
-// blames reports whether the error of the review is about a column: the one that was given the name
-// in the review, if there is one, because another column may have the name as well.
-func (page *reviewPage) blames(c review.Column) bool {
-	if page.Field == "" {
-		return false
-	}
-	if slices.ContainsFunc(page.Columns, func(c review.Column) bool { return c.Edit.Name == page.Field }) {
-		return c.Edit.Name == page.Field
-	}
-	return c.Field == page.Field || c.Source == page.Field
-}
-
-// typeChoices returns the types of a column. The inferred one has no value, so that it stays
-// inferred when the form is sent.
-func typeChoices(c review.Column) (all []typeChoice) {
-	edited := c.Edit.Type
-	if edited != "" {
-		all = append(all, typeChoice{"", "inferred", false})
-	} else {
-		all = append(all, typeChoice{"", string(c.Type), true})
-	}
-	for _, t := range herb.Types() {
-		if edited != "" || t != c.Type {
-			all = append(all, typeChoice{string(t), string(t), t == edited})
-		}
-	}
-	return all
-}
-
-// remediesOf returns what can be done about values that prevent the type of a column, and about
-// dates that can be read in several ways.
-func remediesOf(c review.Column) (all []remedy) {
-	for _, r := range c.Readings {
-		if r.Format != c.Edit.Format {
-			all = append(all, remedy{Label: readingLabel(c, r), Do: action(doFormat, c.Position) + " " + string(r.Type) + " " + r.Format})
-		}
-	}
-	var missing []remedy
-	isNear := c.Almost != "" && len(c.Others) > 0
-	if isNear && !c.Most {
-		missing = []remedy{{Label: "Treat as missing", Do: action(doMissing, c.Position)}}
-	}
-	if !c.Parses && len(all) == 0 { // the values are not of the type in any notation
-		all, missing = append(all, missing...), nil
-	}
-	if isNear && c.Others[0].Row > 0 {
-		all = append(all, remedy{Label: "Show the rows", Href: "#r" + strconv.Itoa(c.Others[0].Row)})
-	}
-	if (isNear || len(all) > 0) && c.Edit.Type != herb.TypeText && (c.Type != herb.TypeText || isNear) {
-		all = append(all, remedy{Label: "Publish as text", Do: action(doText, c.Position)})
-	}
-	return append(all, missing...)
-}
-
-// questionOf returns the question that the readings of a column answer; empty: there are none.
-func questionOf(c review.Column) string {
-	if len(c.Readings) == 0 {
-		return ""
-	}
-	if first := c.Readings[0]; len(first.Examples) == 1 {
-		return "“" + format.PlainText(first.Examples[0].Value) + "” can be read in several ways:"
-	}
-	return "The dates are written in two notations:"
-}
-
-// readingLabel names a reading of a column by what it makes of real values.
-func readingLabel(c review.Column, r herb.DateReading) string {
-	if len(r.Examples) == 1 {
-		return readableDate(r.Examples[0].Date) + " (" + r.Examples[0].Order + ")"
-	}
-	var values []string
-	for _, e := range r.Examples {
-		values = append(values, format.PlainText(e.Value))
-	}
-	label := "Accept both " + strings.Join(values, " and ")
-	if len(c.Readings) > 1 { // which differ in the last notation
-		last := r.Examples[len(r.Examples)-1]
-		for _, e := range r.Examples {
-			if e.Order != "year first" {
-				last = e
-			}
-		}
-		label += ": " + readableDate(last.Date) + " (" + last.Order + ")"
-	}
-	return label
-}
-
-// readableDate returns a date in ISO 8601 as people read it, such as 9 Mar 2022.
-func readableDate(iso string) string {
-	date, err := time.Parse(time.DateOnly, iso)
-	if err != nil {
-		return iso
-	}
-	return date.Format("2 Jan 2006")
-}
-
-// exceptions describes the values that prevent the type of a column.
-func exceptions(c *review.Column) string {
-	const most = 3
-	var quoted []string
-	for _, e := range c.Others[:min(len(c.Others), most)] {
-		quoted = append(quoted, "“"+herb.Clip(format.PlainText(e.Value), 40)+"”")
-	}
-	words := herb.Plural(c.Rest, "value is not a ", "values are not ") + string(c.Almost)
-	if c.Rest != 1 {
-		words += "s"
-	}
-	if len(c.Others) > most {
-		quoted = append(quoted, "…")
-	}
-	return words + ": " + strings.Join(quoted, ", ") + "."
-}
-
 // BlamesColumn reports whether the error of the review is shown at a column.
 func (page *reviewPage) BlamesColumn() bool {
 	return slices.ContainsFunc(page.Shown, func(c reviewColumn) bool { return c.Error != "" })
@@ -398,7 +253,7 @@ func (page *reviewPage) newBreakingChange(change versions.Change) breakingChange
 		c := &page.Columns[i]
 		b.Heading = fmt.Sprintf("%s would become %s", change.Field, c.Type)
 		b.Remedies, b.Detail = remediesOf(*c), cmp.Or(questionOf(*c), change.Message)
-		if c.Almost != "" && len(c.Others) > 0 && len(c.Readings) == 0 {
+		if c.Almost != "" && len(c.Others) > 0 && len(c.DateNotations) == 0 {
 			b.Detail = exceptions(c)
 		}
 	case versions.FieldRenamed:

@@ -10,8 +10,8 @@ import (
 	"herbarium/internal/versions"
 )
 
-// record is how a draft is stored.
-type record struct {
+// storedDraft is a draft as the database keeps it.
+type storedDraft struct {
 	Ref     string    `json:"ref"`
 	Name    string    `json:"name,omitempty"`
 	Size    int64     `json:"size"`
@@ -24,24 +24,24 @@ type record struct {
 	updated time.Time // when it was written; a column as well
 }
 
-func (r *record) ref() herb.Ref {
+func (r *storedDraft) ref() herb.Ref {
 	ref, _ := herb.ParseRef(r.Ref) // it was checked before
 	return ref
 }
 
-func (r *record) draft(id string) Draft {
+func (r *storedDraft) draft(id string) Draft {
 	return Draft{
 		ID: id, Ref: r.ref(), Owner: r.owner, Name: r.Name, Size: r.Size, Created: r.Created, Edits: r.Edits, Publish: r.Publish,
 	}
 }
 
-func (r *record) encode() []byte {
+func (r *storedDraft) encode() []byte {
 	content, _ := json.Marshal(r) // it has no values that cannot be encoded
 	return content
 }
 
-func decodeRecord(d store.Draft) (*record, error) {
-	r := record{owner: d.Owner, updated: d.Updated}
+func decodeDraft(d store.Draft) (*storedDraft, error) {
+	r := storedDraft{owner: d.Owner, updated: d.Updated}
 	err := json.Unmarshal(d.Content, &r)
 	return &r, err
 }
@@ -55,19 +55,19 @@ func notFound() error {
 	return herb.Errorf(herb.CodeNotFound, "no such draft; it was published or discarded, or not used for %s; send the file again", retention())
 }
 
-// touchAfter is how old the record of a draft is before its use is recorded.
+// touchAfter is how old a stored draft is before its use is stored.
 const touchAfter = 10 * time.Minute
 
-// load returns the record of a draft and records that it was used.
-func (s *Service) load(ctx context.Context, id string) (*record, error) {
+// load returns a stored draft and stores that it was used.
+func (s *Service) load(ctx context.Context, id string) (*storedDraft, error) {
 	r, err := s.read(ctx, id)
 	if err == nil && s.opts.Now().Sub(r.updated) > touchAfter {
-		err = s.update(ctx, id, func(*record) bool { return true })
+		err = s.update(ctx, id, func(*storedDraft) bool { return true })
 	}
 	return r, err
 }
 
-func (s *Service) read(ctx context.Context, id string) (*record, error) {
+func (s *Service) read(ctx context.Context, id string) (*storedDraft, error) {
 	if !store.IsDraftID(id) {
 		return nil, notFound()
 	}
@@ -80,10 +80,10 @@ func (s *Service) read(ctx context.Context, id string) (*record, error) {
 	case !d.Stored || d.Updated.Before(s.expired()):
 		return nil, notFound()
 	}
-	return decodeRecord(d)
+	return decodeDraft(d)
 }
 
-// next returns the time of a write, which is later than the one before: replacing a record
+// next returns the time of a write, which is later than the one before: replacing a draft
 // recognizes others by it.
 func (s *Service) next(before time.Time) time.Time {
 	if now := s.opts.Now(); now.After(before.Add(time.Microsecond)) {
@@ -92,9 +92,9 @@ func (s *Service) next(before time.Time) time.Time {
 	return before.Add(time.Microsecond)
 }
 
-// update changes the record of a draft, unless change returns false. It is called again if another
-// one changed the record meanwhile.
-func (s *Service) update(ctx context.Context, id string, change func(*record) bool) error {
+// update changes a stored draft, unless change returns false. It is called again if another request
+// has changed the draft meanwhile.
+func (s *Service) update(ctx context.Context, id string, change func(*storedDraft) bool) error {
 	const attempts = 10
 	for range attempts {
 		r, err := s.read(ctx, id)

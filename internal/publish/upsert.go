@@ -18,9 +18,9 @@ import (
 // keySize is the size of the hash of a primary key.
 const keySize = 16
 
-// plan decides which records of a version the records of a file replace. It sorts the keys of both
-// in bounded memory: first those of the file, then those of the version.
-type plan struct {
+// keyMatcher decides which records of a version the records of a file replace. It sorts the keys of
+// both in bounded memory: first those of the file, then those of the version.
+type keyMatcher struct {
 	sorter  *versions.Sorter
 	offsets *os.File // of the records of the file, in their order; negative: the record is removed
 	w       *bufio.Writer
@@ -32,49 +32,49 @@ type plan struct {
 	appended  *versions.Sorter // keys: numbers of records of the file that replace none
 }
 
-func (q *Queue) newPlan(ctx context.Context, records int) (p *plan, err error) {
-	p = &plan{newSorter: func(records, keySize int) (*versions.Sorter, error) {
+func (q *Queue) newKeyMatcher(ctx context.Context, records int) (m *keyMatcher, err error) {
+	m = &keyMatcher{newSorter: func(records, keySize int) (*versions.Sorter, error) {
 		return q.opts.Versions.NewSorter(ctx, records, keySize)
 	}}
-	if p.offsets, err = filesystem.TempFile(q.opts.Dir); err != nil {
+	if m.offsets, err = filesystem.TempFile(q.opts.Dir); err != nil {
 		return nil, err
 	}
-	p.w = bufio.NewWriterSize(p.offsets, bufferBytes)
-	if p.sorter, err = p.newSorter(records, keySize); err != nil {
-		return nil, errors.Join(err, p.Close())
+	m.w = bufio.NewWriterSize(m.offsets, bufferBytes)
+	if m.sorter, err = m.newSorter(records, keySize); err != nil {
+		return nil, errors.Join(err, m.Close())
 	}
-	return p, nil
+	return m, nil
 }
 
 // Close removes the keys.
-func (p *plan) Close() (err error) {
-	if p == nil {
+func (m *keyMatcher) Close() (err error) {
+	if m == nil {
 		return nil
 	}
-	for _, s := range []*versions.Sorter{p.sorter, p.replaced, p.appended} {
+	for _, s := range []*versions.Sorter{m.sorter, m.replaced, m.appended} {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}
-	return errors.Join(err, p.offsets.Close())
+	return errors.Join(err, m.offsets.Close())
 }
 
 // addChange adds the next record of the file.
-func (p *plan) addChange(key [keySize]byte, at int64, removed bool) error {
+func (m *keyMatcher) addChange(key [keySize]byte, at int64, removed bool) error {
 	if removed {
 		at = removedRow
 	}
-	if err := binary.Write(p.w, binary.LittleEndian, at); err != nil {
+	if err := binary.Write(m.w, binary.LittleEndian, at); err != nil {
 		return err
 	}
-	p.changes++
-	return p.sorter.Add(key[:], p.changes-1)
+	m.changes++
+	return m.sorter.Add(key[:], m.changes-1)
 }
 
 // addLive adds the next record of the version. All records of the file must have been added.
-func (p *plan) addLive(key [keySize]byte) error {
-	p.live++
-	return p.sorter.Add(key[:], p.changes+p.live-1)
+func (m *keyMatcher) addLive(key [keySize]byte) error {
+	m.live++
+	return m.sorter.Add(key[:], m.changes+m.live-1)
 }
 
 // removedRow is the offset that means that a record is removed.
@@ -93,14 +93,14 @@ var errRepeatedKey = errors.New("repeated key")
 // of those records of the file that replace none. Of several records of the file with the same key,
 // the last one counts. If several records of the version have the key of a record of the file, the
 // error is errRepeatedKey.
-func (p *plan) match() (replacements iter.Seq2[replacement, error], added iter.Seq2[int64, error], err error) {
-	if err := p.w.Flush(); err != nil {
+func (m *keyMatcher) match() (replacements iter.Seq2[replacement, error], added iter.Seq2[int64, error], err error) {
+	if err := m.w.Flush(); err != nil {
 		return nil, nil, err
 	}
-	if p.replaced, err = p.newSorter(int(min(p.changes, p.live)), 2*4); err != nil {
+	if m.replaced, err = m.newSorter(int(min(m.changes, m.live)), 2*4); err != nil {
 		return nil, nil, err
 	}
-	if p.appended, err = p.newSorter(int(p.changes), 4); err != nil {
+	if m.appended, err = m.newSorter(int(m.changes), 4); err != nil {
 		return nil, nil, err
 	}
 	const none = ^uint32(0)
@@ -112,16 +112,16 @@ func (p *plan) match() (replacements iter.Seq2[replacement, error], added iter.S
 	)
 	endGroup := func() {
 		if change != none && !isKnown {
-			failed = errors.Join(failed, p.appended.Add(binary.BigEndian.AppendUint32(nil, change), change))
+			failed = errors.Join(failed, m.appended.Add(binary.BigEndian.AppendUint32(nil, change), change))
 		}
 		change, isKnown = none, false
 	}
-	err = p.sorter.Each(func(k []byte, n uint32) {
+	err = m.sorter.Each(func(k []byte, n uint32) {
 		if !bytes.Equal(k, key) {
 			endGroup()
 			key = append(key[:0], k...)
 		}
-		if n < p.changes {
+		if n < m.changes {
 			change = n
 			return
 		}
@@ -129,26 +129,26 @@ func (p *plan) match() (replacements iter.Seq2[replacement, error], added iter.S
 			failed = cmp.Or(failed, errRepeatedKey)
 		}
 		if isKnown = true; change != none && failed == nil {
-			live := n - p.changes
-			failed = p.replaced.Add(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, live), change), live)
+			live := n - m.changes
+			failed = m.replaced.Add(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, live), change), live)
 		}
 	})
 	endGroup()
-	if err := errors.Join(err, failed, p.sorter.Close()); err != nil {
+	if err := errors.Join(err, failed, m.sorter.Close()); err != nil {
 		return nil, nil, err
 	}
-	p.sorter = nil
-	return p.replacements(), p.added(), nil
+	m.sorter = nil
+	return m.replacements(), m.added(), nil
 }
 
-func (p *plan) replacements() iter.Seq2[replacement, error] {
+func (m *keyMatcher) replacements() iter.Seq2[replacement, error] {
 	return func(yield func(replacement, error) bool) {
-		for key, err := range p.replaced.All() {
+		for key, err := range m.replaced.All() {
 			if err != nil {
 				yield(replacement{}, err)
 				return
 			}
-			at, err := p.offsetOf(binary.BigEndian.Uint32(key[4:]))
+			at, err := m.offsetOf(binary.BigEndian.Uint32(key[4:]))
 			if !yield(replacement{binary.BigEndian.Uint32(key), at}, err) || err != nil {
 				return
 			}
@@ -156,12 +156,12 @@ func (p *plan) replacements() iter.Seq2[replacement, error] {
 	}
 }
 
-func (p *plan) added() iter.Seq2[int64, error] {
+func (m *keyMatcher) added() iter.Seq2[int64, error] {
 	return func(yield func(int64, error) bool) {
-		for key, err := range p.appended.All() {
+		for key, err := range m.appended.All() {
 			at := int64(removedRow)
 			if err == nil {
-				at, err = p.offsetOf(binary.BigEndian.Uint32(key))
+				at, err = m.offsetOf(binary.BigEndian.Uint32(key))
 			}
 			if (err != nil || at != removedRow) && !yield(at, err) || err != nil {
 				return
@@ -171,9 +171,9 @@ func (p *plan) added() iter.Seq2[int64, error] {
 }
 
 // offsetOf returns the offset of a record of the file.
-func (p *plan) offsetOf(change uint32) (int64, error) {
+func (m *keyMatcher) offsetOf(change uint32) (int64, error) {
 	var b [8]byte
-	_, err := p.offsets.ReadAt(b[:], 8*int64(change))
+	_, err := m.offsets.ReadAt(b[:], 8*int64(change))
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
