@@ -90,10 +90,21 @@ func decimalSteps(width *big.Int) iter.Seq[*big.Int] {
 	}
 }
 
+// RoundSeconds returns the round durations from a second to below a day, in seconds: 1, 2, 5, 10,
+// 15 and 30 seconds and minutes; 1, 2, 3, 6 and 12 hours.
+func RoundSeconds() []int64 {
+	const minute, hour = 60, 60 * 60
+	return []int64{
+		1, 2, 5, 10, 15, 30,
+		minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
+		hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour,
+	}
+}
+
 // durationSteps returns steps of durations in ascending order: 1, 2 and 5 times the powers of ten
-// below a second; 1, 2, 5, 10, 15 and 30 seconds and minutes; 1, 2, 3, 6 and 12 hours; 1, 2 and 5
-// times the powers of ten days. The first is not above a width. The width and a second are given in
-// the same unit, which divides a second by a power of ten.
+// below a second; RoundSeconds; 1, 2 and 5 times the powers of ten days. The first is not above a
+// width. The width and a second are given in the same unit, which divides a second by a power of
+// ten.
 func durationSteps(width, second *big.Int) iter.Seq[*big.Int] {
 	return func(yield func(*big.Int) bool) {
 		for step := range decimalSteps(width) {
@@ -104,15 +115,12 @@ func durationSteps(width, second *big.Int) iter.Seq[*big.Int] {
 				return
 			}
 		}
-		const minute, hour = 60, 60 * 60
-		for _, seconds := range []int64{
-			1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour,
-		} {
+		for _, seconds := range RoundSeconds() {
 			if !yield(new(big.Int).Mul(second, big.NewInt(seconds))) {
 				return
 			}
 		}
-		day := new(big.Int).Mul(second, big.NewInt(24*hour))
+		day := new(big.Int).Mul(second, big.NewInt(24*60*60))
 		for days := range decimalSteps(new(big.Int).Div(width, day)) {
 			if !yield(days.Mul(days, day)) {
 				return

@@ -46,8 +46,12 @@ document.addEventListener("click", (event) => {
   if (button) savePNG(button.dataset);
 });
 
-// The name of a column in the sentence is replaced by typing another one.
-document.addEventListener("focusin", ({ target }) => target.matches?.(".sentence [list]") && target.select());
+// selectName selects the name of a column in the focused box of the sentence, so that another one can be typed.
+function selectName() {
+  const box = document.activeElement;
+  if (box.matches(".sentence [list]")) box.select();
+}
 
-document.addEventListener("shown", () => (hidePart(), enhance()));
+document.addEventListener("focusin", selectName);
+document.addEventListener("shown", () => (hidePart(), enhance(), selectName()));
 enhance();

@@ -1,5 +1,3 @@
-// Package charts answers questions about a listing with a chart: a measure, grouped and split by
-// columns, as a sentence, a figure and a table.
 package charts
 
 import (

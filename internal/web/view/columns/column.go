@@ -1,5 +1,11 @@
-// Package columns decides what the columns of a dataset mean: names, codes, images, coordinates,
-// categories and quantities, from their types, names and publish reports.
+// Package columns decides what the columns of a dataset mean to a reader: names, codes, images,
+// coordinates, categories and quantities.
+//
+// It decides from the types and the names of columns and from the publish report, once per version
+// (Read, Cache): how values are shown (kindOf), how they are filtered (modeOf), which column names
+// the records (namingColumns), which ones are coordinates (mapPairs), and which charts a dataset
+// suggests (suggestCharts). Only whether numbers are skewed depends on the values themselves
+// (ReadScales). Pages ask for a meaning here and never for the name of a column.
 package columns
 
 import (

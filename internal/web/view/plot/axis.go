@@ -49,7 +49,7 @@ func (f *Figure) axis(d Data, y float64, a axisSpan) {
 // numberLabels returns labels of edges of intervals: the shortest multiple of their width that
 // leaves enough space. It returns nil if there is none.
 func (a axisSpan) numberLabels(axis Axis, width float64) []axisLabel {
-	for _, factor := range multiples() {
+	for factor := 1.0; factor < 1e12; factor = Step(1.5 * factor) {
 		step := axis.Width * factor
 		first, last := math.Ceil(a.from/step-1e-9), math.Floor(a.to/step+1e-9)
 		if !(last >= first) || last-first >= maxTicks {
@@ -78,14 +78,6 @@ func (a axisSpan) numberLabels(axis Axis, width float64) []axisLabel {
 		}
 	}
 	return nil
-}
-
-// multiples returns 1, 2 and 5 times powers of ten, in ascending order.
-func multiples() (all []float64) {
-	for power := 1.0; power < 1e12; power *= 10 {
-		all = append(all, power, 2*power, 5*power)
-	}
-	return all
 }
 
 // fitLabels moves labels into the chart and reports whether there are any and none overlap.
