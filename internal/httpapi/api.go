@@ -61,7 +61,7 @@ const (
 type API struct {
 	opts       Options
 	base       string // path of the public URL, without a trailing slash
-	routes     []response.Route
+	routes     []route
 	mux        *http.ServeMux
 	responses  *response.Service
 	gate       *gate.Gate

@@ -3,7 +3,7 @@
 // connection, response, body, gate, and the handlers in reading and publishing.
 //
 // API.ServeHTTP assigns the request ID, sets the headers common to all responses under the path,
-// and logs the request when it ends. The ServeMux selects the route. Handlers get datasets from the
-// gate: Gate.OpenDataset for records, Gate.Open for descriptions, API.servePage for pages. Site is
-// what pages and API have in common.
+// and logs the request when it ends. The ServeMux selects the route. Each route declares what its
+// handler needs and which parameters it takes: API.handle checks these and opens the dataset of the
+// path before it calls the handler. Site is what pages and API have in common.
 package httpapi

@@ -180,7 +180,7 @@ func TestPanic(t *testing.T) {
 		t.Errorf("got %d %s %v", a.status, a.body, a.header)
 	}
 	log := s.log.String()
-	for _, want := range []string{"nil map with REDACTED", "fakeSource", a.header.Get("X-Request-Id"), `"status":500`} {
+	for _, want := range []string{"nil map with REDACTED", "fakeEngine", a.header.Get("X-Request-Id"), `"status":500`} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %q:\n%s", want, log)
 		}

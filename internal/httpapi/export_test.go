@@ -21,3 +21,14 @@ func (a *API) PagePatterns() []string {
 	}
 	return pages
 }
+
+// Parameters returns the parameters that the server checks of each operation with some.
+func (a *API) Parameters() map[string][]string {
+	parameters := map[string][]string{}
+	for _, rt := range a.routes {
+		if !rt.Page && !rt.Protocol && rt.Parameters != 0 {
+			parameters[rt.Method+" "+rt.Path] = rt.Parameters.Parameters()
+		}
+	}
+	return parameters
+}

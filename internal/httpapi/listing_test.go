@@ -257,7 +257,7 @@ func TestListing_datasetOrder(t *testing.T) {
 func pageOf(t *testing.T, records, size int) *httpapi.API {
 	t.Helper()
 	d := herb.Dataset{
-		Ref: herb.Ref{Namespace: "garden", Name: "large"}, Version: "v1", Records: records,
+		Ref: herb.Ref{Namespace: "garden", Name: "large"}, Version: "v1", Access: herb.AccessOpen, Records: records,
 		Fields: []herb.Field{{Name: "text", Type: herb.TypeText}},
 	}
 	rec := []byte(`{"text":"` + strings.Repeat("x", size) + `"}`)

@@ -19,6 +19,7 @@ import (
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
 	"herbarium/internal/programtest"
+	"herbarium/internal/query"
 )
 
 var update = flag.Bool("update", false, "update the golden files")
@@ -32,13 +33,15 @@ type spec struct {
 		Parameters  []struct {
 			Ref    string `json:"$ref"`
 			Name   string
+			In     string
 			Schema struct{ Items struct{ Enum []string } }
 		}
 		Security  []map[string][]string
 		Responses map[string]any
 	}
 	Components struct {
-		Schemas map[string]struct {
+		Parameters map[string]struct{ Name, In string }
+		Schemas    map[string]struct {
 			Required   []string
 			Properties map[string]struct {
 				Type string
@@ -94,6 +97,34 @@ func TestDocument_routes(t *testing.T) {
 	}
 	if got := slices.Sorted(maps.Keys(d.Components.SecuritySchemes)); !slices.Equal(got, []string{"apiKeyHeader", "apiKeyQuery", "basic", "bearer"}) {
 		t.Errorf("security schemes are %v", got)
+	}
+}
+
+// TestDocument_parameters checks that the document names the parameters that each operation takes,
+// and no others.
+func TestDocument_parameters(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	d := readSpec(t, s)
+	for op, takes := range s.Parameters() {
+		method, path, _ := strings.Cut(op, " ")
+		got := []string{query.ParamAPIKey}
+		for _, p := range d.Paths[path][strings.ToLower(method)].Parameters {
+			if p.Ref != "" {
+				p.Name, p.In = d.Components.Parameters[filepath.Base(p.Ref)].Name, d.Components.Parameters[filepath.Base(p.Ref)].In
+			}
+			if p.In == "query" && p.Name != query.ParamAPIKey {
+				got = append(got, p.Name)
+			}
+		}
+		if ext := filepath.Ext(path); ext == ".csv" || ext == ".xlsx" { // takes it to say which files have types
+			takes = slices.DeleteFunc(takes, func(name string) bool { return name == query.ParamTyped })
+		}
+		slices.Sort(got)
+		slices.Sort(takes)
+		if diff := cmp.Diff(takes, got); diff != "" {
+			t.Errorf("%s (-taken +documented):\n%s", op, diff)
+		}
 	}
 }
 

@@ -31,28 +31,31 @@ const (
 )
 
 // pageRoutes returns the routes of the pages, ordered by pattern.
-func (a *API) pageRoutes() []response.Route {
+func (a *API) pageRoutes() []route {
 	if a.opts.Pages == nil {
 		return nil
 	}
-	routes := append(a.exportRoutes(pageData, true),
-		response.Route{Method: http.MethodGet, Pattern: pageData, Page: true, Handle: a.reading.List},
-		response.Route{Method: http.MethodGet, Pattern: pageGrid, Page: true, Handle: a.reading.Grid},
-		response.Route{Method: http.MethodGet, Pattern: pageAggregate, Page: true, Handle: a.reading.AggregateCSV})
-	routes = append(routes, a.changesExports(pageChanges, true)...)
+	routes := append(a.dataFiles(pageData),
+		route{Route: get(pageData), Parameters: query.KindListing, Records: a.reading.List},
+		route{Route: get(pageGrid), Parameters: query.KindGrid, Records: a.reading.Grid},
+		route{Route: get(pageAggregate), Parameters: query.KindAggregate, Records: a.reading.AggregateCSV})
+	routes = append(routes, a.changesFiles(pageChanges)...)
+	for i := range routes {
+		routes[i].Page = true
+	}
 	for pattern, handler := range a.opts.Pages.Handlers() {
 		method, path, _ := strings.Cut(pattern, " ")
 		routes = append(routes, a.pageRoute(method, path, handler))
 	}
-	slices.SortFunc(routes, func(a, b response.Route) int {
+	slices.SortFunc(routes, func(a, b route) int {
 		return cmp.Or(cmp.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Method, b.Method))
 	})
 	return routes
 }
 
 // pageRoute returns the route of a page, which is buffered.
-func (a *API) pageRoute(method, pattern string, handler PageHandler) response.Route {
-	rt := response.Route{Method: method, Pattern: pattern, Page: true, Handle: func(w *response.Writer, r *http.Request) error {
+func (a *API) pageRoute(method, pattern string, handler PageHandler) route {
+	rt := route{Route: response.Route{Method: method, Pattern: pattern, Page: true}, Nothing: func(w *response.Writer, r *http.Request) error {
 		if handler.Upload {
 			w.Set("Connection", "close") // unless ReceiveFiles reads the whole body
 			if err := a.checkOrigin(r); err != nil {
@@ -73,7 +76,7 @@ func (a *API) pageRoute(method, pattern string, handler PageHandler) response.Ro
 		return nil
 	}}
 	if method == http.MethodPost && !handler.Upload {
-		rt.Handle = a.readForm(handler, rt.Handle)
+		rt.Nothing = a.readForm(handler, rt.Nothing)
 	}
 	return rt
 }

@@ -13,41 +13,71 @@ import (
 
 	"herbarium/internal/export"
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 )
 
-func (a *API) routeTable() []response.Route {
-	routes := []response.Route{
-		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}/data", Handle: a.reading.List},
-		{Method: http.MethodGet, Pattern: reading.RecordPattern, Handle: a.record},
-		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}/facets", Handle: a.reading.Facets},
-		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}/grid", Handle: a.reading.Grid},
-		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}/aggregate", Handle: a.reading.Aggregate},
-		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}/aggregate.csv", Handle: a.reading.AggregateCSV},
-		{Method: http.MethodGet, Pattern: "/api/v1", Handle: a.reading.Catalogue},
-		{Method: http.MethodGet, Pattern: "/api/v1/search", Handle: a.reading.Search},
-		{Method: http.MethodGet, Pattern: "/api/v1/{namespace}/{dataset}", Handle: a.reading.Describe},
-		{Method: http.MethodGet, Pattern: datasetPattern + "/versions", Handle: a.versions},
-		{Method: http.MethodGet, Pattern: "/openapi.json", Handle: a.reading.OpenAPI},
-		{Method: http.MethodGet, Pattern: "/schemas/datapackage.json", Handle: a.reading.DescriptorSchema},
-		{Method: http.MethodGet, Pattern: "/healthz", Probe: true, Handle: a.health},
-		{Method: http.MethodGet, Pattern: "/readyz", Probe: true, Handle: a.ready},
+// route declares an operation: what it needs, and what the server checks before its handler runs.
+type route struct {
+	response.Route
+	// Parameters is the kind of its requests, which determines the parameters that they take; zero
+	// if the handler checks them.
+	Parameters query.Kind
+
+	// The handler, by what it needs. One of these is set.
+	Nothing     func(*response.Writer, *http.Request) error
+	Description func(*response.Writer, *http.Request, gate.DatasetView) error // the dataset of the path, see gate.Gate.Open
+	Records     func(*response.Writer, *http.Request, gate.DatasetView) error // see gate.Gate.OpenDataset
+	Versions    func(w *response.Writer, r *http.Request, from, to gate.DatasetView) error
+}
+
+// get returns the declaration of a route for GET.
+func get(pattern string) response.Route {
+	return response.Route{Method: http.MethodGet, Pattern: pattern}
+}
+
+// protocol is get for messages or documents of another protocol.
+func protocol(pattern string) response.Route {
+	return response.Route{Method: http.MethodGet, Pattern: pattern, Protocol: true}
+}
+
+func (a *API) routeTable() []route {
+	h := a.reading
+	const data = datasetPattern + "/data"
+	routes := []route{
+		{Route: get(data), Parameters: query.KindListing, Records: h.List},
+		{Route: get(reading.RecordPattern), Parameters: query.KindRecord, Records: h.Record},
+		{Route: get(datasetPattern + "/facets"), Parameters: query.KindFacets, Records: h.Facets},
+		{Route: get(datasetPattern + "/grid"), Parameters: query.KindGrid, Records: h.Grid},
+		{Route: get(datasetPattern + "/aggregate"), Parameters: query.KindAggregate, Records: h.Aggregate},
+		{Route: get(datasetPattern + "/aggregate.csv"), Parameters: query.KindAggregate, Records: h.AggregateCSV},
+		{Route: get(datasetPattern + "/changes"), Parameters: query.KindChanges, Versions: h.Changes},
+		{Route: get(datasetPattern), Parameters: query.KindNone, Description: h.Describe},
+		{Route: get(datasetPattern + "/versions"), Parameters: query.KindNone, Nothing: a.versions},
+		{Route: get("/api/v1"), Parameters: query.KindCatalogue, Nothing: h.Catalogue},
+		{Route: get("/api/v1/search"), Parameters: query.KindSearch, Nothing: h.Search},
+		{Route: get("/openapi.json"), Parameters: query.KindOpenAPI, Nothing: h.OpenAPI},
+		{Route: get("/schemas/datapackage.json"), Parameters: query.KindNone, Nothing: h.DescriptorSchema},
+		{Route: response.Route{Method: http.MethodGet, Pattern: "/healthz", Probe: true}, Nothing: a.health},
+		{Route: response.Route{Method: http.MethodGet, Pattern: "/readyz", Probe: true}, Nothing: a.ready},
 	}
 	if a.opts.Plants != nil {
-		routes = append(routes, response.Route{Method: http.MethodPost, Pattern: "/plants", BearerOnly: true, Handle: a.createPlant})
+		plants := response.Route{Method: http.MethodPost, Pattern: "/plants", BearerOnly: true}
+		routes = append(routes, route{Route: plants, Nothing: a.createPlant})
 	}
 	if a.opts.Agents {
-		routes = append(routes, response.Route{Method: http.MethodPost, Pattern: "/mcp", Protocol: true, Handle: a.agents.Post})
+		tools := response.Route{Method: http.MethodPost, Pattern: "/mcp", Protocol: true}
+		routes = append(routes, route{Route: tools, Parameters: query.KindTools, Nothing: a.agents.Post})
 	}
 	if a.opts.Publishing != nil {
 		routes = append(routes, a.publishRoutes()...)
 	}
-	routes = append(routes, a.changesRoutes()...)
 	if a.opts.History != nil {
 		routes = append(routes,
-			response.Route{Method: http.MethodGet, Pattern: "/feed.atom", Protocol: true, Handle: a.reading.CatalogueFeed},
-			response.Route{Method: http.MethodGet, Pattern: "/datasets/{namespace}/{dataset}/feed.atom", Protocol: true, Handle: a.reading.Feed})
+			route{Route: protocol("/feed.atom"), Parameters: query.KindNone, Nothing: h.CatalogueFeed},
+			route{Route: protocol("/datasets/{namespace}/{dataset}/feed.atom"), Parameters: query.KindFeed, Records: h.Feed})
 	}
-	routes = append(routes, a.exportRoutes("/api/v1/{namespace}/{dataset}/data", false)...)
+	routes = append(routes, a.changesFiles(datasetPattern+"/changes")...)
+	routes = append(routes, a.dataFiles(data)...)
 	return append(routes, a.pageRoutes()...)
 }
 
@@ -60,57 +90,59 @@ const (
 	publishPattern    = "/api/v1/" + herb.PublishesNamespace + "/{id}"
 )
 
-func (a *API) publishRoutes() []response.Route {
-	return []response.Route{
-		{Method: http.MethodPut, Pattern: sourcePattern, Handle: a.publishing.PutSource},
-		{Method: http.MethodPost, Pattern: sourcePattern, Handle: a.publishing.PostSource},
-		{Method: http.MethodPatch, Pattern: sourcePattern, Handle: a.publishing.PatchSource},
-		{Method: http.MethodGet, Pattern: sourcePattern, Handle: a.publishing.Source},
-		{Method: http.MethodPut, Pattern: descriptorPattern, Handle: a.publishing.PutDescriptor},
-		{Method: http.MethodGet, Pattern: descriptorPattern, Handle: a.publishing.Descriptor},
-		{Method: http.MethodGet, Pattern: datasetPattern + "/report", Handle: a.publishing.Report},
-		{Method: http.MethodPost, Pattern: datasetPattern + "/rollback", Handle: a.publishing.Rollback},
-		{Method: http.MethodDelete, Pattern: datasetPattern, Handle: a.publishing.RemoveDataset},
-		{Method: http.MethodDelete, Pattern: versionPattern, Handle: a.publishing.WithdrawVersion},
-		{Method: http.MethodPut, Pattern: labelPattern, Handle: a.publishing.PutLabel},
-		{Method: http.MethodDelete, Pattern: labelPattern, Handle: a.publishing.RemoveLabel},
-		{Method: http.MethodGet, Pattern: publishPattern, Handle: a.publishing.State},
+func (a *API) publishRoutes() []route {
+	h := a.publishing
+	return []route{
+		{Route: response.Route{Method: http.MethodPut, Pattern: sourcePattern}, Nothing: h.PutSource},
+		{Route: response.Route{Method: http.MethodPost, Pattern: sourcePattern}, Nothing: h.PostSource},
+		{Route: response.Route{Method: http.MethodPatch, Pattern: sourcePattern}, Nothing: h.PatchSource},
+		{Route: get(sourcePattern), Parameters: query.KindVersion, Nothing: h.Source},
+		{Route: response.Route{Method: http.MethodPut, Pattern: descriptorPattern}, Nothing: h.PutDescriptor},
+		{Route: get(descriptorPattern), Parameters: query.KindNone, Nothing: h.Descriptor},
+		{Route: get(datasetPattern + "/report"), Parameters: query.KindVersion, Nothing: h.Report},
+		{Route: response.Route{Method: http.MethodPost, Pattern: datasetPattern + "/rollback"}, Nothing: h.Rollback},
+		{Route: response.Route{Method: http.MethodDelete, Pattern: datasetPattern}, Nothing: h.RemoveDataset},
+		{Route: response.Route{Method: http.MethodDelete, Pattern: versionPattern}, Nothing: h.WithdrawVersion},
+		{Route: response.Route{Method: http.MethodPut, Pattern: labelPattern}, Nothing: h.PutLabel},
+		{Route: response.Route{Method: http.MethodDelete, Pattern: labelPattern}, Nothing: h.RemoveLabel},
+		{Route: get(publishPattern), Parameters: query.KindNone, Nothing: h.State},
 	}
 }
 
-func (a *API) changesRoutes() []response.Route {
-	const pattern = datasetPattern + "/changes"
-	return append(a.changesExports(pattern, false), response.Route{Method: http.MethodGet, Pattern: pattern, Handle: a.reading.Changes})
-}
-
-// changesExports returns the routes of the exports of changes: their pattern with the extension of
-// each format.
-func (a *API) changesExports(changes string, page bool) (routes []response.Route) {
+// changesFiles returns the routes of the files of changes: their pattern with the extension of each
+// format.
+func (a *API) changesFiles(changes string) (routes []route) {
 	for _, format := range reading.ChangesFormats() {
-		routes = append(routes, response.Route{
-			Method: http.MethodGet, Pattern: changes + "." + string(format), Page: page,
-			Handle: func(w *response.Writer, r *http.Request) error { return a.reading.ExportChanges(w, r, format) },
+		routes = append(routes, route{
+			Route: get(changes + "." + string(format)), Parameters: query.KindChangesFile,
+			Versions: func(w *response.Writer, r *http.Request, from, to gate.DatasetView) error {
+				return a.reading.ExportChanges(w, r, from, to, format)
+			},
 		})
 	}
 	return routes
 }
 
-// exportRoutes returns the routes of the exports of a listing, and of the Parquet file of its
-// version: its pattern with the extension of each format.
-func (a *API) exportRoutes(listing string, page bool) (routes []response.Route) {
+// dataFiles returns the routes of the files of a listing, and of the Parquet file of its version:
+// its pattern with the extension of each format.
+func (a *API) dataFiles(listing string) (routes []route) {
 	for _, format := range export.Formats() {
-		routes = append(routes, response.Route{
-			Method: http.MethodGet, Pattern: listing + "." + string(format), Page: page,
-			Handle: func(w *response.Writer, r *http.Request) error { return a.reading.Export(w, r, format) },
+		routes = append(routes, route{
+			Route: get(listing + "." + string(format)), Parameters: query.KindExport,
+			Records: func(w *response.Writer, r *http.Request, v gate.DatasetView) error {
+				return a.reading.Export(w, r, v, format)
+			},
 		})
 	}
-	return append(routes, response.Route{Method: http.MethodGet, Pattern: listing + ".parquet", Page: page, Handle: a.reading.Parquet})
+	return append(routes, route{
+		Route: get(listing + ".parquet"), Parameters: query.KindParquet, Records: a.reading.Parquet,
+	})
 }
 
 // newMux returns a mux for the routes. Each path also handles OPTIONS and rejects other methods,
 // and all other paths are not found, so that every error has an Error body instead of the plain
 // text of http.ServeMux.
-func (a *API) newMux(routes []response.Route) *http.ServeMux {
+func (a *API) newMux(routes []route) *http.ServeMux {
 	mux := http.NewServeMux()
 	methods := map[string][]string{}
 	page := map[string]bool{}
@@ -146,45 +178,80 @@ func (a *API) newMux(routes []response.Route) *http.ServeMux {
 		}
 		mux.HandleFunc(pattern, reject)
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.rejectPath(w.(*response.Writer), r) })
+	rejectPath := func(w http.ResponseWriter, r *http.Request) { a.rejectPath(w.(*response.Writer), r) }
+	mux.HandleFunc("GET "+datasetPattern+"/data/{$}", rejectPath) // a path that ends before the key of a record
+	mux.HandleFunc("/", rejectPath)
 	return mux
 }
 
 // serve returns the handler of a route. Probes run immediately. Other requests have a deadline and
 // wait for a slot. Handlers of requests with a body wait for the slot after they have read the
 // body, so that slow senders occupy none.
-func (a *API) serve(rt *response.Route) http.Handler {
+func (a *API) serve(rt *route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response.Writer)
-		w.Route = rt
-		var err error
-		if !rt.Probe {
-			ctx, cancel, rejected := w.Admit(r)
-			defer cancel()
-			defer w.Release()
-			if a.opts.PrivateCatalog {
-				ctx = a.gate.WithReader(ctx, w, r)
-			}
-			r, err = r.WithContext(ctx), rejected
+		w.Route = &rt.Route
+		if rt.Probe {
+			a.failIf(w, r, rt.Nothing(w, r))
+			return
 		}
-		if err == nil && !rt.Probe {
+		ctx, cancel, err := w.Admit(r)
+		defer cancel()
+		defer w.Release()
+		if a.opts.PrivateCatalog {
+			ctx = a.gate.WithReader(ctx, w, r)
+		}
+		r = r.WithContext(ctx)
+		if err == nil {
 			err = response.RejectKeys(w.QueryString(r), !rt.Page)
 		}
 		if err == nil {
-			err = rt.Handle(w, r)
+			err = a.handle(rt, w, r)
 		}
-		if err != nil {
-			a.fail(w, r, err)
-		}
+		a.failIf(w, r, err)
 	})
 }
 
-// record handles a record. A path that ends before the key is none of a record.
-func (a *API) record(w *response.Writer, r *http.Request) error {
-	if r.PathValue("key") == "" {
-		return a.noSuchPath(r)
+// handle checks the parameters, opens what a route needs and calls the handler. Filters, which name
+// fields, are parsed by the handler: a client that may not read the dataset must not learn them.
+func (a *API) handle(rt *route, w *response.Writer, r *http.Request) error {
+	if rt.Parameters != 0 {
+		if err := w.QueryString(r).Check(rt.Parameters); err != nil {
+			return err
+		}
 	}
-	return a.reading.Record(w, r)
+	switch {
+	case rt.Records != nil:
+		view, err := a.gate.OpenDataset(w, r)
+		if err != nil {
+			return err
+		}
+		defer view.Release()
+		return rt.Records(w, r, view)
+	case rt.Versions != nil:
+		from, to, err := a.gate.OpenVersions(w, r)
+		if err != nil {
+			return err
+		}
+		defer to.Release()
+		defer from.Release()
+		return rt.Versions(w, r, from, to)
+	case rt.Description != nil:
+		view, err := a.gate.Open(w, r, gate.RefOf(r), gate.DenyRequest)
+		if err != nil {
+			return err
+		}
+		defer view.Release()
+		return rt.Description(w, r, view)
+	}
+	return rt.Nothing(w, r)
+}
+
+// failIf responds with an error unless it is nil.
+func (a *API) failIf(w *response.Writer, r *http.Request, err error) {
+	if err != nil {
+		a.fail(w, r, err)
+	}
 }
 
 // versions handles the versions of a dataset. Clients that may publish it see more of them.

@@ -29,7 +29,7 @@ const (
 	kindsOfChanges = KindChanges | KindChangesFile
 	kindsOfRecords = KindListing | KindExport | kindsOfChanges | KindFeed | KindRecord
 	kindsOfAreas   = KindListing | KindExport | KindFacets | KindGrid | KindAggregate
-	kindsOfVersion = kindsOfAreas | KindRecord | KindParquet | KindVersion
+	kindsOfVersion = kindsOfAreas | kindsOfChanges | KindRecord | KindParquet | KindVersion
 )
 
 // parameters lists the reserved parameters in the order of messages, each with the kinds of

@@ -21,8 +21,8 @@ func TestKind_Parameters(t *testing.T) {
 		{query.KindGrid, "_x _y _bounds _columns _rows search " + area + " api_key _filter _version"},
 		{query.KindAggregate, "_by _measure _sort _top _offset _having _fill _zone _group _group[empty] _series _series[empty] " +
 			"search " + area + " api_key _filter _version _typed"},
-		{query.KindChanges, "page per_page search api_key _fields _filter _op _from _to"},
-		{query.KindChangesFile, "search api_key _fields _filter _op _from _to"},
+		{query.KindChanges, "page per_page search api_key _fields _filter _version _op _from _to"},
+		{query.KindChangesFile, "search api_key _fields _filter _version _op _from _to"},
 		{query.KindFeed, "search api_key _fields _filter _op"},
 		{query.KindRecord, "api_key _fields _version _typed"},
 		{query.KindParquet, "api_key _version _types"},

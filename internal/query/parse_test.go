@@ -327,7 +327,7 @@ func TestParse_repeatedLists(t *testing.T) {
 			t.Errorf("%q: %+v, %v; want %+v", raw, got, err, want)
 		}
 	}
-	if _, err := query.Split("_fields=price&_fields=id").Only(query.KindRecord); err != nil {
+	if err := query.Split("_fields=price&_fields=id").Check(query.KindRecord); err != nil {
 		t.Errorf("fields of one record: %v", err)
 	}
 }

@@ -182,14 +182,26 @@ func (s String) Params() (Params, error) {
 	return ps, nil
 }
 
-// Only returns the parameters of a request that has only those of its kind, each at most once, and
-// a key.
-func (s String) Only(kind Kind) (Params, error) { return s.only(kind.takes, kind.Parameters) }
+// Check rejects a request without filters unless it has only the parameters of its kind, each at
+// most once. Requests with filters are checked when they are parsed, against the fields of their
+// dataset.
+func (s String) Check(kind Kind) error {
+	if kind&kindsOfFilters != 0 {
+		return nil
+	}
+	_, err := s.only(kind.takes, kind.Parameters)
+	if err != nil && kind == KindParquet {
+		return herb.Invalidf("data.parquet is the whole version and takes only %s and %s; for a part of the records, "+
+			"download data.csv with the same filters", ParamTypes, ParamVersion)
+	}
+	return err
+}
 
-// OnlyOf is Only for the parameters with the given names.
+// OnlyOf returns the parameters of a request that has only the valid ones, each at most once, and a
+// key.
 func (s String) OnlyOf(valid ...string) (Params, error) { return s.onlyOf(append(valid, ParamAPIKey)) }
 
-// OnlyOfPage is Only for pages and their documents, which take no key.
+// OnlyOfPage is OnlyOf for pages and their documents, which take no key.
 func (s String) OnlyOfPage(valid ...string) (Params, error) { return s.onlyOf(valid) }
 
 func (s String) onlyOf(valid []string) (Params, error) {

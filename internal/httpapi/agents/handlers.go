@@ -83,11 +83,7 @@ func rejectSubscriptions(next mcp.MethodHandler) mcp.MethodHandler {
 
 // Post handles a message.
 func (h *Handlers) Post(w *response.Writer, r *http.Request) error {
-	params, err := w.QueryString(r).Only(query.KindTools)
-	if err != nil {
-		return err
-	}
-	structured := params.Get(query.ParamResult)
+	structured := w.QueryString(r).Get(query.ParamResult)
 	if structured != "" && structured != "structured" { // for clients that hand only this to the model
 		return herb.Invalidf("%s is %q; it must be structured, or absent", query.ParamResult, response.Shown(structured))
 	}

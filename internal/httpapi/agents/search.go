@@ -16,7 +16,11 @@ import (
 func (c *toolCall) searchDatasets() (*block, error) {
 	words := query.Params{}.WithValue(query.ParamSearch, c.args.text("query"))
 	params := words.WithValue(query.ParamPage, c.args.text("page")).WithValue(query.ParamPerPage, c.args.text("per_page"))
-	found, err := operations.Datasets(c.r.Context(), c.Library, c.log(params))
+	q := c.log(params)
+	if err := q.Check(query.KindCatalogue); err != nil { // as that of a request is
+		return nil, err
+	}
+	found, err := operations.Datasets(c.r.Context(), c.Library, q)
 	if err != nil {
 		return nil, err
 	}

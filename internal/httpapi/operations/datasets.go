@@ -27,18 +27,14 @@ type Catalogue struct {
 // Datasets lists datasets. Unlike a listing, a page has the maximum size by default: most servers
 // have fewer datasets, and clients that do not page get all of them.
 func Datasets(ctx context.Context, l Library, q query.String) (found Catalogue, err error) {
-	params, err := q.Only(query.KindCatalogue)
-	if err != nil {
-		return found, err
-	}
 	found.Request, err = q.Without(query.ParamSearch).Listing(nil, herb.Order{})
 	if err != nil {
 		return found, err
 	}
-	if params.Get(query.ParamPerPage) == "" {
+	if q.Get(query.ParamPerPage) == "" {
 		found.Request.PerPage = query.MaxPerPage
 	}
-	live, err := l.Search(ctx, params.Get(query.ParamSearch), "")
+	live, err := l.Search(ctx, q.Get(query.ParamSearch), "")
 	if err != nil {
 		return found, err
 	}
@@ -57,11 +53,7 @@ func PageOf[T any](list []T, req *query.Request) []T {
 func Search(
 	ctx context.Context, l Library, q query.String, client herb.Principal, budget time.Duration,
 ) (found library.RecordMatches, err error) {
-	params, err := q.Only(query.KindSearch)
-	if err != nil {
-		return found, err
-	}
-	search := params.Get(query.ParamSearch)
+	search := q.Get(query.ParamSearch)
 	if strings.TrimSpace(search) == "" {
 		return found, herb.Invalidf("%q is missing; give the words to find", query.ParamSearch)
 	}

@@ -28,7 +28,7 @@ func Record(ctx context.Context, v *library.View, key []string, params query.Str
 	if _, err := query.Of(keyFilter(v.PrimaryKey, key)).Listing(v.Fields, herb.Order{}); err != nil {
 		return found, herb.Errorf(herb.CodeNotFound, "%s has no record with the key %q: %s", v.Ref, shown, herb.MessageOf(err))
 	}
-	selected, err := params.Only(query.KindRecord)
+	selected, err := params.Params()
 	if err != nil {
 		return found, err
 	}

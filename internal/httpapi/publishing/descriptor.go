@@ -8,7 +8,6 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 )
 
 // PutDescriptor handles a descriptor, with which the kept source is published again.
@@ -42,9 +41,6 @@ func (h *Handlers) Descriptor(w *response.Writer, r *http.Request) error {
 	var actor herb.Actor
 	ref, err := h.authorizePublish(w, r, &actor)
 	if err != nil {
-		return err
-	}
-	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
 		return err
 	}
 	d, err := h.opts.Versions.LiveVersion(r.Context(), ref)

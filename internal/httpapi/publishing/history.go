@@ -8,7 +8,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/publish"
-	"herbarium/internal/query"
 	"herbarium/internal/versions"
 )
 
@@ -18,9 +17,6 @@ func (h *Handlers) Versions(w *response.Writer, r *http.Request) error {
 	var actor herb.Actor
 	ref, err := h.authorizePublish(w, r, &actor)
 	if err != nil {
-		return err
-	}
-	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
 		return err
 	}
 	list, err := h.opts.Versions.Summaries(r.Context(), ref)
@@ -35,9 +31,6 @@ func (h *Handlers) Versions(w *response.Writer, r *http.Request) error {
 // Report handles the import report of a version, the live one unless the request names another.
 // Clients that may publish the dataset get it, and those that may read the records of that version.
 func (h *Handlers) Report(w *response.Writer, r *http.Request) error {
-	if _, err := w.QueryString(r).Only(query.KindVersion); err != nil {
-		return err
-	}
 	d, _, access, err := h.describeVersion(w, r)
 	if err == nil {
 		err = versions.CheckReport(d)

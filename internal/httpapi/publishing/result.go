@@ -12,7 +12,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/publish"
-	"herbarium/internal/query"
 	"herbarium/internal/versions"
 )
 
@@ -150,9 +149,6 @@ func newPublishBody(p publish.Publish) publishBody {
 // reports quote values. For the others, it does not exist.
 func (h *Handlers) State(w *response.Writer, r *http.Request) error {
 	w.Set("Cache-Control", "no-store")
-	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
-		return err
-	}
 	secret := w.Key(r)
 	principal, err := h.gate.Authenticate(w, r, secret, "reading a publish requires a key")
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 )
 
 const contentBytes = "application/octet-stream"
@@ -18,9 +17,6 @@ const contentBytes = "application/octet-stream"
 // it, and those that may read the records if the descriptors of that version and the live one say
 // so.
 func (h *Handlers) Source(w *response.Writer, r *http.Request) error {
-	if _, err := w.QueryString(r).Only(query.KindVersion); err != nil {
-		return err
-	}
 	version, visibility, _, err := h.describeVersion(w, r)
 	if err != nil {
 		return err

@@ -16,12 +16,11 @@ import (
 )
 
 // Aggregate sends the measures of groups of records as JSON.
-func (h *Handlers) Aggregate(w *response.Writer, r *http.Request) error {
-	view, req, err := h.openAggregate(w, r, response.ContentJSON, query.String.Aggregate)
+func (h *Handlers) Aggregate(w *response.Writer, r *http.Request, view gate.DatasetView) error {
+	req, err := parseAggregate(w, r, view, response.ContentJSON, query.String.Aggregate)
 	if req == nil {
 		return err
 	}
-	defer view.Release()
 	types, err := req.Request.Types(view)
 	if err != nil {
 		return err
@@ -37,12 +36,11 @@ func (h *Handlers) Aggregate(w *response.Writer, r *http.Request) error {
 }
 
 // AggregateCSV sends all groups of the same request as a CSV file, like Export.
-func (h *Handlers) AggregateCSV(w *response.Writer, r *http.Request) error {
-	view, req, err := h.openAggregate(w, r, export.CSV.MediaType(), query.String.AggregateExport)
+func (h *Handlers) AggregateCSV(w *response.Writer, r *http.Request, view gate.DatasetView) error {
+	req, err := parseAggregate(w, r, view, export.CSV.MediaType(), query.String.AggregateExport)
 	if req == nil {
 		return err
 	}
-	defer view.Release()
 	releaseRow, err := w.Reserve(r.Context(), export.GroupMemory(&view.Dataset, req))
 	if err != nil {
 		return err
@@ -78,22 +76,18 @@ func cells(rows iter.Seq2[query.GroupRow, error]) iter.Seq2[[]string, error] {
 	}
 }
 
-// openAggregate opens the dataset and parses the request. Without an error, the request is nil if
-// the client has the response already; otherwise the caller must release the view.
-func (h *Handlers) openAggregate(
-	w *response.Writer, r *http.Request, mediaType string, parse func(query.String, []herb.Field) (*query.AggregateRequest, error),
-) (gate.DatasetView, *query.AggregateRequest, error) {
-	view, err := h.gate.OpenDataset(w, r)
-	if err != nil {
-		return view, nil, err
-	}
+// parseAggregate parses the request. Without an error, the request is nil if the client has the
+// response already.
+func parseAggregate(
+	w *response.Writer, r *http.Request, view gate.DatasetView, mediaType string,
+	parse func(query.String, []herb.Field) (*query.AggregateRequest, error),
+) (*query.AggregateRequest, error) {
 	req, err := parse(view.Query, view.Fields)
 	if err == nil && req.Request.Typed && mediaType != response.ContentJSON {
 		err = query.ErrTyped("CSV")
 	}
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Request.Canonical(), view.Version, mediaType)) {
-		view.Release()
-		return view, nil, err
+		return nil, err
 	}
-	return view, req, nil
+	return req, nil
 }

@@ -77,15 +77,7 @@ func (h *Handlers) Catalogue(w *response.Writer, r *http.Request) error {
 	return w.SendDescription(r, size, herb.AccessOpen, func() any { return body })
 }
 
-func (h *Handlers) Describe(w *response.Writer, r *http.Request) error {
-	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
-		return err
-	}
-	view, err := h.gate.Open(w, r, gate.RefOf(r), gate.DenyRequest)
-	if err != nil {
-		return err
-	}
-	defer view.Release()
+func (h *Handlers) Describe(w *response.Writer, r *http.Request, view gate.DatasetView) (err error) {
 	d, types := view.Dataset, []typed.Column(nil)
 	if view.Denied == nil {
 		if types, err = view.Types(); err != nil {

@@ -19,8 +19,8 @@ import (
 func ChangesFormats() []export.Format { return []export.Format{export.NDJSON, export.CSV} }
 
 // Changes sends a page of the changes between two versions.
-func (h *Handlers) Changes(w *response.Writer, r *http.Request) error {
-	return h.withChanges(w, r, response.ContentJSON, func(req *query.ChangesRequest, selectChanges selectFunc) error {
+func (h *Handlers) Changes(w *response.Writer, r *http.Request, from, to gate.DatasetView) error {
+	return h.withChanges(w, r, from, to, response.ContentJSON, func(req *query.ChangesRequest, selectChanges selectFunc) error {
 		selected, release, err := selectChanges(r.Context())
 		if err != nil {
 			return err
@@ -39,8 +39,8 @@ func (h *Handlers) Changes(w *response.Writer, r *http.Request) error {
 }
 
 // ExportChanges sends all changes between two versions as a file.
-func (h *Handlers) ExportChanges(w *response.Writer, r *http.Request, format export.Format) error {
-	return h.withChanges(w, r, format.MediaType(), func(req *query.ChangesRequest, selectChanges selectFunc) error {
+func (h *Handlers) ExportChanges(w *response.Writer, r *http.Request, from, to gate.DatasetView, format export.Format) error {
+	return h.withChanges(w, r, from, to, format.MediaType(), func(req *query.ChangesRequest, selectChanges selectFunc) error {
 		name := gate.RefOf(r).Name + "-changes." + string(format)
 		release := func() {}
 		defer func() { release() }()
@@ -65,16 +65,11 @@ func (h *Handlers) ExportChanges(w *response.Writer, r *http.Request, format exp
 // after they are read.
 type selectFunc func(context.Context) (selected *changes.Changes, release func(), err error)
 
-// withChanges opens the versions of a request and calls send, unless the client has the response.
+// withChanges calls send with the changes between two versions, unless the client has the response.
 func (h *Handlers) withChanges(
-	w *response.Writer, r *http.Request, contentType string, send func(*query.ChangesRequest, selectFunc) error,
+	w *response.Writer, r *http.Request, from, to gate.DatasetView, contentType string,
+	send func(*query.ChangesRequest, selectFunc) error,
 ) error {
-	from, to, err := h.gate.OpenVersions(w, r)
-	if err != nil {
-		return err
-	}
-	defer to.Release()
-	defer from.Release()
 	isExport := contentType != response.ContentJSON
 	req, err := to.Query.Changes(from.Fields, to.Fields, isExport)
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), from.Version+" "+to.Version, contentType)) {

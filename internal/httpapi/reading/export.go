@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/export"
@@ -30,12 +31,7 @@ const (
 //
 // The first byte must be sent within Options.RequestTimeout. After that, the export takes as long
 // as the client needs.
-func (h *Handlers) Export(w *response.Writer, r *http.Request, format export.Format) error {
-	view, err := h.gate.OpenDataset(w, r)
-	if err != nil {
-		return err
-	}
-	defer view.Release()
+func (h *Handlers) Export(w *response.Writer, r *http.Request, view gate.DatasetView, format export.Format) error {
 	w.SetVary(response.VaryAccept)
 	if w.Route.Page { // the link of a page
 		view.Query = view.Query.Without(query.ParamPage, query.ParamPerPage)

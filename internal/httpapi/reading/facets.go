@@ -3,6 +3,7 @@ package reading
 import (
 	"net/http"
 
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
 
@@ -37,12 +38,7 @@ type facetRange struct {
 	Histogram []query.Bucket `json:"histogram"`
 }
 
-func (h *Handlers) Facets(w *response.Writer, r *http.Request) error {
-	view, err := h.gate.OpenDataset(w, r)
-	if err != nil {
-		return err
-	}
-	defer view.Release()
+func (h *Handlers) Facets(w *response.Writer, r *http.Request, view gate.DatasetView) error {
 	req, err := view.Query.Facets(view.Fields)
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.Canonical(), view.Version, response.ContentJSON)) {
 		return err

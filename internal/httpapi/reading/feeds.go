@@ -28,12 +28,7 @@ const (
 // Feed sends the Atom feed of a view of a dataset: an entry for each kept version that changed one
 // of its records, up to the live version. A version that the client may not read is left out, and
 // the next one compared with the one before.
-func (h *Handlers) Feed(w *response.Writer, r *http.Request) error {
-	v, err := h.gate.OpenDataset(w, r)
-	if err != nil {
-		return err
-	}
-	defer v.Release()
+func (h *Handlers) Feed(w *response.Writer, r *http.Request, v gate.DatasetView) error {
 	switch {
 	case v.Pinned != "":
 		return herb.Invalidf("a feed is about all versions; remove %q", query.ParamVersion)
@@ -241,9 +236,6 @@ func address(path string, queries ...string) string {
 // CatalogueFeed sends the Atom feed of the newest versions of the datasets that need no key,
 // whatever key the client has.
 func (h *Handlers) CatalogueFeed(w *response.Writer, r *http.Request) error {
-	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
-		return err
-	}
 	live, err := h.opts.Library.Live(r.Context())
 	if err != nil {
 		return err

@@ -5,18 +5,14 @@ import (
 	"net/http"
 	"strconv"
 
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/query"
 )
 
-func (h *Handlers) Grid(w *response.Writer, r *http.Request) error {
-	view, err := h.gate.OpenDataset(w, r)
-	if err != nil {
-		return err
-	}
-	defer view.Release()
+func (h *Handlers) Grid(w *response.Writer, r *http.Request, view gate.DatasetView) error {
 	req, err := view.Query.Grid(view.Fields)
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, "?"+req.Request.Canonical(), view.Version, response.ContentJSON)) {
 		return err

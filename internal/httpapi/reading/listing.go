@@ -52,15 +52,10 @@ func New(opts Options) *Handlers {
 }
 
 // List sends a page of records, or an export of all records if Accept requests one.
-func (h *Handlers) List(w *response.Writer, r *http.Request) error {
+func (h *Handlers) List(w *response.Writer, r *http.Request, view gate.DatasetView) error {
 	if format, ok := response.WantsExport(r.Header["Accept"]); ok {
-		return h.Export(w, r, format)
+		return h.Export(w, r, view, format)
 	}
-	view, err := h.gate.OpenDataset(w, r)
-	if err != nil {
-		return err
-	}
-	defer view.Release()
 	w.SetVary(response.VaryAccept)
 	req, err := view.Query.Listing(view.Fields, view.Order)
 	if err != nil || w.NotModified(r, response.EntityTag(w.Path, req.Canonical(), view.Version, response.ContentJSON)) {

@@ -17,7 +17,7 @@ import (
 
 // OpenAPI handles the OpenAPI document, of all datasets or of one.
 func (h *Handlers) OpenAPI(w *response.Writer, r *http.Request) error {
-	params, err := w.QueryString(r).Only(query.KindOpenAPI)
+	params, err := w.QueryString(r).Params()
 	if err != nil {
 		return err
 	}
@@ -145,10 +145,6 @@ const contentSchema = "application/schema+json"
 
 // DescriptorSchema handles the JSON Schema of our members in a Data Package.
 func (h *Handlers) DescriptorSchema(w *response.Writer, r *http.Request) error {
-	_, err := w.QueryString(r).Only(query.KindNone)
-	if err != nil {
-		return err
-	}
 	w.SendDocument(r, herb.AccessOpen, response.NewDocument(contentSchema, []byte(published.DataPackage)))
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/etag"
@@ -23,12 +24,7 @@ const maxRanges = 100
 // Parquet handles the Parquet file of a version. Programs read it by ranges, so every response is a
 // part of the same file, which is never compressed. A request occupies no slot while the file is
 // built, and then enters the lane of exports.
-func (h *Handlers) Parquet(w *response.Writer, r *http.Request) error {
-	view, err := h.gate.OpenDataset(w, r)
-	if err != nil {
-		return err
-	}
-	defer view.Release()
+func (h *Handlers) Parquet(w *response.Writer, r *http.Request, view gate.DatasetView) error {
 	exact, err := parseTypes(view.Query)
 	if err != nil {
 		return err
@@ -60,19 +56,15 @@ func (h *Handlers) Parquet(w *response.Writer, r *http.Request) error {
 	return w.SendFile(r.WithContext(ctx), file)
 }
 
-// parseTypes parses the parameters of a Parquet file, which has all records of a version.
+// parseTypes returns whether the values of a Parquet file are texts as written.
 func parseTypes(q query.String) (exact bool, err error) {
-	params, err := q.Only(query.KindParquet)
-	if err != nil {
-		return false, herb.Invalidf("data.parquet is the whole version and takes only %s and %s; for a part of the records, download data.csv with the same filters",
-			query.ParamTypes, query.ParamVersion)
-	}
-	switch types := params.Get(query.ParamTypes); types {
+	switch types := q.Get(query.ParamTypes); types {
 	case "":
 		return false, nil
 	case typesText:
 		return true, nil
 	default:
-		return false, herb.Invalidf("unknown value %q of %s; the only one is %s, for values as written", herb.Clip(types, response.MaxShown), query.ParamTypes, typesText)
+		return false, herb.Invalidf("unknown value %q of %s; the only one is %s, for values as written",
+			herb.Clip(types, response.MaxShown), query.ParamTypes, typesText)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"herbarium/internal/httpapi/gate"
 	"herbarium/internal/httpapi/operations"
 	"herbarium/internal/httpapi/response"
 
@@ -16,12 +17,7 @@ const RecordPattern = "/api/v1/{namespace}/{dataset}/data/{key...}"
 
 // Record sends the record with a primary key. The values of a composite key are separate path
 // segments.
-func (h *Handlers) Record(w *response.Writer, r *http.Request) error {
-	view, err := h.gate.OpenDataset(w, r)
-	if err != nil {
-		return err
-	}
-	defer view.Release()
+func (h *Handlers) Record(w *response.Writer, r *http.Request, view gate.DatasetView) error {
 	key, err := keyOf(w.Path)
 	if err != nil {
 		return err

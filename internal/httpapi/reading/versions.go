@@ -6,15 +6,11 @@ import (
 	"herbarium/internal/httpapi/response"
 
 	"herbarium/internal/library"
-	"herbarium/internal/query"
 )
 
 // Versions sends the list of the versions of a dataset, newest first, as far as the client may read
 // them.
 func (h *Handlers) Versions(w *response.Writer, r *http.Request) error {
-	if _, err := w.QueryString(r).Only(query.KindNone); err != nil {
-		return err
-	}
 	list, access, err := h.gate.ListVersions(w, r)
 	if err != nil {
 		return err

@@ -61,8 +61,8 @@ func New(opts Options) *Service {
 	return &Service{opts: opts, compressor: newCompressor(), bodies: newBodyCache(bodyCacheSize), shared: newSharedDocuments()}
 }
 
-// Route is one operation. The OpenAPI document describes it, unless it is a page or has a protocol
-// of its own.
+// Route is what the response to a request depends on. The OpenAPI document describes the route,
+// unless it is a page or has a protocol of its own.
 type Route struct {
 	Method   string
 	Pattern  string // http.ServeMux pattern
@@ -72,7 +72,6 @@ type Route struct {
 	Probe    bool   // health probe: served under overload, too, and logged at debug level
 	// BearerOnly: the key is a bearer token, and sent in no other way.
 	BearerOnly bool
-	Handle     func(*Writer, *http.Request) error
 }
 
 // NewWriter returns the response to a request, with the headers that all responses have.
