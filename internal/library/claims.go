@@ -16,38 +16,20 @@ const (
 	claimRetry = 2 * time.Second
 )
 
-// claimRebuild waits until this node may rebuild the index of the version of a fetch: it has a
-// slot, and no other node of the same release rebuilds the index. The caller calls release at the
-// end.
-func (l *Library) claimRebuild(ctx context.Context, f *fetch) (release func(), err error) {
-	for {
-		releaseSlot, err := l.rebuilds.acquireSlot(ctx, f)
-		if err != nil || !l.shared() {
-			return releaseSlot, err
-		}
-		endClaim, claimed := l.claim(ctx, RebuiltName(f.version.Version))
-		if claimed {
-			return func() {
-				endClaim()
-				releaseSlot()
-			}, nil
-		}
-		releaseSlot()
-		select {
-		case <-time.After(claimRetry):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
+// claims claims work that one node does for all. Its claims are in the catalogue.
+type claims struct {
+	catalogue Catalogue
+	node      string // identifies this process
+	now       func() time.Time
 }
 
 // claim claims work that one node does for all, and extends the claim until end is called. claimed
 // is false if another node does the work. While the catalogue is down, every node does it.
-func (l *Library) claim(ctx context.Context, name string) (end func(), claimed bool) {
+func (l claims) claim(ctx context.Context, name string) (end func(), claimed bool) {
 	extend := func(ctx context.Context) (bool, error) {
 		limited, cancel := context.WithTimeout(ctx, catalogueWait)
 		defer cancel()
-		now := l.opts.Now()
+		now := l.now()
 		return l.catalogue.Claim(limited, name, l.node, now, now.Add(claimFor))
 	}
 	claimed, err := extend(ctx)
@@ -62,6 +44,6 @@ func (l *Library) claim(ctx context.Context, name string) (end func(), claimed b
 		running.Wait()
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), catalogueWait)
 		defer cancel()
-		_ = l.catalogue.EndClaim(limited, name, l.node, l.opts.Now()) // otherwise it expires
+		_ = l.catalogue.EndClaim(limited, name, l.node, l.now()) // otherwise it expires
 	}, true
 }

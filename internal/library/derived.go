@@ -2,25 +2,38 @@ package library
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"sync"
 	"time"
 
 	"herbarium/internal/background"
 	"herbarium/internal/filesystem"
 	"herbarium/internal/herb"
-	"herbarium/internal/segment"
-	"herbarium/internal/store"
 )
 
 // Parquet files and comparisons are derived from the records of versions when they are first
 // requested, and kept beside the segments. Like a rebuilt index, they can be deleted at any time,
 // and their names carry what their bytes depend on, so that programs of several releases can share
 // a folder or an object store.
+
+// derivedFiles makes and keeps the files that are derived from records on demand: where they come
+// from, that a request waits for one at most, and how much of the disk they take.
+type derivedFiles struct {
+	*folder
+	withdrawals
+	pool   *background.Pool
+	wait   time.Duration                                  // see Options.Wait
+	free   func(dir string) (free, total uint64, ok bool) // see Options.Free
+	update func(ctx context.Context) error                // reads the catalogue if it changed
+
+	room sync.Mutex // held while files are removed to make room
+
+	uses sync.Mutex           // guards used
+	used map[string]time.Time // by name; those of earlier processes are missing
+}
 
 // Derived describes a file that is derived from the records of one or two versions of a dataset.
 type Derived struct {
@@ -36,17 +49,17 @@ type Derived struct {
 // OpenDerived opens a derived file, which the caller closes. If it is not there, it is fetched or
 // built in the background, and the request waits for it. The error has herb.CodeUnavailable and a
 // time to try again if that takes longer.
-func (l *Library) OpenDerived(ctx context.Context, d Derived) (*os.File, error) {
+func (l *derivedFiles) OpenDerived(ctx context.Context, d Derived) (*os.File, error) {
 	for range 3 { // it may be evicted at once
 		if err := l.checkDerived(d, nil); err != nil {
 			return nil, err
 		}
-		f, err := os.Open(filepath.Join(l.opts.Dir, d.Name))
+		f, err := os.Open(l.path(d.Name))
 		if !errors.Is(err, fs.ErrNotExist) {
-			l.derived.recordUse(d.Name)
+			l.recordUse(d.Name)
 			return f, err
 		}
-		if err := l.pool.Do(ctx, l.opts.Wait, background.Work{
+		if err := l.pool.Do(ctx, l.wait, background.Work{
 			Name: d.Name, What: d.What, Total: d.Total, Hold: d.hold,
 			Run: func(ctx context.Context, t *background.Task) error {
 				if l.shared() && l.fetchDerived(ctx, d.Name) == nil {
@@ -61,10 +74,10 @@ func (l *Library) OpenDerived(ctx context.Context, d Derived) (*os.File, error) 
 					err = herb.Wrap(herb.CodeNoSpace, err, noRoom, d.What)
 				}
 				if err != nil {
-					_ = l.updateEntries(ctx) // another process may have withdrawn the version and removed the file
+					_ = l.update(ctx) // another process may have withdrawn the version and removed the file
 					return l.checkDerived(d, err)
 				}
-				l.opts.Log.Info("built file", "file", d.Name, "dataset", d.Versions[0].Ref.String(), "duration", time.Since(started))
+				l.log.Info("built file", "file", d.Name, "dataset", d.Versions[0].Ref.String(), "duration", time.Since(started))
 				return l.checkDerived(d, nil)
 			},
 		}); err != nil {
@@ -75,7 +88,7 @@ func (l *Library) OpenDerived(ctx context.Context, d Derived) (*os.File, error) 
 }
 
 // checkDerived returns an error if a version of a derived file was withdrawn, or err.
-func (l *Library) checkDerived(d Derived, err error) error {
+func (l *derivedFiles) checkDerived(d Derived, err error) error {
 	for _, v := range d.Versions {
 		err = l.checkWithdrawn(v.Ref, v.Version, err)
 	}
@@ -100,24 +113,17 @@ func (d Derived) hold() (release func(), err error) {
 }
 
 // fetchDerived fetches the file that another node has built.
-func (l *Library) fetchDerived(ctx context.Context, name string) error {
-	size := int64(0)
-	err := l.saveFile(filepath.Join(l.opts.Dir, name), func(file io.Writer) error {
-		return l.opts.Blobs.Get(ctx, name, writerFunc(func(p []byte) (int, error) {
-			n, err := file.Write(p)
-			size += int64(n)
-			return n, err
-		}))
-	})
+func (l *derivedFiles) fetchDerived(ctx context.Context, name string) error {
+	size, err := l.fetch(ctx, name)
 	if err == nil {
-		l.AddFile(name, size)
+		l.cache.add(name, size, true)
 	}
 	return err
 }
 
 // BuildDerived builds a derived file and stores it for other nodes. The versions need not be in the
 // catalogue.
-func (l *Library) BuildDerived(ctx context.Context, d Derived, t *background.Task) error {
+func (l *derivedFiles) BuildDerived(ctx context.Context, d Derived, t *background.Task) error {
 	if err := l.WriteDerived(ctx, d, t); err != nil {
 		return err
 	}
@@ -125,35 +131,25 @@ func (l *Library) BuildDerived(ctx context.Context, d Derived, t *background.Tas
 }
 
 // WriteDerived builds a derived file in Dir.
-func (l *Library) WriteDerived(ctx context.Context, d Derived, t *background.Task) error {
-	lock, err := store.LockVersions(l.opts.Dir)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	path := filepath.Join(l.opts.Dir, d.Name)
-	return filesystem.WriteFile(l.opts.FS, path+"."+rand.Text()+segment.PartSuffix, path, 0o600, func(file io.Writer) error {
-		return d.Write(ctx, t, file)
-	})
+func (l *derivedFiles) WriteDerived(ctx context.Context, d Derived, t *background.Task) error {
+	return l.save(d.Name, func(file io.Writer) error { return d.Write(ctx, t, file) })
 }
 
 // StoreDerived stores a derived file that is in Dir for other nodes. If that fails, they build it
 // themselves.
-func (l *Library) StoreDerived(ctx context.Context, name string) error {
+func (l *derivedFiles) StoreDerived(ctx context.Context, name string) error {
 	if !l.shared() {
 		return nil
 	}
-	path := filepath.Join(l.opts.Dir, name)
+	path := l.path(name)
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	stored := l.opts.Blobs.Put(ctx, name, path, nil)
+	stored := l.blobs.Put(ctx, name, path, nil)
 	if stored != nil {
-		l.opts.Log.Warn("cannot store derived file; other nodes build it, too", "object", name, "err", stored)
+		l.log.Warn("cannot store derived file; other nodes build it, too", "object", name, "err", stored)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.cache.add(name, info.Size(), stored == nil)
 	return nil
 }

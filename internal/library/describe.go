@@ -10,25 +10,29 @@ import (
 	"herbarium/internal/text"
 )
 
-// liveVersions returns the live versions of the published datasets, ordered by ref.
-func (l *Library) liveVersions() []herb.LiveVersion {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	all := make([]herb.LiveVersion, len(l.sorted))
-	for i, e := range l.sorted {
-		all[i] = e.LiveVersion
-	}
-	return all
+// descriptions describes datasets to requests: open versions by what is open, others by the
+// catalogue or its copies, and the mutable dataset by its last known state if it fails.
+type descriptions struct {
+	catalogue *catalogueReader
+	table     *table
+	folder    *folder
+	mutable   Mutable // nil: there is none
+	plants    lastKnown
+	summaries *summaryCache
+	labels    labels
 }
+
+// IsMutable reports whether a dataset is the mutable one.
+func (d *descriptions) IsMutable(ref herb.Ref) bool { return d.mutable != nil && ref == herb.PlantsRef }
 
 // Live returns the live versions of all datasets, ordered by ref. It reads no descriptions of
 // published datasets.
-func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
-	if err := l.updateEntries(ctx); err != nil {
+func (l *descriptions) Live(ctx context.Context) ([]herb.LiveVersion, error) {
+	if err := l.catalogue.updateEntries(ctx); err != nil {
 		return nil, err
 	}
-	all := l.liveVersions()
-	if l.opts.Plants == nil {
+	all := l.table.live()
+	if l.mutable == nil {
 		return all, nil
 	}
 	d, err := l.describePlants(ctx)
@@ -40,7 +44,7 @@ func (l *Library) Live(ctx context.Context) ([]herb.LiveVersion, error) {
 // have no details, or if details are requested, order, primary key and descriptor. Large
 // descriptors are shortened. A dataset that cannot be listed is described as last known and marked
 // unavailable. Recently used descriptions are not read again.
-func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
+func (l *descriptions) Datasets(ctx context.Context, versions []herb.LiveVersion, details bool) ([]herb.Dataset, error) {
 	all := make([]herb.Dataset, len(versions))
 	var missing []herb.LiveVersion
 	position := map[herb.Ref]int{}
@@ -80,15 +84,15 @@ func (l *Library) Datasets(ctx context.Context, versions []herb.LiveVersion, det
 
 // describeOpen returns the description of the version that is listed, if one is open; otherwise
 // what is known without one.
-func (l *Library) describeOpen(v herb.LiveVersion) (d herb.Dataset, ok bool) {
+func (l *descriptions) describeOpen(v herb.LiveVersion) (d herb.Dataset, ok bool) {
 	d = herb.Dataset{Ref: v.Ref, Access: herb.AccessKey, Version: v.Version, Records: v.Records, Published: v.Published}
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	e := l.entries[versionKey{ref: v.Ref}]
+	l.table.mu.RLock()
+	defer l.table.mu.RUnlock()
+	e := l.table.entries[versionKey{ref: v.Ref}]
 	if e == nil {
 		return d, false
 	}
-	if open := l.listed(e); open != nil {
+	if open := l.table.listed(e); open != nil {
 		d = open.summary
 		d.Access = e.access()
 		return d, true
@@ -99,10 +103,10 @@ func (l *Library) describeOpen(v herb.LiveVersion) (d herb.Dataset, ok bool) {
 
 // describe returns the descriptions of versions that are in the catalogue. A node has copies and
 // does without the catalogue while it is down.
-func (l *Library) describe(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
-	if l.shared() {
+func (l *descriptions) describe(ctx context.Context, versions []herb.LiveVersion, details bool) (all []herb.Dataset, err error) {
+	if l.folder.shared() {
 		versions = slices.DeleteFunc(slices.Clone(versions), func(v herb.LiveVersion) bool {
-			d, err := l.loadDescription(v)
+			d, err := l.folder.loadDescription(v)
 			if err == nil {
 				all = append(all, d)
 			}
@@ -113,16 +117,16 @@ func (l *Library) describe(ctx context.Context, versions []herb.LiveVersion, det
 		return all, nil
 	}
 	described, err := l.catalogue.Descriptions(ctx, versions, details)
-	if l.shared() && herb.CodeOf(err) == herb.CodeUnavailable {
+	if l.folder.shared() && herb.CodeOf(err) == herb.CodeUnavailable {
 		err = nil
 	}
 	return append(all, described...), err
 }
 
 // describeVersion returns the complete description of a version.
-func (l *Library) describeVersion(ctx context.Context, v herb.LiveVersion) (herb.Dataset, error) {
-	if l.shared() {
-		if d, err := l.loadDescription(v); err == nil {
+func (l *descriptions) describeVersion(ctx context.Context, v herb.LiveVersion) (herb.Dataset, error) {
+	if l.folder.shared() {
+		if d, err := l.folder.loadDescription(v); err == nil {
 			return d, nil
 		}
 	}
@@ -130,21 +134,21 @@ func (l *Library) describeVersion(ctx context.Context, v herb.LiveVersion) (herb
 	if herb.CodeOf(err) == herb.CodeNotFound {
 		err = herb.Errorf(herb.CodeNotFound, "version %s of dataset %s is no longer in the catalogue", v.Version, v.Ref)
 	}
-	if err == nil && l.shared() {
-		l.saveDescription(d)
+	if err == nil && l.folder.shared() {
+		l.folder.saveDescription(d)
 	}
 	return d, err
 }
 
 // unknownDataset returns the error for an unknown dataset, with a suggestion. It does not query the
 // database.
-func (l *Library) unknownDataset(ref herb.Ref) error {
+func (l *descriptions) unknownDataset(ref herb.Ref) error {
 	return herb.Errorf(herb.CodeNotFound, "no such dataset %q%s GET /api/v1 lists all datasets", clip(ref.String()),
 		l.suggestion(ref))
 }
 
 // suggestion returns a suggestion of text.Suggestion for an unknown dataset.
-func (l *Library) suggestion(ref herb.Ref) string {
+func (l *descriptions) suggestion(ref herb.Ref) string {
 	var names, others []string
 	add := func(r herb.Ref) {
 		if r.Namespace == ref.Namespace { // compared first
@@ -154,8 +158,8 @@ func (l *Library) suggestion(ref herb.Ref) string {
 		}
 	}
 	if len(ref.Namespace) <= herb.MaxName && len(ref.Name) <= herb.MaxName { // comparing takes the product of the lengths
-		live := l.liveVersions()
-		if l.opts.Plants != nil {
+		live := l.table.live()
+		if l.mutable != nil {
 			live = append(live, herb.LiveVersion{Ref: herb.PlantsRef})
 		}
 		for _, v := range live {
@@ -178,10 +182,10 @@ type lastKnown struct {
 // describePlants describes the mutable dataset. If the database fails, it returns the last
 // description, marked unavailable. After a failure, one caller at a time retries after a pause, so
 // that lists of all datasets do not wait for it repeatedly.
-func (l *Library) describePlants(ctx context.Context) (herb.Dataset, error) {
+func (l *descriptions) describePlants(ctx context.Context) (herb.Dataset, error) {
 	k := &l.plants
 	k.mu.Lock()
-	last, now := k.dataset, l.opts.Now()
+	last, now := k.dataset, l.catalogue.now()
 	last.Unavailable = true
 	if !k.failedAt.IsZero() {
 		if now.Sub(k.failedAt) < cataloguePause {
@@ -193,7 +197,7 @@ func (l *Library) describePlants(ctx context.Context) (herb.Dataset, error) {
 	k.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, catalogueWait)
 	defer cancel()
-	d, err := l.opts.Plants.Describe(limited)
+	d, err := l.mutable.Describe(limited)
 	if err != nil && ctx.Err() != nil {
 		return herb.Dataset{}, err // canceled by the caller; the dataset did not fail
 	}
@@ -204,21 +208,21 @@ func (l *Library) describePlants(ctx context.Context) (herb.Dataset, error) {
 		return d, nil
 	}
 	if k.failedAt.IsZero() {
-		l.opts.Log.Warn("cannot describe dataset; showing last known state", "dataset", last.Ref.String(), "err", err)
+		l.folder.log.Warn("cannot describe dataset; showing last known state", "dataset", last.Ref.String(), "err", err)
 	}
-	k.failedAt = l.opts.Now()
+	k.failedAt = l.catalogue.now()
 	return last, nil
 }
 
 // Describe describes the live version of a dataset without opening it. The error for an unknown
 // dataset has a suggestion.
-func (l *Library) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
+func (l *descriptions) Describe(ctx context.Context, ref herb.Ref) (herb.Dataset, error) {
 	if l.IsMutable(ref) {
-		return l.opts.Plants.Describe(ctx)
+		return l.mutable.Describe(ctx)
 	}
 	d, err := l.catalogue.Version(ctx, ref, "")
 	if herb.CodeOf(err) == herb.CodeNotFound {
-		if err = l.updateEntries(ctx); err == nil {
+		if err = l.catalogue.updateEntries(ctx); err == nil {
 			err = l.unknownDataset(ref)
 		}
 	}

@@ -12,6 +12,39 @@ import (
 	"herbarium/internal/store"
 )
 
+// Limits of concurrent fetches.
+const (
+	maxPrefetches       = 2
+	maxRequestedFetches = 4
+	maxFetches          = 100 // that wait for their turn, unless requests wait for them
+)
+
+// fetcher opens versions in the background, one fetch each, and puts them in the table: a few at a
+// time, those that requests wait for first, and again later if it fails.
+type fetcher struct {
+	*folder
+	withdrawals
+	counters  *counters
+	rebuilder *rebuilder
+	describe  func(ctx context.Context, v herb.LiveVersion) (herb.Dataset, error)
+	now       func() time.Time
+	wait      time.Duration // see Options.Wait
+
+	prefetchSlots chan struct{}   // limits fetches that no request waits for
+	requestSlots  chan struct{}   // additional slots for fetches that requests wait for
+	ctx           context.Context // of fetches; done when the library is closed
+	cancel        func()
+	running       sync.WaitGroup
+}
+
+// close cancels fetches and waits until they have ended.
+func (l *fetcher) close() {
+	l.table.mu.Lock()
+	l.cancel() // no fetch starts afterwards
+	l.table.mu.Unlock()
+	l.running.Wait()
+}
+
 // fetch opens one version of a dataset in the background and, if necessary, transfers its file to
 // this node first.
 type fetch struct {
@@ -19,10 +52,10 @@ type fetch struct {
 
 	entry      *entry
 	version    herb.LiveVersion
-	requested  chan struct{} // closed by request
-	request    func()        // called when a request waits
-	evicted    chan struct{} // closed when the eviction that ran when the fetch started has ended
-	rebuilding chan struct{} // closed when the index has to be rebuilt
+	requested  chan struct{}   // closed by request
+	request    func()          // called when a request waits
+	evicted    <-chan struct{} // closed when the eviction that ran when the fetch started has ended
+	rebuilding chan struct{}   // closed when the index has to be rebuilt
 }
 
 // failure records why the live version of a dataset could not be opened.
@@ -41,19 +74,19 @@ const (
 
 // awaitFetch returns a version of a dataset whose live version is not open on this node, or a named
 // version, after waiting for its fetch if requests must.
-func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) {
+func (l *fetcher) awaitFetch(ctx context.Context, key versionKey) (View, error) {
 	for {
 		f, view, err := l.joinFetch(key)
 		if f == nil {
 			return view, err
 		}
-		err = f.Wait(ctx, l.opts.Wait)
+		err = f.Wait(ctx, l.wait)
 		if errors.Is(err, background.ErrInProgress) {
-			l.mu.RLock()
-			defer l.mu.RUnlock()
+			l.table.mu.RLock()
+			defer l.table.mu.RUnlock()
 			v := f.entry.open
 			if v != nil && v.Acquire() {
-				return l.view(f.entry), nil
+				return l.table.view(f.entry), nil
 			}
 		}
 		if err != nil {
@@ -64,17 +97,17 @@ func (l *Library) awaitFetch(ctx context.Context, key versionKey) (View, error) 
 
 // joinFetch adds a request to the fetch of a dataset or a named version, and starts the fetch if
 // there is none. If no fetch is needed or possible, it returns a view or an error instead.
-func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := l.entries[key]
+func (l *fetcher) joinFetch(key versionKey) (*fetch, View, error) {
+	l.table.mu.Lock()
+	defer l.table.mu.Unlock()
+	e := l.table.entries[key]
 	if e != nil {
-		if v := l.listed(e); v != nil && v.Acquire() {
-			return nil, l.view(e), nil
+		if v := l.table.listed(e); v != nil && v.Acquire() {
+			return nil, l.table.view(e), nil
 		}
 	}
 	switch {
-	case l.cache.ctx.Err() != nil:
+	case l.ctx.Err() != nil:
 		return nil, View{}, herb.Errorf(herb.CodeUnavailable, "cannot open dataset %s: the server is stopping", key.ref)
 	case e == nil && key.version != "":
 		return nil, View{}, herb.Errorf(herb.CodeGone, "version %s of dataset %s was removed", key.version, key.ref)
@@ -88,44 +121,44 @@ func (l *Library) joinFetch(key versionKey) (*fetch, View, error) {
 }
 
 // startFetch starts fetching the live version of a dataset, unless a fetch runs or a failure defers
-// it, and reports whether it did. l.mu is held.
-func (l *Library) startFetch(e *entry) bool {
-	if l.cache.ctx.Err() != nil || e.fetch != nil || e.failed != nil && l.opts.Now().Before(e.failed.retryAt) {
+// it, and reports whether it did. table.mu is held.
+func (l *fetcher) startFetch(e *entry) bool {
+	if l.ctx.Err() != nil || e.fetch != nil || e.failed != nil && l.now().Before(e.failed.retryAt) {
 		return false
 	}
 	f := &fetch{
 		Task: background.NewTask("opening dataset " + e.Ref.String()), entry: e, version: e.LiveVersion,
-		requested: make(chan struct{}), rebuilding: make(chan struct{}), evicted: l.cache.evicted,
+		requested: make(chan struct{}), rebuilding: make(chan struct{}), evicted: l.cache.eviction(),
 	}
 	f.request = sync.OnceFunc(func() { close(f.requested) })
 	e.fetch = f
-	l.cache.running.Go(func() {
+	l.running.Go(func() {
 		select {
 		case <-f.evicted:
-		case <-l.cache.ctx.Done():
+		case <-l.ctx.Done():
 		}
-		v, err := l.openOrFetch(l.cache.ctx, f)
+		v, err := l.openOrFetch(l.ctx, f)
 		l.finishFetch(f, v, l.checkWithdrawn(f.version.Ref, f.version.Version, err))
 	})
 	return true
 }
 
-// fetchIfOutdated starts fetching the live version if an older one is open. l.mu is held.
-func (l *Library) fetchIfOutdated(e *entry) {
+// fetchIfOutdated starts fetching the live version if an older one is open. table.mu is held.
+func (l *fetcher) fetchIfOutdated(e *entry) {
 	if e.open != nil && !e.isOpen() {
 		l.startFetch(e)
 	}
 }
 
 // finishFetch installs the result of a fetch, or records its failure.
-func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
-	l.mu.Lock()
-	defer l.unlock()
+func (l *fetcher) finishFetch(f *fetch, v *openVersion, err error) {
+	l.table.mu.Lock()
+	defer l.table.unlock()
 	defer f.End(nil)
 	e := f.entry
 	unused := func() {
 		if v != nil {
-			l.closing = append(l.closing, v.close)
+			l.table.after = append(l.table.after, v.close)
 		}
 	}
 	e.fetch = nil
@@ -133,18 +166,20 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 	if err == nil && live {
 		e.failed = nil
 	}
-	known := l.entries[e.key()] == e
+	known := l.table.entries[e.key()] == e
 	switch {
-	case err != nil && live && l.cache.ctx.Err() == nil:
+	case err != nil && live && l.ctx.Err() == nil:
 		l.recordFailure(e, herb.Wrap(herb.CodeUnavailable, err, "cannot open dataset %s; try again", f.version.Ref))
 		unused()
-	case err != nil, l.withdrawn[f.version.Version], !known, l.cache.ctx.Err() != nil, e.isOpen(): // the dataset was removed or rolled back
+	case err != nil, l.table.withdrawn[f.version.Version], !known, l.ctx.Err() != nil, e.isOpen(): // the dataset was removed or rolled back
 		unused()
 	default: // a version that is no longer live replaces an older one: versions may be published faster than they can be fetched
-		v.lastUsed.Store(l.cache.epoch.Load())
-		l.setOpen(e, v)
-		l.closeUnused(e)
-		l.opts.Log.Info("serving version", "dataset", e.Ref.String(), "version", f.version.Version, "records", f.version.Records)
+		v.lastUsed.Store(l.table.epoch.Load())
+		l.table.setOpen(e, v)
+		l.table.closeUnused(e)
+		l.table.after = append(l.table.after, func() {
+			l.log.Info("serving version", "dataset", f.version.Ref.String(), "version", f.version.Version, "records", f.version.Records)
+		})
 	}
 	if known {
 		l.fetchIfOutdated(e)
@@ -152,18 +187,39 @@ func (l *Library) finishFetch(f *fetch, v *openVersion, err error) {
 }
 
 // recordFailure records a failed fetch of the live version and when to retry. It logs when the kind
-// of failure changes. l.mu is held.
-func (l *Library) recordFailure(e *entry, err error) {
+// of failure changes. table.mu is held.
+func (l *fetcher) recordFailure(e *entry, err error) {
 	now, before := &failure{err: err, reason: ReasonOf(errors.Unwrap(err)), attempts: 1}, e.failed
 	l.counters.failed[now.reason].Add(1)
 	if before != nil {
 		now.attempts += before.attempts
 	}
 	wait := min(minBackoff<<min(now.attempts-1, 10), maxBackoff)
-	now.retryAt = l.opts.Now().Add(wait/2 + rand.N(wait/2)) // jitter: nodes that failed together should not retry together
+	now.retryAt = l.now().Add(wait/2 + rand.N(wait/2)) // jitter: nodes that failed together should not retry together
 	e.failed = now
 	if before == nil || herb.CodeOf(errors.Unwrap(before.err)) != herb.CodeOf(errors.Unwrap(err)) { // messages may differ in detail
-		l.opts.Log.Error("cannot open version; will retry", "dataset", e.Ref.String(),
-			"version", e.Version, "object", store.SegmentFile(e.Version), "err", err)
+		version := e.LiveVersion
+		l.table.after = append(l.table.after, func() {
+			l.log.Error("cannot open version; will retry", "dataset", version.Ref.String(),
+				"version", version.Version, "object", store.SegmentFile(version.Version), "err", err)
+		})
+	}
+}
+
+// acquireSlot waits for one of the slots for a fetch. Additional slots are for a fetch that
+// requests wait for, so that it does not queue behind others.
+func acquireSlot(ctx context.Context, f *fetch, slots, requested chan struct{}) (release func(), err error) {
+	waiting, additional := f.requested, chan struct{}(nil) // nil blocks
+	for {
+		select {
+		case slots <- struct{}{}:
+			return func() { <-slots }, nil
+		case additional <- struct{}{}:
+			return func() { <-requested }, nil
+		case <-waiting:
+			waiting, additional = nil, requested
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 }

@@ -27,7 +27,7 @@ const maxLabels = 10_000
 // looked up, or by a label. The error has herb.CodeGone if the dataset has no such label, and
 // herb.CodeInvalid if the text can be neither, or the dataset is mutable. Everything that clients
 // write where a version is expected passes it.
-func (l *Library) ResolveVersion(ctx context.Context, ref herb.Ref, text string) (string, error) {
+func (l *descriptions) ResolveVersion(ctx context.Context, ref herb.Ref, text string) (string, error) {
 	switch {
 	case l.IsMutable(ref):
 		return "", herb.Invalidf("dataset %s has no versions, because every write changes it; omit the version", ref)
@@ -36,10 +36,10 @@ func (l *Library) ResolveVersion(ctx context.Context, ref herb.Ref, text string)
 	case !herb.IsLabel(text):
 		return "", herb.Invalidf("malformed version %q; write it as in X-Dataset-Version, such as 20240229T133000Z-abcdefghij, or write a label", clip(text))
 	}
-	if err := l.updateEntries(ctx); err != nil {
+	if err := l.catalogue.updateEntries(ctx); err != nil {
 		return "", err
 	}
-	key, generation := versionKey{ref, text}, l.status.Load().generation
+	key, generation := versionKey{ref, text}, l.catalogue.generation()
 	l.labels.mu.Lock()
 	known, ok := l.labels.known[key]
 	l.labels.mu.Unlock()
@@ -58,7 +58,7 @@ func (l *Library) ResolveVersion(ctx context.Context, ref herb.Ref, text string)
 			err = l.unknownDataset(ref)
 		}
 		return "", err
-	case err != nil && ok && l.shared() && ctx.Err() == nil: // the catalogue is down
+	case err != nil && ok && l.folder.shared() && ctx.Err() == nil: // the catalogue is down
 		return known.version, nil
 	case err != nil:
 		return "", err

@@ -2,6 +2,16 @@
 // opens its file, and searches descriptions and records of all datasets. Package versions makes the
 // versions.
 //
+// # What is decided where
+//
+// The catalogueReader decides when the catalogue is read and what is known while it is down. The
+// table is what requests read: which version of each dataset is listed, and which are closed. The
+// fetcher decides which versions are opened, in which order, and when again after a failure; the
+// rebuilder opens those that another release has published. The cache knows the files in the folder
+// and which of them may go. derivedFiles are made of records on demand: Parquet files and
+// comparisons. withdrawals removes everything of a version that must not be read any more. The lock
+// of the table, which every request takes, is never held during I/O; the others are taken after it.
+//
 // # Consistency
 //
 // The catalogue, a table of the store, names the live version of each dataset; the file of a
@@ -33,7 +43,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -114,32 +123,18 @@ const (
 
 // Library manages published datasets. It is safe for concurrent use.
 type Library struct {
-	catalogue Catalogue
+	*folder
+	*search
+	*derivedFiles
+	withdrawals
 	opts      Options
-	node      string // identifies this process in claims
-	notifier  *notifier
-	refresh   sync.Mutex                      // held while reading the catalogue
-	status    atomic.Pointer[catalogueStatus] // written with refresh held
-	plants    lastKnown
-	summaries *summaryCache
-	openFile  func(path string) (*segment.Reader, error)
-	counters  *counters
-
-	readingWords *semaphore.Weighted // guards wordsRead; unlike with a mutex, waiting ends with a request
-	wordsRead    int64               // generation of the catalogue whose words were read; negative: none were
-
-	mu        sync.RWMutex // guards the fields below and those of entries; not held while files are read, written, removed or unmapped
-	entries   map[versionKey]*entry
-	sorted    []*entry // of datasets, by ref
-	openSize  int      // memory of open versions, estimated
-	closing   []func() // close versions that are not open any more; unlock calls them
-	withdrawn map[string]bool
+	catalogue *catalogueReader
+	table     *table
 	cache     *cache
-
-	rebuilds *rebuilds
-	pool     *background.Pool
-	derived  derivedFiles
-	labels   labels
+	rebuilder *rebuilder
+	fetcher   *fetcher
+	counters  *counters
+	pool      *background.Pool
 }
 
 // View is an open version of a dataset. It must be released.
@@ -185,56 +180,97 @@ func Open(catalogue Catalogue, opts Options) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{
-		catalogue: catalogue, opts: opts, node: rand.Text(), notifier: n, openFile: openLocal, cache: newCache(), rebuilds: newRebuilds(), pool: background.New(opts.Log), entries: map[versionKey]*entry{}, withdrawn: map[string]bool{},
-		readingWords: semaphore.NewWeighted(1), wordsRead: -1, summaries: newSummaryCache(opts.SummarySize), counters: newCounters(),
+	if opts.Blobs == nil {
+		opts.CacheSize = 0
 	}
-	l.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}
-	l.status.Store(&catalogueStatus{generation: -1})
+	l := newLibrary(catalogue, opts, n)
 	if !l.shared() {
-		l.opts.CacheSize = 0
 		return l, nil
 	}
-	l.loadCatalogueCopy()
-	if err := l.scanCache(); err != nil {
+	l.catalogue.loadCatalogueCopy()
+	if err := l.cache.scan(); err != nil {
 		return nil, errors.Join(fmt.Errorf("scanning the cache: %w", err), n.file.Close())
 	}
 	return l, nil
 }
 
-// unlock unlocks mu and then closes the versions that are not open any more: unmapping a file can
-// take as long as I/O.
-func (l *Library) unlock() {
-	closing := l.closing
-	l.closing = nil
-	l.mu.Unlock()
-	for _, closeVersion := range closing {
-		closeVersion()
+// newLibrary joins the parts of a library.
+func newLibrary(catalogue Catalogue, opts Options, n *notifier) *Library {
+	files := &folder{dir: opts.Dir, fs: opts.FS, blobs: opts.Blobs, log: opts.Log, openFile: openLocal}
+	l := &Library{
+		folder: files, opts: opts, counters: newCounters(), pool: background.New(opts.Log),
+		table: newTable(files.shared(), opts.OpenSize),
 	}
+	l.cache = newCache(files, opts.CacheSize, l.counters)
+	l.withdrawals = withdrawals{l.table, l.cache}
+	described := &descriptions{table: l.table, folder: files, mutable: opts.Plants, summaries: newSummaryCache(opts.SummarySize)}
+	described.plants.dataset = herb.Dataset{Ref: herb.PlantsRef, Access: opts.PlantsAccess}
+	l.catalogue = &catalogueReader{
+		Catalogue: catalogue, folder: files, table: l.table, plants: &described.plants, now: opts.Now, apply: l.applyChanges, notifier: n,
+	}
+	l.catalogue.status.Store(&catalogueStatus{generation: -1})
+	described.catalogue = l.catalogue
+	l.search = &search{descriptions: described, readingWords: semaphore.NewWeighted(1), wordsRead: -1}
+	l.rebuilder = &rebuilder{
+		folder: files, cache: l.cache, claims: claims{catalogue, rand.Text(), opts.Now}, counters: l.counters, memory: opts.Memory, program: opts.Program,
+		background: make(chan struct{}, 1), requested: make(chan struct{}, 1), outdated: map[string]bool{},
+	}
+	l.fetcher = &fetcher{
+		folder: files, withdrawals: l.withdrawals, counters: l.counters, rebuilder: l.rebuilder, describe: described.describeVersion,
+		now: opts.Now, wait: opts.Wait, prefetchSlots: make(chan struct{}, maxPrefetches), requestSlots: make(chan struct{}, maxRequestedFetches),
+	}
+	l.fetcher.ctx, l.fetcher.cancel = context.WithCancel(context.Background())
+	l.derivedFiles = &derivedFiles{
+		folder: files, withdrawals: l.withdrawals, pool: l.pool, wait: opts.Wait, free: opts.Free, update: l.catalogue.updateEntries,
+	}
+	return l
 }
-
-// shared reports whether the files are in an object store that nodes share, and Dir is a cache of
-// it.
-func (l *Library) shared() bool { return l.opts.Blobs != nil }
-
-// IsMutable reports whether a dataset is the mutable one.
-func (l *Library) IsMutable(ref herb.Ref) bool { return l.opts.Plants != nil && ref == herb.PlantsRef }
 
 // Close cancels fetches and closes all open versions. Views stay valid until they are released.
 func (l *Library) Close() error {
-	l.refresh.Lock()
-	defer l.refresh.Unlock()
-	l.mu.Lock()
-	l.cache.cancel() // no fetch starts afterwards
-	l.mu.Unlock()
+	l.catalogue.refresh.Lock()
+	defer l.catalogue.refresh.Unlock()
+	l.fetcher.close()
 	l.pool.Close()
-	l.cache.running.Wait()
-	l.mu.Lock()
-	defer l.unlock()
-	for _, e := range l.entries {
-		l.setOpen(e, nil)
+	l.table.mu.Lock()
+	for _, e := range l.table.entries {
+		l.table.setOpen(e, nil)
 	}
-	return l.notifier.file.Close()
+	l.table.unlock()
+	return l.catalogue.notifier.file.Close()
+}
+
+// applyChanges updates the table, starts fetching the versions that went live, and removes those
+// that were withdrawn.
+func (l *Library) applyChanges(changes store.Changes) {
+	l.table.mu.Lock()
+	l.table.apply(changes)
+	for _, e := range l.table.sorted {
+		l.fetcher.fetchIfOutdated(e)
+	}
+	l.table.unlock()
+	if err := l.RemoveWithdrawn(changes.Withdrawn...); err != nil {
+		l.log.Warn("cannot remove the files of withdrawn versions; will retry", "err", err)
+	}
+}
+
+// NotifyChange signals other processes that the catalogue changed.
+func (l *Library) NotifyChange() { l.catalogue.notifyChange() }
+
+// AddFile records a segment file that is in Dir and in Blobs.
+func (l *Library) AddFile(name string, size int64) { l.cache.add(name, size, true) }
+
+// SetStored records which segment files are in Blobs. Eviction spares the others.
+func (l *Library) SetStored(names map[string]bool) { l.cache.setStored(names) }
+
+// RescanCache lists the files in Dir again after some were removed, and saves the last known
+// description of the mutable dataset.
+func (l *Library) RescanCache() error {
+	err := l.cache.scan()
+	l.catalogue.refresh.Lock()
+	defer l.catalogue.refresh.Unlock()
+	l.catalogue.saveCatalogueCopy()
+	return err
 }
 
 // Acquire returns the live version of a dataset; the caller must release it. While the live version
@@ -243,7 +279,7 @@ func (l *Library) Close() error {
 // new version.
 func (l *Library) Acquire(ctx context.Context, ref herb.Ref) (View, error) {
 	if l.IsMutable(ref) {
-		return l.opts.Plants.Acquire(ctx)
+		return l.mutable.Acquire(ctx)
 	}
 	return l.acquire(ctx, versionKey{ref: ref})
 }
@@ -261,20 +297,20 @@ func (l *Library) AcquireVersion(ctx context.Context, ref herb.Ref, version stri
 }
 
 func (l *Library) acquire(ctx context.Context, key versionKey) (View, error) {
-	if err := l.updateEntries(ctx); err != nil {
+	if err := l.catalogue.updateEntries(ctx); err != nil {
 		return View{}, err
 	}
-	l.mu.RLock()
-	live, e := l.entries[versionKey{ref: key.ref}], l.entries[key]
+	l.table.mu.RLock()
+	live, e := l.table.entries[versionKey{ref: key.ref}], l.table.entries[key]
 	if live != nil && live.open != nil && live.open.dataset.Version == key.version {
 		e = live // a named version that is open already
 	}
-	confirmed := e != nil && (!e.named || e.generation == l.status.Load().generation)
+	confirmed := e != nil && (!e.named || e.generation == l.catalogue.status.Load().generation)
 	if confirmed && e.open != nil && e.open.dataset.Version == cmp.Or(key.version, e.Version) && e.open.Acquire() {
-		defer l.mu.RUnlock()
-		return l.view(e), nil
+		defer l.table.mu.RUnlock()
+		return l.table.view(e), nil
 	}
-	l.mu.RUnlock()
+	l.table.mu.RUnlock()
 	if live == nil {
 		return View{}, l.unknownDataset(key.ref)
 	}
@@ -283,7 +319,72 @@ func (l *Library) acquire(ctx context.Context, key versionKey) (View, error) {
 			return View{}, err
 		}
 	}
-	return l.awaitFetch(ctx, key)
+	return l.fetcher.awaitFetch(ctx, key)
+}
+
+// isMissing reports whether the catalogue has no such dataset or version.
+func isMissing(err error) bool {
+	return herb.CodeOf(err) == herb.CodeNotFound || herb.CodeOf(err) == herb.CodeGone
+}
+
+// checkNamed looks up a version in the catalogue and adds it to the entries, or removes it. While
+// the catalogue is down, a node uses its copy of the description, if it has one.
+func (l *Library) checkNamed(ctx context.Context, key versionKey) error {
+	generation := l.catalogue.status.Load().generation
+	limited, cancel := context.WithTimeout(ctx, catalogueWait)
+	defer cancel()
+	d, err := l.catalogue.Version(limited, key.ref, key.version)
+	if err != nil && l.shared() && !isMissing(err) && ctx.Err() == nil {
+		if copied, failed := l.loadDescription(herb.LiveVersion{Ref: key.ref, Version: key.version}); failed == nil {
+			d, err = copied, nil
+		}
+	}
+	l.table.mu.Lock()
+	defer l.table.unlock()
+	if isMissing(err) {
+		l.table.removeEntry(key)
+	}
+	if err != nil || l.fetcher.ctx.Err() != nil {
+		return err
+	}
+	e := l.table.entries[key]
+	if e == nil {
+		v := herb.LiveVersion{Ref: key.ref, Version: key.version, Records: d.Records, Published: d.Published}
+		e = &entry{named: true, LiveVersion: v}
+		l.table.entries[key] = e
+	}
+	if d.File != nil {
+		e.size = d.File.Size
+	}
+	e.generation, e.checkedAt = generation, l.table.epoch.Load()
+	return nil
+}
+
+// Refresh updates the entries from the catalogue. If Dir has all files, it opens the datasets of a
+// small library and returns when every version that is being opened is open, has failed to open, or
+// has to be rebuilt.
+func (l *Library) Refresh(ctx context.Context) error {
+	if err := l.catalogue.poll(ctx, false); err != nil || l.shared() {
+		return err
+	}
+	var running []*fetch
+	l.table.mu.Lock()
+	for _, e := range l.table.sorted {
+		l.fetcher.prefetch(e, 0)
+		if e.fetch != nil {
+			running = append(running, e.fetch)
+		}
+	}
+	l.table.mu.Unlock()
+	for _, f := range running {
+		select {
+		case <-f.Ended():
+		case <-f.rebuilding:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 // resyncEvery is the interval at which Run reads the complete catalogue.
@@ -293,10 +394,10 @@ const resyncEvery = 5 * time.Minute
 // the cache, until ctx is done.
 func (l *Library) Run(ctx context.Context) error {
 	var running sync.WaitGroup
-	running.Go(func() { every(ctx, time.Second, func() { _ = l.poll(ctx, false) }) }) // it logs errors, and Health reports them
+	running.Go(func() { every(ctx, time.Second, func() { _ = l.catalogue.poll(ctx, false) }) }) // it logs errors, and Health reports them
 	// A database that was restored or failed over may have lost changes that this process has seen.
-	running.Go(func() { every(ctx, resyncEvery, func() { _ = l.poll(ctx, true) }) })
-	running.Go(func() { every(ctx, time.Second, func() { l.maintainCache(ctx) }) })
+	running.Go(func() { every(ctx, resyncEvery, func() { _ = l.catalogue.poll(ctx, true) }) })
+	running.Go(func() { every(ctx, time.Second, func() { l.fetcher.maintain(ctx) }) })
 	running.Go(func() { l.rebuildLive(ctx) })
 	running.Wait()
 	return nil
@@ -314,65 +415,4 @@ func every(ctx context.Context, d time.Duration, do func()) {
 			do()
 		}
 	}
-}
-
-// Health is the state of a library. Each dataset of the catalogue is counted once, as Open,
-// Fetching, Failed or Cold.
-type Health struct {
-	Read     time.Time // last successful read of the catalogue; zero if there was none
-	Err      error     // error of the last read; nil if it succeeded or there was none
-	Restored bool      // the live set is the copy saved by an earlier run; the catalogue was not read yet
-
-	Open     int // the live version is open
-	Fetching int // the live version is being fetched or opened
-	Failed   int // the live version could not be fetched or opened; the log has the reason
-	Cold     int // the live version is fetched on demand
-	Behind   int // an older version is open instead of the live one; also counted as Fetching, Failed or Cold
-
-	Reasons map[Reason]int // of Failed
-
-	Outdated int // live versions whose index another release has built and that are not rebuilt yet, as far as they are known
-	Pending  int // of Outdated: no version of the dataset can be listed until the index is rebuilt or fetched
-	Rebuilt  int // indexes that this process has rebuilt
-}
-
-// CanList reports whether the library has a live set and can list at least one dataset of it, or
-// the live set is empty.
-func (h Health) CanList() bool {
-	can := h.Open + h.Behind + h.Fetching + h.Cold
-	return (h.Restored || !h.Read.IsZero()) && (can > 0 || h.Failed == 0)
-}
-
-// Health returns the state of the library. It does no I/O.
-func (l *Library) Health() Health {
-	status := l.status.Load()
-	h := Health{Read: status.lastRead, Err: status.err, Restored: status.restored, Reasons: map[Reason]int{}}
-	h.Rebuilt = int(l.rebuilds.rebuilt.Load())
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	l.rebuilds.mu.Lock()
-	defer l.rebuilds.mu.Unlock()
-	for _, e := range l.sorted {
-		if l.rebuilds.outdated[e.Version] {
-			h.Outdated++
-			if e.open == nil && e.failed == nil {
-				h.Pending++
-			}
-		}
-		if e.open != nil && !e.isOpen() {
-			h.Behind++
-		}
-		switch {
-		case e.isOpen():
-			h.Open++
-		case e.failed != nil: // a retry may be running
-			h.Failed++
-			h.Reasons[e.failed.reason]++
-		case e.fetch != nil:
-			h.Fetching++
-		default:
-			h.Cold++
-		}
-	}
-	return h
 }

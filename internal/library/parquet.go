@@ -34,7 +34,7 @@ func ParquetName(version string, exact bool) string {
 }
 
 // OpenParquet opens the Parquet file of a version, which the caller closes; see OpenDerived.
-func (l *Library) OpenParquet(ctx context.Context, v View, exact bool) (*os.File, error) {
+func (l *derivedFiles) OpenParquet(ctx context.Context, v View, exact bool) (*os.File, error) {
 	if v.Reader == nil {
 		return nil, herb.Invalidf("%s changes with every write and has no Parquet file; download data.csv", v.Ref)
 	}
@@ -43,13 +43,13 @@ func (l *Library) OpenParquet(ctx context.Context, v View, exact bool) (*os.File
 
 // BuildParquet builds the Parquet file of a version and stores it for others. The version need not
 // be in the catalogue.
-func (l *Library) BuildParquet(ctx context.Context, v View) error {
+func (l *derivedFiles) BuildParquet(ctx context.Context, v View) error {
 	d := l.parquetFile(v, false)
 	return l.BuildDerived(ctx, d, background.NewTask(d.What))
 }
 
 // parquetFile describes the Parquet file of a version.
-func (l *Library) parquetFile(v View, exact bool) Derived {
+func (l *derivedFiles) parquetFile(v View, exact bool) Derived {
 	return Derived{
 		Name: ParquetName(v.Version, exact), What: "building the Parquet file of " + v.Ref.String(), Versions: []View{v}, Total: int64(v.Records),
 		Size: int64(v.Reader.Size()) / 2, // most files are smaller
@@ -60,8 +60,8 @@ func (l *Library) parquetFile(v View, exact bool) Derived {
 }
 
 // writeParquet writes a Parquet file.
-func (l *Library) writeParquet(ctx context.Context, v View, exact bool, t *background.Task, file io.Writer) (err error) {
-	scratch, err := filesystem.TempFile(l.opts.Dir)
+func (l *derivedFiles) writeParquet(ctx context.Context, v View, exact bool, t *background.Task, file io.Writer) (err error) {
+	scratch, err := filesystem.TempFile(l.dir)
 	if err != nil {
 		return err
 	}

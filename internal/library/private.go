@@ -118,17 +118,12 @@ func (p Private) AcquireVersion(ctx context.Context, ref herb.Ref, version strin
 // Check fails unless the reader may know of a dataset. It decides without opening the dataset, so
 // that the time it takes does not tell whether there is one.
 func (p Private) Check(ctx context.Context, ref herb.Ref) error {
-	if err := p.updateEntries(ctx); err != nil {
+	if err := p.catalogue.updateEntries(ctx); err != nil {
 		return err
 	}
 	v, known := herb.LiveVersion{Ref: ref, Access: p.opts.PlantsAccess}, p.IsMutable(ref)
 	if !known {
-		p.mu.RLock()
-		e := p.entries[versionKey{ref: ref}]
-		if known = e != nil; known {
-			v = e.LiveVersion
-		}
-		p.mu.RUnlock()
+		v, known = p.table.find(ref)
 	}
 	if known && isLiveVisible(ctx, v) {
 		return nil

@@ -6,10 +6,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,43 +40,64 @@ func IsCurrent(f store.VersionFile) bool {
 	return name == RebuiltName(f.Version) || name == ParquetName(f.Version, false) || name == ParquetName(f.Version, true)
 }
 
-func (l *Library) rebuiltFile(version string) string {
-	return filepath.Join(l.opts.Dir, RebuiltName(version))
-}
+// rebuilder opens versions that another release has published: with the file that a node of this
+// release has stored, or one that it builds, a few at a time and each on one node only.
+type rebuilder struct {
+	*folder
+	cache    *cache
+	claims   claims
+	counters *counters
+	memory   int    // see Options
+	program  string // see Options
 
-// rebuilds limits concurrent rebuilds, and counts them.
-type rebuilds struct {
 	background chan struct{} // slot of rebuilds that no request waits for
 	requested  chan struct{} // additional slot of rebuilds that requests wait for
+	rebuilt    atomic.Int64  // completed rebuilds
 
 	mu       sync.Mutex
 	outdated map[string]bool // versions without an index of this program, as far as they are known
-
-	rebuilt atomic.Int64 // completed rebuilds
-}
-
-func newRebuilds() *rebuilds {
-	return &rebuilds{background: make(chan struct{}, 1), requested: make(chan struct{}, 1), outdated: map[string]bool{}}
 }
 
 // acquireSlot waits for a slot for the rebuild of a fetch. One that requests wait for does not
 // queue behind others.
-func (b *rebuilds) acquireSlot(ctx context.Context, f *fetch) (release func(), err error) {
-	return acquireSlot(ctx, f, b.background, b.requested)
+func (l *rebuilder) acquireSlot(ctx context.Context, f *fetch) (release func(), err error) {
+	return acquireSlot(ctx, f, l.background, l.requested)
+}
+
+// claimRebuild waits until this node may rebuild the index of the version of a fetch: it has a
+// slot, and no other node of the same release rebuilds the index. The caller calls release at the
+// end.
+func (l *rebuilder) claimRebuild(ctx context.Context, f *fetch) (release func(), err error) {
+	for {
+		releaseSlot, err := l.acquireSlot(ctx, f)
+		if err != nil || !l.shared() {
+			return releaseSlot, err
+		}
+		endClaim, claimed := l.claims.claim(ctx, RebuiltName(f.version.Version))
+		if claimed {
+			return func() {
+				endClaim()
+				releaseSlot()
+			}, nil
+		}
+		releaseSlot()
+		select {
+		case <-time.After(claimRetry):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // openStoredIndex opens the file with the index of this program that another node has stored,
 // unless Dir has a file of the version or the published one has that index: the published one need
 // not be fetched then. It returns nil if there is no such file, and segment.ErrIndex if it is known
 // that the published one has another index.
-func (l *Library) openStoredIndex(ctx context.Context, d herb.Dataset) (*openVersion, error) {
+func (l *rebuilder) openStoredIndex(ctx context.Context, d herb.Dataset) (*openVersion, error) {
 	if !l.shared() || d.File == nil || d.File.Index == segment.CurrentIndex() {
 		return nil, nil
 	}
-	l.mu.RLock()
-	cached := l.isCached(d.Version)
-	l.mu.RUnlock()
-	if cached {
+	if l.cache.has(d.Version) {
 		return nil, nil
 	}
 	v := l.openStored(ctx, d)
@@ -90,7 +109,7 @@ func (l *Library) openStoredIndex(ctx context.Context, d herb.Dataset) (*openVer
 
 // openStored fetches and opens the file that another node has rebuilt for this release. It returns
 // nil if there is none.
-func (l *Library) openStored(ctx context.Context, d herb.Dataset) *openVersion {
+func (l *rebuilder) openStored(ctx context.Context, d herb.Dataset) *openVersion {
 	if !l.shared() || l.fetchRebuilt(ctx, d) != nil {
 		return nil
 	}
@@ -98,19 +117,19 @@ func (l *Library) openStored(ctx context.Context, d herb.Dataset) *openVersion {
 	if err != nil {
 		return nil
 	}
-	l.rebuilds.setOutdated(d.Version, false)
+	l.setOutdated(d.Version, false)
 	l.counters.fetched.Add(1)
 	return newOpenVersion(r, d)
 }
 
 // openRebuilt opens the file with the index of this program for a version whose published file has
 // another index. If there is none, it builds the file, or waits for the node that builds it and
-// fetches it.
-func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*openVersion, error) {
+// fetches it. download fetches the published file if it is not in the folder.
+func (l *rebuilder) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset, download func() error) (*openVersion, error) {
 	if v := l.openStored(ctx, d); v != nil {
 		return v, nil
 	}
-	l.rebuilds.setOutdated(d.Version, true)
+	l.setOutdated(d.Version, true)
 	what := fmt.Sprintf("rebuilding the index of dataset %s after an upgrade", d.Ref)
 	f.Begin(what, 0)
 	close(f.rebuilding)
@@ -122,67 +141,62 @@ func (l *Library) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset) (*o
 	if v := l.openStored(ctx, d); v != nil {
 		return v, nil
 	}
-	info, err := l.statPublished(ctx, f, d)
+	info, err := os.Stat(l.publishedFile(d.Version))
+	if errors.Is(err, fs.ErrNotExist) && l.shared() && d.File != nil {
+		if err := download(); err != nil {
+			return nil, err
+		}
+		info, err = os.Stat(l.publishedFile(d.Version))
+	}
 	if err != nil {
 		return nil, err
 	}
 	started := time.Now()
 	f.Begin(what, info.Size())
-	log := l.opts.Log.With("dataset", d.Ref.String(), "version", d.Version, "index", segment.CurrentIndex())
+	log := l.log.With("dataset", d.Ref.String(), "version", d.Version, "index", segment.CurrentIndex())
 	log.Info("rebuilding index of another release", "bytes", info.Size())
 	if err := l.rebuild(ctx, d, f.Task, info.Size()); err != nil {
 		return nil, fmt.Errorf("rebuilding the index: %w", err)
 	}
-	l.rebuilds.rebuilt.Add(1)
+	l.rebuilt.Add(1)
 	log.Info("rebuilt index", "records", d.Records, "duration", time.Since(started))
 	l.storeRebuilt(ctx, d)
 	r, err := l.openFile(l.rebuiltFile(d.Version))
 	if err != nil {
 		return nil, err
 	}
-	l.rebuilds.setOutdated(d.Version, false)
+	l.setOutdated(d.Version, false)
 	return newOpenVersion(r, d), nil
 }
 
-// statPublished returns the size of the published file of a version, which it fetches unless it is
-// in Dir.
-func (l *Library) statPublished(ctx context.Context, f *fetch, d herb.Dataset) (fs.FileInfo, error) {
-	info, err := os.Stat(l.file(d.Version))
-	if !errors.Is(err, fs.ErrNotExist) || !l.shared() || d.File == nil {
-		return info, err
+// setOutdated records whether a version lacks an index of this program.
+func (l *rebuilder) setOutdated(version string, outdated bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if outdated {
+		l.outdated[version] = true
+	} else {
+		delete(l.outdated, version)
 	}
-	release, err := acquireSlot(ctx, f, l.cache.prefetchSlots, l.cache.requestSlots)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	if err := l.download(ctx, f, d); err != nil {
-		return nil, err
-	}
-	return os.Stat(l.file(d.Version))
 }
 
-// setOutdated records whether a version lacks an index of this program.
-func (b *rebuilds) setOutdated(version string, outdated bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if outdated {
-		b.outdated[version] = true
-	} else {
-		delete(b.outdated, version)
-	}
+// isOutdated reports whether a version is known to lack an index of this program.
+func (l *rebuilder) isOutdated(version string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.outdated[version]
 }
 
 // rebuild builds the file with the index of this program from the published file of a version. It
 // gets its name only once it was read back and has the content hash of the published records.
-func (l *Library) rebuild(ctx context.Context, d herb.Dataset, task *background.Task, size int64) (err error) {
+func (l *rebuilder) rebuild(ctx context.Context, d herb.Dataset, task *background.Task, size int64) (err error) {
 	defer herb.Recover(&err)
-	lock, err := store.LockVersions(l.opts.Dir)
+	lock, err := store.LockVersions(l.dir)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	core, err := segment.OpenCore(l.file(d.Version))
+	core, err := segment.OpenCore(l.publishedFile(d.Version))
 	if err != nil {
 		return err
 	}
@@ -193,7 +207,7 @@ func (l *Library) rebuild(ctx context.Context, d herb.Dataset, task *background.
 	cells := contenthash.New(core.Fields())
 	path := l.rebuiltFile(d.Version) + "." + rand.Text() + store.CopySuffix // another process may build the same file
 	_, err = segment.Create(ctx, path, core.Fields(), cells.Of(core.Records(ctx)), segment.Options{
-		Memory: l.opts.Memory, FS: l.opts.FS, Program: l.opts.Program,
+		Memory: l.memory, FS: l.fs, Program: l.program,
 		Declared: geo.Declared(d.Descriptor, core.Fields()), Coordinates: publishedCoordinates(core),
 		Progress: func(p segment.Progress) {
 			half, total := size/2, max(p.Total, 1) // reading takes about as long as sorting
@@ -209,9 +223,9 @@ func (l *Library) rebuild(ctx context.Context, d herb.Dataset, task *background.
 		return err
 	}
 	if err := verifyRebuilt(ctx, path, d, cells); err != nil {
-		return errors.Join(err, l.opts.FS.RemoveAll(path))
+		return errors.Join(err, l.fs.RemoveAll(path))
 	}
-	return errors.Join(l.opts.FS.Rename(path, l.rebuiltFile(d.Version)), filesystem.SyncDir(l.opts.FS, l.opts.Dir))
+	return errors.Join(l.fs.Rename(path, l.rebuiltFile(d.Version)), filesystem.SyncDir(l.fs, l.dir))
 }
 
 // publishedCoordinates returns the coordinates that were recognized when a version was published;
@@ -245,58 +259,38 @@ func verifyRebuilt(ctx context.Context, path string, d herb.Dataset, cells *cont
 }
 
 // fetchRebuilt fetches the file that another node has built for this release.
-func (l *Library) fetchRebuilt(ctx context.Context, d herb.Dataset) error {
-	path, size := l.rebuiltFile(d.Version), int64(0)
-	if err := l.saveFile(path, func(file io.Writer) error {
-		return l.opts.Blobs.Get(ctx, RebuiltName(d.Version), writerFunc(func(p []byte) (int, error) {
-			n, err := file.Write(p)
-			size += int64(n)
-			return n, err
-		}))
-	}); err != nil {
+func (l *rebuilder) fetchRebuilt(ctx context.Context, d herb.Dataset) error {
+	size, err := l.fetch(ctx, RebuiltName(d.Version))
+	if err != nil {
 		return err
 	}
+	path := l.rebuiltFile(d.Version)
 	core, err := segment.OpenCore(path)
 	if err == nil {
 		err = errors.Join(core.Verify(), core.Close())
 	}
 	if err != nil {
-		l.opts.Log.Error("stored index is damaged; rebuilding it", "object", RebuiltName(d.Version), "err", err)
-		return errors.Join(err, l.opts.FS.RemoveAll(path))
+		l.log.Error("stored index is damaged; rebuilding it", "object", RebuiltName(d.Version), "err", err)
+		return errors.Join(err, l.fs.RemoveAll(path))
 	}
-	l.replaceCached(d.Version, size, true)
+	l.cache.replace(d.Version, size, true)
 	return nil
 }
 
 // storeRebuilt stores a rebuilt file for the other nodes of this release. If that fails, they build
 // it themselves.
-func (l *Library) storeRebuilt(ctx context.Context, d herb.Dataset) {
+func (l *rebuilder) storeRebuilt(ctx context.Context, d herb.Dataset) {
 	if !l.shared() {
 		return
 	}
 	info, err := os.Stat(l.rebuiltFile(d.Version))
 	if err == nil {
-		err = l.opts.Blobs.Put(ctx, RebuiltName(d.Version), l.rebuiltFile(d.Version), nil)
+		err = l.blobs.Put(ctx, RebuiltName(d.Version), l.rebuiltFile(d.Version), nil)
 	}
 	if err != nil {
-		l.opts.Log.Warn("cannot store rebuilt index; other nodes rebuild it, too", "object", RebuiltName(d.Version), "err", err)
+		l.log.Warn("cannot store rebuilt index; other nodes rebuild it, too", "object", RebuiltName(d.Version), "err", err)
 	}
 	if info != nil {
-		l.replaceCached(d.Version, info.Size(), err == nil)
-	}
-}
-
-// replaceCached records a rebuilt file in the cache, and removes the published file from it: the
-// object store has that file. The fetch that calls it keeps both from being evicted.
-func (l *Library) replaceCached(version string, size int64, stored bool) {
-	err := l.opts.FS.RemoveAll(l.file(version))
-	if err != nil {
-		l.opts.Log.Warn("cannot evict file from cache; will retry", "file", store.SegmentFile(version), "err", err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.cache.add(RebuiltName(version), size, stored)
-	if err == nil {
-		l.cache.remove(store.SegmentFile(version))
+		l.cache.replace(d.Version, info.Size(), err == nil)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment"
@@ -154,36 +156,6 @@ func (m *RecordMatches) checkClosed(ctx context.Context, source RecordSource, ba
 	})
 }
 
-// IsClosed implements RecordSource.
-func (l *Library) IsClosed(v herb.LiveVersion) bool {
-	l.mu.RLock()
-	e := l.entries[versionKey{ref: v.Ref}]
-	isOpen := e == nil || e.open != nil
-	l.mu.RUnlock()
-	if isOpen {
-		return false
-	}
-	d, ok := l.summaries.get(v, false)
-	return ok && herb.Principal{}.See(d).Values
-}
-
-// ProtectedRefs implements RecordSource.
-func (l *Library) ProtectedRefs(ctx context.Context) ([]herb.Ref, error) {
-	return l.catalogue.ProtectedRefs(ctx)
-}
-
-// MayMatch implements RecordSource. It reads the words of a published version without opening it.
-func (l *Library) MayMatch(v herb.LiveVersion, s *query.Search) bool {
-	if l.IsMutable(v.Ref) {
-		return true
-	}
-	may, err := segment.MayMatch(l.file(v.Version), s)
-	if err != nil { // such as an index of another release
-		may, err = segment.MayMatch(l.rebuiltFile(v.Version), s)
-	}
-	return may || err != nil
-}
-
 // searchDataset adds the matching records of a dataset, unless the reader may not see them.
 func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, ref herb.Ref, rawQuery string, reader herb.Principal) error {
 	v, err := source.Acquire(ctx, ref)
@@ -209,14 +181,52 @@ func (m *RecordMatches) searchDataset(ctx context.Context, source RecordSource, 
 	return nil
 }
 
+// search finds datasets by their words: those of the metadata, which it reads from the catalogue
+// once, and those of the records, which the files list.
+type search struct {
+	*descriptions
+	readingWords *semaphore.Weighted // guards wordsRead; unlike with a mutex, waiting ends with a request
+	wordsRead    int64               // generation of the catalogue whose words were read; negative: none were
+}
+
+// IsClosed implements RecordSource.
+func (l *search) IsClosed(v herb.LiveVersion) bool {
+	l.table.mu.RLock()
+	e := l.table.entries[versionKey{ref: v.Ref}]
+	isOpen := e == nil || e.open != nil
+	l.table.mu.RUnlock()
+	if isOpen {
+		return false
+	}
+	d, ok := l.summaries.get(v, false)
+	return ok && herb.Principal{}.See(d).Values
+}
+
+// ProtectedRefs implements RecordSource.
+func (l *search) ProtectedRefs(ctx context.Context) ([]herb.Ref, error) {
+	return l.catalogue.ProtectedRefs(ctx)
+}
+
+// MayMatch implements RecordSource. It reads the words of a published version without opening it.
+func (l *search) MayMatch(v herb.LiveVersion, s *query.Search) bool {
+	if l.IsMutable(v.Ref) {
+		return true
+	}
+	may, err := segment.MayMatch(l.folder.publishedFile(v.Version), s)
+	if err != nil { // such as an index of another release
+		may, err = segment.MayMatch(l.folder.rebuiltFile(v.Version), s)
+	}
+	return may || err != nil
+}
+
 // loadWords reads the words of the datasets that changed since the last call. The first search
 // reads all of them.
-func (l *Library) loadWords(ctx context.Context) error {
+func (l *search) loadWords(ctx context.Context) error {
 	if err := l.readingWords.Acquire(ctx, 1); err != nil {
 		return err
 	}
 	defer l.readingWords.Release(1)
-	since, now := l.wordsRead, l.status.Load().generation
+	since, now := l.wordsRead, l.catalogue.generation()
 	if since == now {
 		return nil
 	}
@@ -235,10 +245,10 @@ func (l *Library) loadWords(ctx context.Context) error {
 }
 
 // setWords sets the words of a dataset, provided that they are those of its live version.
-func (l *Library) setWords(ref herb.Ref, version string, words store.SearchWords) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if e := l.entries[versionKey{ref: ref}]; e != nil && e.Version == version {
+func (l *search) setWords(ref herb.Ref, version string, words store.SearchWords) {
+	l.table.mu.Lock()
+	defer l.table.mu.Unlock()
+	if e := l.table.entries[versionKey{ref: ref}]; e != nil && e.Version == version {
 		e.words = words
 	}
 }
@@ -246,7 +256,7 @@ func (l *Library) setWords(ref herb.Ref, version string, words store.SearchWords
 // Search returns the live versions of datasets, as Live does, in whose metadata every word of a
 // search is a prefix of a word, and which have a keyword. All datasets match a blank search, and an
 // empty keyword.
-func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error) {
+func (l *search) Search(ctx context.Context, search, keyword string) ([]herb.LiveVersion, error) {
 	live, err := l.Live(ctx)
 	blank := strings.TrimSpace(search) == ""
 	if err != nil || blank && keyword == "" {
@@ -256,21 +266,21 @@ func (l *Library) Search(ctx context.Context, search, keyword string) ([]herb.Li
 		return nil, nil
 	}
 	err = l.loadWords(ctx)
-	if err != nil && (!l.shared() || herb.CodeOf(err) != herb.CodeUnavailable) { // a node reads its copies of descriptions instead
+	if err != nil && (!l.folder.shared() || herb.CodeOf(err) != herb.CodeUnavailable) { // a node reads its copies of descriptions instead
 		return nil, err
 	}
 	filter := store.NewSearchFilter(search, keyword)
 	var found, unknown []herb.LiveVersion
-	l.mu.RLock()
+	l.table.mu.RLock()
 	for _, v := range live {
-		switch e := l.entries[versionKey{ref: v.Ref}]; {
+		switch e := l.table.entries[versionKey{ref: v.Ref}]; {
 		case e == nil || e.Version != v.Version || e.words == "":
 			unknown = append(unknown, v)
 		case filter.Match(e.words):
 			found = append(found, v)
 		}
 	}
-	l.mu.RUnlock()
+	l.table.mu.RUnlock()
 	// The catalogue has no words of mutable datasets, and a node may not have read those of others.
 	for chunk := range slices.Chunk(unknown, 100) {
 		datasets, err := l.Datasets(ctx, chunk, true)

@@ -11,13 +11,13 @@ import (
 	"herbarium/internal/segment"
 )
 
-// isOutdated reports whether Dir has the published file of a version, but no file with an index of
-// this program.
-func (l *Library) isOutdated(version string) bool {
+// hasOutdatedIndex reports whether dir has the published file of a version, but no file with an
+// index of this program.
+func (l *folder) hasOutdatedIndex(version string) bool {
 	if _, err := os.Stat(l.rebuiltFile(version)); err == nil {
 		return false
 	}
-	core, err := segment.OpenCore(l.file(version))
+	core, err := segment.OpenCore(l.publishedFile(version))
 	if err != nil {
 		return false
 	}
@@ -29,17 +29,17 @@ func (l *Library) isOutdated(version string) bool {
 // them, as far as is known without fetching them: those in Dir, and those that the cache has room
 // for. Health counts them until they are open. Without a catalogue, there are none.
 func (l *Library) FindOutdated(ctx context.Context) (outdated []herb.LiveVersion) {
-	_ = l.updateEntries(ctx)
+	_ = l.catalogue.updateEntries(ctx)
 	if l.shared() {
-		l.loadSizes(ctx)
+		l.fetcher.loadSizes(ctx)
 	}
-	for _, v := range l.liveVersions() {
+	for _, v := range l.table.live() {
 		if ctx.Err() != nil {
 			break
 		}
-		if l.isOutdated(v.Version) || l.shared() && l.isOutdatedElsewhere(ctx, v) {
+		if l.hasOutdatedIndex(v.Version) || l.shared() && l.isOutdatedElsewhere(ctx, v) {
 			outdated = append(outdated, v)
-			l.rebuilds.setOutdated(v.Version, true)
+			l.rebuilder.setOutdated(v.Version, true)
 		}
 	}
 	return outdated
@@ -48,13 +48,13 @@ func (l *Library) FindOutdated(ctx context.Context) (outdated []herb.LiveVersion
 // isOutdatedElsewhere reports whether a version that is not in Dir, and fits into the cache, has
 // another index in the object store, and no node has rebuilt it yet.
 func (l *Library) isOutdatedElsewhere(ctx context.Context, v herb.LiveVersion) bool {
-	l.mu.RLock()
-	e := l.entries[versionKey{ref: v.Ref}]
-	cached, pending := l.cacheSize()
-	candidate := e != nil && e.Version == v.Version && !l.isCached(v.Version) &&
+	l.table.mu.RLock()
+	e := l.table.entries[versionKey{ref: v.Ref}]
+	cached, pending := l.fetcher.cacheSize()
+	candidate := e != nil && e.Version == v.Version && !l.cache.has(v.Version) &&
 		e.index != "" && e.index != segment.CurrentIndex() &&
-		(l.opts.CacheSize == 0 || cached+pending+e.size <= l.opts.CacheSize)
-	l.mu.RUnlock()
+		l.cache.fits(cached+pending+e.size)
+	l.table.mu.RUnlock()
 	return candidate && herb.CodeOf(l.findObject(ctx, RebuiltName(v.Version))) == herb.CodeNotFound
 }
 
@@ -65,15 +65,15 @@ func (l *Library) rebuildLive(ctx context.Context) {
 	if len(outdated) == 0 || ctx.Err() != nil {
 		return
 	}
-	l.opts.Log.Info("rebuilding indexes of other releases in the background", "datasets", len(outdated))
+	l.log.Info("rebuilding indexes of other releases in the background", "datasets", len(outdated))
 	for _, v := range outdated {
-		l.mu.Lock()
-		e, f := l.entries[versionKey{ref: v.Ref}], (*fetch)(nil)
+		l.table.mu.Lock()
+		e, f := l.table.entries[versionKey{ref: v.Ref}], (*fetch)(nil)
 		if e != nil && e.Version == v.Version && !e.isOpen() {
-			l.startFetch(e)
+			l.fetcher.startFetch(e)
 			f = e.fetch
 		}
-		l.mu.Unlock()
+		l.table.mu.Unlock()
 		if f != nil {
 			select {
 			case <-f.Ended():
@@ -83,7 +83,7 @@ func (l *Library) rebuildLive(ctx context.Context) {
 		}
 	} // the next request retries what has failed
 	h := l.Health()
-	l.opts.Log.Info("rebuilt indexes of other releases", "datasets", h.Rebuilt, "failed", h.Outdated)
+	l.log.Info("rebuilt indexes of other releases", "datasets", h.Rebuilt, "failed", h.Outdated)
 }
 
 // Upgrade rebuilds the indexes of live versions that other releases have published, or with kept of
@@ -91,11 +91,11 @@ func (l *Library) rebuildLive(ctx context.Context) {
 // version that it opens: with an object store, those whose index is not there. A version that
 // cannot be rebuilt does not hold back the others. Options.Wait must be negative.
 func (l *Library) Upgrade(ctx context.Context, kept bool, report func(done, total int)) (u Upgrade, err error) {
-	if err := l.updateEntries(ctx); err != nil {
+	if err := l.catalogue.updateEntries(ctx); err != nil {
 		return u, err
 	}
 	var all []versionKey
-	for _, v := range l.liveVersions() {
+	for _, v := range l.table.live() {
 		if !l.hasStoredIndex(ctx, v.Ref, v.Version) {
 			all = append(all, versionKey{ref: v.Ref})
 		}
@@ -117,7 +117,7 @@ func (l *Library) Upgrade(ctx context.Context, kept bool, report func(done, tota
 			u.Versions++
 		}
 	}
-	before := l.rebuilds.rebuilt.Load()
+	before := l.rebuilder.rebuilt.Load()
 	for i, v := range all {
 		view, failed := l.acquire(ctx, v)
 		switch {
@@ -131,7 +131,7 @@ func (l *Library) Upgrade(ctx context.Context, kept bool, report func(done, tota
 		}
 		report(i+1, len(all))
 	}
-	u.Rebuilt = int(l.rebuilds.rebuilt.Load() - before)
+	u.Rebuilt = int(l.rebuilder.rebuilt.Load() - before)
 	return u, err
 }
 
@@ -141,22 +141,11 @@ func (l *Library) hasStoredIndex(ctx context.Context, ref herb.Ref, version stri
 	if !l.shared() {
 		return false
 	}
-	d, err := l.describeVersion(ctx, herb.LiveVersion{Ref: ref, Version: version})
+	d, err := l.descriptions.describeVersion(ctx, herb.LiveVersion{Ref: ref, Version: version})
 	if err != nil || d.File == nil {
 		return false
 	}
 	return d.File.Index == segment.CurrentIndex() || l.findObject(ctx, RebuiltName(version)) == nil
-}
-
-// findObject returns nil if the object store has an object, which it does not fetch. The error has
-// herb.CodeNotFound if there is no such object.
-func (l *Library) findObject(ctx context.Context, name string) error {
-	errFound := errors.New("the object exists")
-	err := l.opts.Blobs.Get(ctx, name, writerFunc(func([]byte) (int, error) { return 0, errFound }))
-	if errors.Is(err, errFound) {
-		return nil
-	}
-	return err
 }
 
 // Upgrade is the result of Library.Upgrade.

@@ -68,15 +68,15 @@ func NewListedVersion(v herb.ListedVersion, live bool) ListedVersion {
 
 // ListVersions lists the kept versions of a dataset, and those that were withdrawn. What a client
 // may see of them is decided by herb.VersionList.See.
-func (l *Library) ListVersions(ctx context.Context, ref herb.Ref) (herb.VersionList, error) {
+func (l *descriptions) ListVersions(ctx context.Context, ref herb.Ref) (herb.VersionList, error) {
 	if l.IsMutable(ref) {
-		d, err := l.opts.Plants.Describe(ctx)
+		d, err := l.mutable.Describe(ctx)
 		v := herb.ListedVersion{Ref: d.Ref, Version: d.Version, Access: d.Access, Published: d.Published, Records: d.Records}
 		return herb.VersionList{Live: d.Version, Versions: []herb.ListedVersion{v}}, err
 	}
 	list, err := l.catalogue.ListVersions(ctx, ref)
 	if herb.CodeOf(err) == herb.CodeNotFound {
-		if err = l.updateEntries(ctx); err == nil {
+		if err = l.catalogue.updateEntries(ctx); err == nil {
 			err = l.unknownDataset(ref)
 		}
 	}

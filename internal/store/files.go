@@ -74,6 +74,10 @@ func (f VersionFile) IsDerived() bool {
 	return f.Kind == RebuiltKind || f.Kind == FormerRebuiltKind || f.Kind == ParquetKind || f.Kind == ComparisonKind
 }
 
+// IsOnDemand reports whether the file is built when a request needs it, and built again if it was
+// removed; versions are listed without it.
+func (f VersionFile) IsOnDemand() bool { return f.Kind == ParquetKind || f.Kind == ComparisonKind }
+
 // IsOf reports whether a file is one of a version in a set, or compares another version with one.
 func (f VersionFile) IsOf(versions map[string]bool) bool {
 	return versions[f.Version] || f.Kind == ComparisonKind && versions[f.comparedWith()]
