@@ -103,7 +103,7 @@ func New(opts Options) (*API, error) {
 		Features: openapi.Features{Plants: opts.Plants != nil, Publishing: opts.Publishing != nil},
 	})
 	if opts.Publishing != nil {
-		a.publishing = publishing.New(publishing.Options{Services: *opts.Publishing, Gate: a.gate, Origins: a.origins, Base: base, RequestTimeout: opts.RequestTimeout})
+		a.publishing = publishing.New(publishing.Options{Services: *opts.Publishing, Gate: a.gate, CrossOrigin: a.origins, Base: base, RequestTimeout: opts.RequestTimeout})
 	}
 	a.agents = agents.New(agents.Options{
 		Gate: a.gate, Library: opts.Library, Origin: opts.Origin, Serves: a.serves,

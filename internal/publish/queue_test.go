@@ -20,7 +20,7 @@ import (
 	"herbarium/internal/versions"
 )
 
-// fakeStore keeps records in memory. It is shared by several services, as by several nodes.
+// fakeStore keeps publishes in memory. It is shared by several queues, as by several nodes.
 type fakeStore struct {
 	mu      sync.Mutex
 	records map[string]store.Publish
@@ -366,5 +366,30 @@ func TestStart_limits(t *testing.T) {
 	s = newQueue(t, db, time.Now, nil)
 	if _, err := s.Start(t.Context(), Request{File: receiveFile(t, s, "x")}); !errors.Is(err, db.fail) || len(s.running) > 0 {
 		t.Errorf("without a database: %v", err)
+	}
+}
+
+// TestState_earlierRelease reads publishes that a node of the release before has stored: one that
+// has ended, and one that it runs no more, which is ended in the audit log of its client.
+func TestState_earlierRelease(t *testing.T) {
+	t.Parallel()
+	db, now := newStore(), time.Date(2026, 3, 20, 8, 0, 0, 0, time.UTC)
+	const start = `"dataset":"shop/prices","created_at":"2026-03-20T07:58:00Z","updated_at":"2026-03-20T07:59:00Z","bytes":8,"sha256":"ab",`
+	for id, content := range map[string]string{
+		"ended": `{"id":"ended",` + start + `"state":"live","result":{"dataset":"shop/prices","status":"published","version":"v1","records":1},"actor":{"ID":"key1"}}`,
+		"dead": `{"id":"dead",` + start + `"state":"building","progress":{"phase":"indexing","step":2,"steps":4,"records":7},` +
+			`"actor":{"ID":"key1","Origin":"192.0.2.1","Note":""}}`,
+	} {
+		must.NoError(t, db.set(store.Publish{ID: id, Running: id == "dead", Updated: now.Add(-time.Minute), Content: []byte(content)}))
+	}
+	q := newQueue(t, db, func() time.Time { return now }, nil)
+	if p := await(t, q, "ended"); p.State != StateLive || p.Ref().String() != "shop/prices" || p.Result.Version != "v1" || p.Bytes != 8 {
+		t.Errorf("the publish that has ended: %+v", p)
+	}
+	if p := await(t, q, "dead"); p.State != StateFailed || p.Code != herb.CodeUnavailable || p.Progress != nil {
+		t.Errorf("the publish of a dead server: %+v", p)
+	}
+	if len(db.audit) != 1 || db.audit[0].Actor != "key1" || db.audit[0].Origin != "192.0.2.1" {
+		t.Errorf("audit log: %+v", db.audit)
 	}
 }

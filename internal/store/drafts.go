@@ -11,7 +11,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Draft is the record of a file that waits to be published.
+// Draft is a file that waits to be published, as it is stored.
 type Draft struct {
 	ID      string
 	Owner   string    // ID of the key that sent the file

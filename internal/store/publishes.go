@@ -12,7 +12,7 @@ import (
 	"herbarium/internal/herb"
 )
 
-// Publish is the record of a publish over HTTP.
+// Publish is a publish over HTTP as it is stored.
 type Publish struct {
 	ID      string
 	Running bool
@@ -20,7 +20,7 @@ type Publish struct {
 	Content []byte    // JSON
 }
 
-// AddPublish stores a record and removes those that were last updated before a time.
+// AddPublish stores a publish and removes those that were last updated before a time.
 func (s Tables) AddPublish(ctx context.Context, p Publish, expired time.Time) error {
 	return s.write(ctx, "recording a publish", func(ctx context.Context, tx Tx) error {
 		if err := exec(ctx, tx, "DELETE FROM publishes WHERE updated < ?", expired.UnixMicro()); err != nil {
@@ -31,9 +31,9 @@ func (s Tables) AddPublish(ctx context.Context, p Publish, expired time.Time) er
 	})
 }
 
-// UpdatePublish replaces a record. The program that runs the publish has the last word, also about
+// UpdatePublish replaces a publish. The program that runs the publish has the last word, also about
 // one that another program has given up. A result that names a withdrawn version deletes the
-// record: it may quote values of that version.
+// publish: it may quote values of that version.
 func (s Tables) UpdatePublish(ctx context.Context, p Publish) error {
 	return s.write(ctx, "recording a publish", func(ctx context.Context, tx Tx) error {
 		withdrawn, err := collect(ctx, tx, scanValue[string], "SELECT version FROM withdrawn WHERE NOT ?", p.Running)
@@ -48,10 +48,10 @@ func (s Tables) UpdatePublish(ctx context.Context, p Publish) error {
 	})
 }
 
-// names reports whether the record names a version.
+// names reports whether the content names a version.
 func (p Publish) names(version string) bool { return bytes.Contains(p.Content, []byte(version)) }
 
-// publishContent is what this package reads of the content of a record.
+// publishContent is what this package reads of the content of a publish.
 type publishContent struct {
 	SHA256 string `json:"sha256"` // of the file
 	Result struct {
@@ -59,8 +59,8 @@ type publishContent struct {
 	} `json:"result"`
 }
 
-// EndPublish ends a running publish whose record was not renewed since it was read, and adds an
-// audit entry if entry is not nil. It reports false, and does nothing, if the record was renewed:
+// EndPublish ends a running publish that was not renewed since it was read, and adds an
+// audit entry if entry is not nil. It reports false, and does nothing, if it was renewed:
 // of all programs that try, one succeeds.
 func (s Tables) EndPublish(ctx context.Context, p Publish, read time.Time, entry *herb.AuditEntry) (ended bool, err error) {
 	err = s.write(ctx, "ending an abandoned publish", func(ctx context.Context, tx Tx) error {
@@ -89,7 +89,7 @@ func scanPublish(rows *sql.Rows) (p Publish, err error) {
 	return p, err
 }
 
-// Publish returns a record. The error has herb.CodeNotFound if there is none.
+// Publish returns a publish. The error has herb.CodeNotFound if there is none.
 func (s Tables) Publish(ctx context.Context, id string) (Publish, error) {
 	found, err := readRows(ctx, s, "reading a publish", scanPublish,
 		"SELECT id, running, updated, content FROM publishes WHERE id = ? AND id NOT LIKE ?", id, formerDrafts)
@@ -102,7 +102,7 @@ func (s Tables) Publish(ctx context.Context, id string) (Publish, error) {
 	return found[0], nil
 }
 
-// deletePublishesOf deletes the records of the publishes that have ended and name a version: those
+// deletePublishesOf deletes the publishes that have ended and name a version: those
 // that have published it, and those that have compared another version with it. It also deletes
 // those of the same file, which quote its values without naming a version: checks and rejections.
 func deletePublishesOf(ctx context.Context, tx Tx, version string) error {

@@ -75,15 +75,16 @@ type Handlers struct {
 	gate *gate.Gate
 }
 
-// Options configures publishHandlers.
+// Options configures Handlers.
 type Options struct {
 	Services
 	Gate           *gate.Gate
-	Origins        *http.CrossOriginProtection
+	CrossOrigin    *http.CrossOriginProtection
 	Base           string // path of the public URL, without a trailing slash
 	RequestTimeout time.Duration
 }
 
+// New returns the handlers.
 func New(opts Options) *Handlers {
 	return &Handlers{opts: opts, gate: opts.Gate}
 }
@@ -101,7 +102,7 @@ func (h *Handlers) PutSource(w *response.Writer, r *http.Request) error {
 	return h.startPublish(w, r, req)
 }
 
-// PostSource handles a form like putSource, or like patchSource if it has a mode. Forms of web
+// PostSource handles a form like PutSource, or like PatchSource if it has a mode. Forms of web
 // pages cannot be sent in another way, and many generated clients support one type of body per
 // operation.
 func (h *Handlers) PostSource(w *response.Writer, r *http.Request) error {
@@ -216,7 +217,7 @@ func (h *Handlers) authorizePublish(w *response.Writer, r *http.Request, actor *
 // authorizeScopes checks that the key of a request has a scope that permits publishing a dataset.
 func (h *Handlers) authorizeScopes(w *response.Writer, r *http.Request, ref herb.Ref) (herb.Principal, error) {
 	const howTo = "publishing requires a key; send it as X-API-Key: <key>, as Authorization: Bearer <key>, or as the password of HTTP Basic"
-	if err := h.opts.Origins.Check(r); err != nil && w.HasBasicKey(r) {
+	if err := h.opts.CrossOrigin.Check(r); err != nil && w.HasBasicKey(r) {
 		return herb.Principal{}, herb.Wrap(herb.CodeUnauthenticated, err, "a browser has sent the password that it knows with a request of another site; send the key as X-API-Key: <key>")
 	}
 	return h.gate.Authorize(w, r, w.Key(r), howTo, ref.PublishScopes()...)

@@ -95,15 +95,15 @@ func (p *Pages) draftsForm(w *httpapi.Page, r *http.Request) error {
 		page.Drafts = append(page.Drafts, s)
 	}
 	for _, id := range named[paramLive][:min(len(named[paramLive]), review.MaxDrafts)] {
-		record, err := p.opts.Drafts.State(r.Context(), id, 0)
-		if err != nil || !w.Visitor().MayPublish(record.Ref()) || record.Result == nil || record.Code != "" {
+		last, err := p.opts.Drafts.State(r.Context(), id, 0)
+		if err != nil || !w.Visitor().MayPublish(last.Ref()) || last.Result == nil || last.Code != "" {
 			continue // the draft shows its state
 		}
-		text := "live, with " + herb.Plural(record.Result.Records, "record", "records")
-		if record.Result.Status == versions.StatusUnchanged {
+		text := "live, with " + herb.Plural(last.Result.Records, "record", "records")
+		if last.Result.Status == versions.StatusUnchanged {
 			text = "unchanged: the file and its settings are those of the live version"
 		}
-		page.Done = append(page.Done, doneState{record.Ref(), p.DatasetPath(record.Ref()), text})
+		page.Done = append(page.Done, doneState{last.Ref(), p.DatasetPath(last.Ref()), text})
 	}
 	slices.SortStableFunc(page.Drafts, func(a, b *draftState) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
 	for _, d := range page.Drafts {
@@ -131,14 +131,14 @@ func (p *Pages) draftState(ctx context.Context, d review.Draft, deadline time.Ti
 	s := &draftState{Draft: d, Href: p.draftPath(d.ID)}
 	var failure string
 	if d.Publish != "" {
-		switch record, err := p.opts.Drafts.State(ctx, d.Publish, 0); {
-		case err == nil && record.Result == nil:
-			s.Progress = runningView(&record)
+		switch last, err := p.opts.Drafts.State(ctx, d.Publish, 0); {
+		case err == nil && last.Result == nil:
+			s.Progress = runningView(&last)
 			return s, nil
-		case err == nil && record.Code == "":
+		case err == nil && last.Code == "":
 			return nil, nil
 		case err == nil:
-			failure = "Not published: " + record.Result.Error + ". "
+			failure = "Not published: " + last.Result.Error + ". "
 		}
 	}
 	found, err := p.opts.Drafts.Review(ctx, d.ID, max(0, time.Until(deadline)))
@@ -173,8 +173,8 @@ func (p *Pages) draftState(ctx context.Context, d review.Draft, deadline time.Ti
 	return s, nil
 }
 
-func runningView(record *publish.Publish) *progressView {
-	if v := newProgressView(record.Progress); v != nil {
+func runningView(last *publish.Publish) *progressView {
+	if v := newProgressView(last.Progress); v != nil {
 		return v
 	}
 	return &progressView{Words: "Waiting"}

@@ -53,8 +53,8 @@ func (p *Pages) review(w *httpapi.Page, r *http.Request) error {
 		return err
 	}
 	if d.Publish != "" {
-		record, err := p.opts.Drafts.State(r.Context(), d.Publish, 0)
-		if err == nil && record.Result == nil {
+		last, err := p.opts.Drafts.State(r.Context(), d.Publish, 0)
+		if err == nil && last.Result == nil {
 			return site.Redirect(w, p.livePath(d.ID, d.Publish))
 		}
 	}
@@ -220,28 +220,28 @@ func (p *Pages) publishState(w *httpapi.Page, r *http.Request) error {
 	if _, err := p.mayPublish(w, r, herb.Ref{}, back); err != nil {
 		return err
 	}
-	record, err := p.opts.Drafts.State(r.Context(), r.PathValue("publish"), reviewWait)
-	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !w.Visitor().MayPublish(record.Ref()) {
+	last, err := p.opts.Drafts.State(r.Context(), r.PathValue("publish"), reviewWait)
+	if herb.CodeOf(err) == herb.CodeNotFound || err == nil && !w.Visitor().MayPublish(last.Ref()) {
 		return errNoDraft()
 	}
 	if err != nil {
 		return err
 	}
 	switch {
-	case record.Result == nil:
-		return p.renderProgress(w, r, record.Ref(), newProgressView(record.Progress))
-	case record.Code != "":
+	case last.Result == nil:
+		return p.renderProgress(w, r, last.Ref(), newProgressView(last.Progress))
+	case last.Code != "":
 		d, _, err := p.openDraft(w, r) // the path may name the draft of another dataset
 		if err != nil {
 			return err
 		}
-		return p.rejectDraft(w, r, d, herb.Errorf(record.Code, "nothing was published: %s", record.Result.Error))
+		return p.rejectDraft(w, r, d, herb.Errorf(last.Code, "nothing was published: %s", last.Result.Error))
 	}
 	what := donePublished
-	if record.Result.Status == versions.StatusUnchanged {
+	if last.Result.Status == versions.StatusUnchanged {
 		what = doneUnchanged
 	}
-	return p.redirectDone(w, r, record.Ref(), "", what, record.Result.Version, record.Result.Replaces)
+	return p.redirectDone(w, r, last.Ref(), "", what, last.Result.Version, last.Result.Replaces)
 }
 
 // renderProgress writes the page that shows how far a publish is.
