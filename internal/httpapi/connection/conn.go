@@ -28,7 +28,7 @@ type Conn struct {
 	// joins has the next write wait in held for the one after it. Only the goroutine that serves
 	// the connection writes.
 	joins bool
-	held  *[]byte
+	held  *heldWrite
 
 	// The mutex of the listener guards the fields below.
 	place    *list.Element // in listener.conns; nil after the connection was closed
@@ -130,7 +130,7 @@ func (c *Conn) discard() {
 func (c *Conn) Write(p []byte) (int, error) {
 	if c.joins {
 		c.joins = false
-		c.held = c.listener.newBuffer(p)
+		c.held = c.listener.hold(p)
 		return len(p), nil
 	}
 	before := c.waiting.Swap(int64(c.listener.now())) // reading a body may send 100 Continue
@@ -139,12 +139,26 @@ func (c *Conn) Write(p []byte) (int, error) {
 	if held == nil {
 		return c.Conn.Write(p)
 	}
-	both := net.Buffers{*held, p}
-	n, err := both.WriteTo(c.Conn)
-	n = max(0, n-int64(len(*held)))
 	c.held = nil
-	c.listener.buffers.Put(held)
-	return int(n), err
+	n, err := held.writeWith(p, c.Conn)
+	c.listener.held.Put(held)
+	return n, err
+}
+
+// heldWrite is a write that waits for the one after it.
+type heldWrite struct {
+	bytes []byte
+	parts [2][]byte
+	both  net.Buffers // of parts
+}
+
+// writeWith writes the held bytes and p at once. It returns how many bytes of p were written.
+func (h *heldWrite) writeWith(p []byte, to io.Writer) (int, error) {
+	h.parts = [2][]byte{h.bytes, p}
+	h.both = h.parts[:]
+	n, err := h.both.WriteTo(to)
+	h.parts = [2][]byte{}
+	return max(0, int(n)-len(h.bytes)), err
 }
 
 // writeBuffer is the size of the buffer of net/http between a response and its connection.

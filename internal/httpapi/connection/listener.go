@@ -46,9 +46,9 @@ func Listener(l net.Listener, maxConnections int) net.Listener {
 
 type listener struct {
 	net.Listener
-	limit   int       // of connections; 0 means unlimited
-	start   time.Time // of the clock of conn.waiting
-	buffers sync.Pool // of *[]byte, see WriteBody
+	limit int       // of connections; 0 means unlimited
+	start time.Time // of the clock of conn.waiting
+	held  sync.Pool // of *heldWrite
 
 	mu      sync.Mutex
 	closed  bool
@@ -174,14 +174,14 @@ func (l *listener) isClosed() bool {
 	return l.closed
 }
 
-// newBuffer returns a copy of some bytes.
-func (l *listener) newBuffer(p []byte) *[]byte {
-	b, ok := l.buffers.Get().(*[]byte)
+// hold returns a write of a copy of some bytes.
+func (l *listener) hold(p []byte) *heldWrite {
+	h, ok := l.held.Get().(*heldWrite)
 	if !ok {
-		b = new([]byte)
+		h = &heldWrite{}
 	}
-	*b = append((*b)[:0], p...)
-	return b
+	h.bytes = append(h.bytes[:0], p...)
+	return h
 }
 
 // Close closes the listener. Connections stay open.
