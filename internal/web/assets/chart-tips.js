@@ -6,25 +6,22 @@ import { $, $$, showTip } from "./app.js";
 const partOf = (event) => event.target.closest?.(".plot .hits > *");
 const rowOf = (event) => event.target.closest?.(".groups tr[data-series]");
 
+// linesOf returns the lines of an attribute that the server has written, each with a line feed at its end.
+const linesOf = (text = "") => text.split("\n").slice(0, -1);
+
 // keysOf returns the names and the colors of the series of a chart; none if it has only one.
 function keysOf(part) {
-  const { names = "", classes = "" } = part.parentNode.dataset;
-  return { names: names.split("\n").slice(0, -1), classes: classes.split(" ") };
+  const { names, classes = "" } = part.parentNode.dataset;
+  return { names: linesOf(names), classes: classes.split(" ") };
 }
 
-// valuesOf returns what the label of a part says: the group, and the values of series by their position.
+// valuesOf returns the values at a part with the positions of their series: of its own series with the others of the group, or of all;
+// -1 if the chart has only one.
 function valuesOf(part) {
-  const label = part.getAttribute("aria-label"), { names } = keysOf(part), { g, s } = part.dataset;
-  const cut = (one, before) => { const at = one.lastIndexOf(before); return [one.slice(0, at), one.slice(at + before.length)]; };
-  if (s !== undefined) { // a part of one series
-    const parts = part.closest(".plot").matches(":has(.cell)") ? [part] : $$(`[data-g="${g}"]`, part.parentNode);
-    const values = parts.map((p) => ({ series: Number(p.dataset.s), text: cut(p.getAttribute("aria-label"), `, ${names[p.dataset.s]}: `)[1] }));
-    return { group: cut(label, `, ${names[s]}: `)[0], values: values.sort((a, b) => a.series - b.series) };
-  }
-  const [group, ...lines] = label.split("\n");
-  if (lines.length) return { group, values: lines.map((line, series) => ({ series, text: line.slice(names[series].length + 1) })) };
-  const [name, text] = cut(label, ": ");
-  return { group: name, values: [{ series: -1, text }] };
+  const { names } = keysOf(part), { g, s } = part.dataset;
+  if (s === undefined) return linesOf(part.dataset.values).map((text, i) => ({ series: i in names ? i : -1, text }));
+  const parts = part.closest(".plot").matches(":has(.cell)") ? [part] : $$(`[data-g="${g}"]`, part.parentNode);
+  return parts.map((p) => ({ series: Number(p.dataset.s), text: linesOf(p.dataset.values)[0] })).sort((a, b) => a.series - b.series);
 }
 
 const create = (tag, ...content) => {
@@ -35,9 +32,9 @@ const create = (tag, ...content) => {
 
 // tipOf returns the content of the tip of a part. hot is the position of the series that it emphasizes.
 function tipOf(part, hot, action) {
-  const { group, values } = valuesOf(part), { names, classes } = keysOf(part);
-  const table = create("table", create("caption", group));
-  for (const { series, text } of values) {
+  const { names, classes } = keysOf(part);
+  const table = create("table", create("caption", part.dataset.group));
+  for (const { series, text } of valuesOf(part)) {
     const row = table.insertRow();
     if (series >= 0) row.append(create("th", names[series]));
     row.append(create("td", text));

@@ -301,6 +301,26 @@ func TestAnswer_series(t *testing.T) {
 	if got := a.data.Mark(0, 0, -1).Title; got != "Jan 2024\nfern 0\ntree 2\nmoss 0\nempty 0" {
 		t.Errorf("the first group says %q", got)
 	}
+	for _, tt := range []struct {
+		raw    string
+		series int
+		want   string
+	}{
+		{"_by=date%3Amonth&_by=category", -1, "Jan 2024: 0 2 0 0"}, {"_by=date%3Amonth&_by=category", 1, "Jan 2024: 2"},
+		{"_by=date%3Amonth&_by=category&_series=tree", -1, "Jan 2024, tree: 2"}, {"_by=date%3Amonth", -1, "Jan 2024: 2"},
+		{"_by=id&_by=price&_kind=scatter", 0, "id 1, price 10.50: 1 row"},
+	} {
+		_, _, a := ask(t, tt.raw)
+		var m plot.Mark
+		if a.data.Scatter != nil {
+			m = a.data.Scatter.Mark([]int{tt.series})
+		} else {
+			m = a.data.Mark(0, 0, tt.series)
+		}
+		if got := m.Group + ": " + strings.Join(m.Values, " "); got != tt.want {
+			t.Errorf("%s, series %d: %q, want %q", tt.raw, tt.series, got, tt.want)
+		}
+	}
 	if a.AllValues != "?_by=date%3Amonth&_by=category&_kind=table" {
 		t.Errorf("all values are at %s", a.AllValues)
 	}

@@ -208,7 +208,9 @@ func (b *answerBuilder) scatterMark(bins []query.By, points []int) plot.Mark {
 		}
 		lines = append(lines, format.PlainText(line))
 	}
-	return plot.Mark{Title: strings.Join(lines, ", ") + ": " + herb.Plural(count, "row", "rows"), Href: b.scatterHref(bins, rows)}
+	m := plot.Mark{Group: strings.Join(lines, ", "), Values: []string{herb.Plural(count, "row", "rows")}, Href: b.scatterHref(bins, rows)}
+	m.Title = m.Group + ": " + m.Values[0]
+	return m
 }
 
 // scatterRange returns the labels of the least and the greatest value of an axis of groups.

@@ -22,21 +22,30 @@ type shownSeries struct {
 // mark returns what a reader learns about groups, and the link to the chart of their rows.
 func (b *answerBuilder) mark(first, last, series int) plot.Mark {
 	from, to := b.shown[first].By[0], b.shown[last].By[0]
-	title := b.groupLabel(b.By[0], from)
+	m := plot.Mark{Group: b.groupLabel(b.By[0], from)}
 	if last > first {
-		title += " – " + b.groupLabel(b.By[0], to) + ", " + herb.Plural(last-first+1, "group", "groups")
+		m.Group += " – " + b.groupLabel(b.By[0], to) + ", " + herb.Plural(last-first+1, "group", "groups")
 	}
 	switch {
 	case len(b.By) == 1:
-		title, series = title+": "+b.valuesText(b.series[0], first, last), -1
+		series = -1
+		m.Values = []string{b.valuesText(b.series[0], first, last)}
+		m.Title = m.Group + ": " + m.Values[0]
 	case series >= 0:
-		title += ", " + b.series[series].name + ": " + b.valuesText(b.series[series], first, last)
+		m.Values = []string{b.valuesText(b.series[series], first, last)}
+		m.Title = m.Group + ", " + b.series[series].name + ": " + m.Values[0]
 	default:
+		m.Title = m.Group
 		for _, s := range b.series {
-			title += "\n" + s.name + " " + b.valuesText(s, first, last)
+			m.Values = append(m.Values, b.valuesText(s, first, last))
+			m.Title += "\n" + s.name + " " + m.Values[len(m.Values)-1]
 		}
 	}
-	return plot.Mark{Title: title, Href: b.groupsHref(from, to, series)}
+	if len(b.By) == 2 && len(b.series) == 1 { // no key names it
+		m.Group += ", " + b.series[0].name
+	}
+	m.Href = b.groupsHref(from, to, series)
+	return m
 }
 
 // valuesText returns the exact value of a group, or the lowest and the highest of several.

@@ -53,7 +53,12 @@ type Group struct {
 }
 
 // Mark is what a reader learns about a part of a chart, and where a click leads.
-type Mark struct{ Title, Href string }
+type Mark struct {
+	Title  string   // the rest as a text
+	Group  string   // label of the groups of the part
+	Values []string // their value of one series, or those of all series in their order
+	Href   string
+}
 
 // Series is a value for each group.
 type Series struct {
@@ -96,7 +101,7 @@ func (t Text) Middle() float64 { return rounded(t.Y - halfHeight) }
 type Hit struct {
 	Mark
 	Path   string
-	Group  int // position of the first group
+	First  int // position of the first group
 	Series int // position; negative: all of them
 }
 
