@@ -190,7 +190,7 @@ func TestPublish_damagedVersion(t *testing.T) {
 				first, err := p.Publish(t.Context(), s, Options{})
 				must.NoError(t, err)
 				must.NoError(t, tt.spoil(segmentOf(dir, first.Version)))
-				r, err := p.Publish(t.Context(), s, Options{Read: read, KeepRolledBack: true})
+				r, err := p.Publish(t.Context(), s, Options{Read: read, keepRolledBack: true})
 				if r.Status != tt.want || (err != nil) != (tt.want == versions.StatusFailed) || r.RolledBack != "" {
 					t.Errorf("got %s, rolled back %q, error %v; want %s", r.Status, r.RolledBack, err, tt.want)
 				}

@@ -88,7 +88,7 @@ func TestPublish_reads(t *testing.T) {
 		{"of the same size", other, Options{}, false, published, 2}, // hashed, then read
 		{"unchanged and forced", other, Options{PublishOptions: versions.PublishOptions{Force: true}}, false, published, 1},
 		{"checked", small, Options{PublishOptions: versions.PublishOptions{Check: true}}, false, map[string]int{"Version": 3, "Protected": 1}, 1},
-		{"changed for a server", small, Options{KeepRolledBack: true}, false,
+		{"changed for a server", small, Options{keepRolledBack: true}, false,
 			map[string]int{"Version": 1, "History": 1, "Protected": 1, "AddVersion": 1}, 1},
 	} {
 		records := 0

@@ -14,10 +14,10 @@ import (
 	"herbarium/internal/versions"
 )
 
-// examine reads the rows of a file and completes its facts: with the rows that the review shows,
+// examine reads the rows of a file and completes its contents: with the rows that the review shows,
 // and the values that prevent the types of columns.
 func (s *Service) examine(
-	ctx context.Context, t *ingest.Table, f *facts, r *storedDraft, live []herb.Field, running *inspection,
+	ctx context.Context, t *ingest.Table, f *contents, r *storedDraft, live []herb.Field, running *inspection,
 ) error {
 	running.enter(phaseExamining)
 	sample := newSample(t, f, r.Edits)
@@ -113,22 +113,22 @@ type exceptionColumn struct {
 	shown    int  // rows
 }
 
-func newExceptions(t *ingest.Table, f *facts, e Edits, live []herb.Field) *exceptions {
+func newExceptions(t *ingest.Table, f *contents, e Edits, live []herb.Field) *exceptions {
 	x := &exceptions{table: t}
-	for i, fact := range f.Fields {
-		if fact.Column >= len(f.Columns) {
+	for i, field := range f.Fields {
+		if field.Column >= len(f.Columns) {
 			continue
 		}
-		c := exceptionColumn{position: fact.Column, values: map[string]*Exception{}}
-		edit, at := e.Columns[fact.Column], herb.FieldIndex(live, fact.Name)
+		c := exceptionColumn{position: field.Column, values: map[string]*Exception{}}
+		edit, at := e.Columns[field.Column], herb.FieldIndex(live, field.Name)
 		switch {
-		case fact.Type == herb.TypeText && edit.Type != "":
-			c.field = herb.Field{Type: edit.Type, Notation: f.notation(fact.Column, edit)}
+		case field.Type == herb.TypeText && edit.Type != "":
+			c.field = herb.Field{Type: edit.Type, Notation: f.notation(field.Column, edit)}
 			c.isAny = edit.Format == ""
-		case fact.Type == herb.TypeText && at >= 0:
+		case field.Type == herb.TypeText && at >= 0:
 			c.field = live[at]
 		case len(t.Dataset.Report.Columns[i].Exceptions) > 0:
-			c.field = herb.Field{Type: fact.Type, Notation: fact.Notation}
+			c.field = herb.Field{Type: field.Type, Notation: field.Notation}
 		}
 		if c.field.Type.IsScalar() && c.field.Type != "" {
 			x.columns = append(x.columns, c)

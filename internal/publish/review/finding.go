@@ -15,8 +15,8 @@ type finding struct {
 	tables []string
 	// encodings are those of Review.Encodings; nil: they were not needed.
 	encodings []rows.EncodingSample
-	encoding  string // in which the file was read
-	facts     *facts // nil: nothing could be read
+	encoding  string    // in which the file was read
+	contents  *contents // nil: nothing could be read
 	// check is what the publish would do; nil if only the rows were read, which other edits refer
 	// to, or there is an error.
 	check *versions.Result
@@ -33,9 +33,10 @@ var errUnknown error = &herb.Error{
 	Code: herb.CodeUnavailable, Message: "the file is still being read; wait for its review and try again", RetryAfter: 2 * time.Second,
 }
 
-// knownFacts returns what inspections have shown. The error is errUnknown if the file must be read.
-func (s *Service) knownFacts(id string) func(*plan) (*facts, error) {
-	return func(p *plan) (*facts, error) {
+// knownContents returns what inspections have shown. The error is errUnknown if the file must be
+// read.
+func (s *Service) knownContents(id string) func(*plan) (*contents, error) {
+	return func(p *plan) (*contents, error) {
 		if f := s.finding(id, p.key()); f != nil {
 			return f.usable()
 		}
@@ -43,24 +44,24 @@ func (s *Service) knownFacts(id string) func(*plan) (*facts, error) {
 	}
 }
 
-// usable returns the facts, or why there are none.
-func (f *finding) usable() (*facts, error) {
-	if f.facts == nil {
+// usable returns the contents, or why there are none.
+func (f *finding) usable() (*contents, error) {
+	if f.contents == nil {
 		return nil, f.err
 	}
-	return f.facts, nil
+	return f.contents, nil
 }
 
 // known returns what an inspection has found about a draft as it is now; nil if it must be read.
 func (s *Service) known(id string, r *storedDraft, live herb.Dataset) *finding {
-	factsOf := s.knownFacts(id)
-	p, err := s.planOf(r, live, factsOf)
+	contentsOf := s.knownContents(id)
+	p, err := s.planOf(r, live, contentsOf)
 	if err == nil {
 		f := s.finding(id, p.key())
 		switch {
 		case f == nil || !f.isComplete():
 			return nil
-		case f.facts != nil || !r.Edits.refersToFile():
+		case f.contents != nil || !r.Edits.refersToFile():
 			return f
 		}
 		err = f.err
@@ -68,7 +69,7 @@ func (s *Service) known(id string, r *storedDraft, live herb.Dataset) *finding {
 	if !isAboutFile(err) {
 		return nil
 	}
-	f, err := s.withoutEdits(id, r, live, factsOf, func(*plan) (*finding, error) { return nil, errUnknown }, err)
+	f, err := s.withoutEdits(id, r, live, contentsOf, func(*plan) (*finding, error) { return nil, errUnknown }, err)
 	if err != nil {
 		return nil
 	}
@@ -79,13 +80,13 @@ func (s *Service) known(id string, r *storedDraft, live herb.Dataset) *finding {
 // if those of rows do not fit either. cause is why the edits are not possible. inspect reads the
 // file if that is unknown.
 func (s *Service) withoutEdits(
-	id string, r *storedDraft, live herb.Dataset, factsOf func(*plan) (*facts, error), inspect func(*plan) (*finding, error), cause error,
+	id string, r *storedDraft, live herb.Dataset, contentsOf func(*plan) (*contents, error), inspect func(*plan) (*finding, error), cause error,
 ) (*finding, error) {
 	shown := finding{err: cause}
 	for _, edits := range []Edits{r.Edits.ofRows(), {Table: r.Edits.Table}} {
 		less := *r
 		less.Edits = edits
-		p, err := s.planOf(&less, live, factsOf)
+		p, err := s.planOf(&less, live, contentsOf)
 		if isAboutFile(err) { // or the settings of the live version cannot be used
 			continue
 		}
@@ -99,7 +100,7 @@ func (s *Service) withoutEdits(
 			}
 		}
 		shown = *found
-		if shown.err = cause; shown.facts != nil {
+		if shown.err = cause; shown.contents != nil {
 			break
 		}
 	}

@@ -117,9 +117,9 @@ func (s *Service) run(ctx context.Context, id string, r *storedDraft, live herb.
 	}()
 	file := s.file(id, r)
 	defer func() { err = errors.Join(err, file.Close()) }()
-	known := s.knownFacts(id)
+	known := s.knownContents(id)
 	inspect := func(p *plan) (*finding, error) { return s.inspect(ctx, id, r, file, p, live, running, false) }
-	factsOf := func(p *plan) (*facts, error) {
+	contentsOf := func(p *plan) (*contents, error) {
 		f, err := known(p)
 		if err == errUnknown {
 			var read *finding
@@ -129,9 +129,9 @@ func (s *Service) run(ctx context.Context, id string, r *storedDraft, live herb.
 		}
 		return f, err
 	}
-	p, err := s.planOf(r, live, factsOf)
+	p, err := s.planOf(r, live, contentsOf)
 	if isAboutFile(err) { // edits that do not fit the file
-		return s.withoutEdits(id, r, live, factsOf, inspect, err)
+		return s.withoutEdits(id, r, live, contentsOf, inspect, err)
 	}
 	if err != nil {
 		return nil, err
@@ -142,8 +142,8 @@ func (s *Service) run(ctx context.Context, id string, r *storedDraft, live herb.
 			return nil, err
 		}
 	}
-	if found.facts == nil && r.Edits.refersToFile() {
-		return s.withoutEdits(id, r, live, factsOf, inspect, found.err)
+	if found.contents == nil && r.Edits.refersToFile() {
+		return s.withoutEdits(id, r, live, contentsOf, inspect, found.err)
 	}
 	return found, nil
 }
@@ -182,8 +182,8 @@ func (s *Service) inspect(
 			running.enter(phaseReading)
 			found.tables = s.tables(ctx, id, file)
 		}, func(t *ingest.Table) (err error) {
-			found.facts, found.encoding = newFacts(t), t.Source.Dialect.Encoding
-			if err = s.examine(ctx, t, found.facts, r, live.Fields, running); err != nil {
+			found.contents, found.encoding = newContents(t), t.Source.Dialect.Encoding
+			if err = s.examine(ctx, t, found.contents, r, live.Fields, running); err != nil {
 				return err
 			}
 			if !isChecked || found.err != nil {
@@ -202,16 +202,16 @@ func (s *Service) inspect(
 		if !isAboutFile(err) || ctx.Err() != nil {
 			return nil, err
 		}
-		found.err, found.facts = cmp.Or(found.err, err), nil
+		found.err, found.contents = cmp.Or(found.err, err), nil
 		if len(found.tables) > 0 && p.table == "" && !p.needed { // one must be chosen
 			break
 		}
 	}
-	if found.encoding != "" || found.err != nil && found.facts == nil {
+	if found.encoding != "" || found.err != nil && found.contents == nil {
 		found.encodings = s.encodings(ctx, id, file, found.encoding)
 	}
-	if found.err != nil && found.facts != nil {
-		p.nameColumns(found.facts)
+	if found.err != nil && found.contents != nil {
+		p.nameColumns(found.contents)
 	}
 	s.mu.Lock()
 	s.findings.add(id, found)

@@ -36,9 +36,9 @@ type plan struct {
 	renamed     map[string]string // names of fields by their names without the edits of columns
 }
 
-// planOf returns how a draft is published. factsOf returns what an inspection with another plan
+// planOf returns how a draft is published. contentsOf returns what an inspection with another plan
 // shows.
-func (s *Service) planOf(r *storedDraft, live herb.Dataset, factsOf func(*plan) (*facts, error)) (*plan, error) {
+func (s *Service) planOf(r *storedDraft, live herb.Dataset, contentsOf func(*plan) (*contents, error)) (*plan, error) {
 	e := r.Edits
 	p, err := s.newPlan(r, e, live)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) planOf(r *storedDraft, live herb.Dataset, factsOf func(*plan) 
 		if err != nil {
 			return nil, err
 		}
-		f, err := factsOf(base)
+		f, err := contentsOf(base)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (s *Service) planOf(r *storedDraft, live herb.Dataset, factsOf func(*plan) 
 			if err := onlyRows.editRows(e, f); err != nil {
 				return nil, err
 			}
-			if f, err = factsOf(onlyRows); err != nil {
+			if f, err = contentsOf(onlyRows); err != nil {
 				return nil, err
 			}
 		}
@@ -241,8 +241,8 @@ func (p *plan) setAccess(edited herb.Access, live herb.Dataset, standard herb.Ac
 	member(p.Resource, own)["access"] = string(want)
 }
 
-// setTable states which table of the file is published. facts are those of an inspection of it.
-func (p *plan) setTable(f *facts) error {
+// setTable states which table of the file is published. contents are those of an inspection of it.
+func (p *plan) setTable(f *contents) error {
 	if p.table == "" {
 		return nil
 	}

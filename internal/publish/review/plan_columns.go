@@ -18,10 +18,10 @@ func (p *plan) listsFields() bool {
 	return len(fields) > 0
 }
 
-// addNewColumns lists the columns that the live version does not know, which are published. facts
-// are those of an inspection without edits, which publishes them, or of one without a schema, which
-// publishes all columns.
-func (p *plan) addNewColumns(f *facts) {
+// addNewColumns lists the columns that the live version does not know, which are published.
+// contents are those of an inspection without edits, which publishes them, or of one without a
+// schema, which publishes all columns.
+func (p *plan) addNewColumns(f *contents) {
 	if !p.needed || !p.listsFields() || p.hidden == nil {
 		return
 	}
@@ -40,9 +40,9 @@ func (p *plan) addNewColumns(f *facts) {
 }
 
 // editColumns applies the edits of columns. Fields expose columns, so all of them are listed as
-// soon as one is edited; only those that are edited have a type. facts are those of an inspection
-// without these edits.
-func (p *plan) editColumns(e Edits, f *facts) error {
+// soon as one is edited; only those that are edited have a type. contents are those of an
+// inspection without these edits.
+func (p *plan) editColumns(e Edits, f *contents) error {
 	if len(e.Columns) == 0 {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (p *plan) checkNames(fields []any) error {
 
 // listFields returns the fields of a schema, or one for each column if it lists none, and the
 // position of the field of each column.
-func listFields(schema object, f *facts) (list []any, fieldOf map[int]int) {
+func listFields(schema object, f *contents) (list []any, fieldOf map[int]int) {
 	fieldOf = map[int]int{}
 	if list, _ = schema["fields"].([]any); len(list) == 0 {
 		list = make([]any, len(f.Columns))
@@ -137,7 +137,7 @@ func listFields(schema object, f *facts) (list []any, fieldOf map[int]int) {
 		from, _ := settings["from"].(string)
 		column, ok := f.columnOf(from, fieldOf)
 		if !ok {
-			k := slices.IndexFunc(f.Fields, func(f fieldFact) bool { return f.Name == name })
+			k := slices.IndexFunc(f.Fields, func(f columnField) bool { return f.Name == name })
 			if ok = k >= 0; ok {
 				column = f.Fields[k].Column
 			} else if from == "" { // the inspection was one without the schema
@@ -152,7 +152,7 @@ func listFields(schema object, f *facts) (list []any, fieldOf map[int]int) {
 }
 
 // columnOf returns the first column with a title that has no field yet.
-func (f *facts) columnOf(title string, fieldOf map[int]int) (column int, ok bool) {
+func (f *contents) columnOf(title string, fieldOf map[int]int) (column int, ok bool) {
 	for column, of := range f.Columns {
 		if _, isTaken := fieldOf[column]; title != "" && !isTaken && strings.EqualFold(strings.TrimSpace(of), strings.TrimSpace(title)) {
 			return column, true
@@ -161,9 +161,9 @@ func (f *facts) columnOf(title string, fieldOf map[int]int) (column int, ok bool
 	return 0, false
 }
 
-// nameColumns names the columns of a file as the plan does. f are the facts of an inspection
+// nameColumns names the columns of a file as the plan does. f are the contents of an inspection
 // without a schema.
-func (p *plan) nameColumns(f *facts) {
+func (p *plan) nameColumns(f *contents) {
 	schema, _ := p.Resource["schema"].(object)
 	if fields, _ := schema["fields"].([]any); len(fields) == 0 {
 		return
@@ -195,7 +195,7 @@ func nameOf(field object) string {
 }
 
 // declare states the type of a field, in the notation of its values, and what means missing.
-func (f *facts) declare(field, schema object, position int, edit ColumnEdit) {
+func (f *contents) declare(field, schema object, position int, edit ColumnEdit) {
 	if edit.Type != "" {
 		for _, name := range []string{"type", "format", "decimalChar", "groupChar", "bareNumber", "trueValues", "falseValues", "delimiter"} {
 			delete(field, name)
@@ -222,7 +222,7 @@ func (f *facts) declare(field, schema object, position int, edit ColumnEdit) {
 }
 
 // notation returns how the values of a column are written that have the edited type.
-func (f *facts) notation(position int, edit ColumnEdit) herb.Notation {
+func (f *contents) notation(position int, edit ColumnEdit) herb.Notation {
 	if edit.Format != "" {
 		return herb.Notation{DateFormat: edit.Format}
 	}
@@ -276,7 +276,7 @@ func (p *plan) rename(schema object, renamed map[string]string) {
 
 // renameConditions changes the names of fields in conditions about rows, which may also name
 // columns.
-func (p *plan) renameConditions(f *facts) {
+func (p *plan) renameConditions(f *contents) {
 	settings, _ := p.Resource[own].(object)
 	for _, setting := range []string{"include", "exclude"} {
 		conditions, _ := settings[setting].(object)

@@ -10,9 +10,9 @@ import (
 )
 
 // editRows applies the decisions of the publisher about rows: headerRows names the header, which
-// keeps all rows with values below it, and commentRows lists those that are still no records. facts
-// are those of an inspection without these decisions.
-func (p *plan) editRows(e Edits, f *facts) error {
+// keeps all rows with values below it, and commentRows lists those that are still no records.
+// contents are those of an inspection without these decisions.
+func (p *plan) editRows(e Edits, f *contents) error {
 	if !e.editsRows() {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (p *plan) editRows(e Edits, f *facts) error {
 }
 
 // nameHeader states the header in a dialect, and excludes what is left out below it.
-func (f *facts) nameHeader(o *rows.Options, header []int, left map[int]string, excluded map[int]bool) {
+func (f *contents) nameHeader(o *rows.Options, header []int, left map[int]string, excluded map[int]bool) {
 	o.Skip, o.HeaderRows = 0, header
 	first := 0
 	if o.Header = rows.HeaderDetect; len(header) == 0 {
@@ -79,7 +79,7 @@ func (f *facts) nameHeader(o *rows.Options, header []int, left map[int]string, e
 }
 
 // include removes the lines of a row from those that are excluded.
-func (f *facts) include(row int, left map[int]string, excluded map[int]bool) {
+func (f *contents) include(row int, left map[int]string, excluded map[int]bool) {
 	delete(excluded, row)
 	for line := row + 1; excluded[line] && left[line] == ""; line++ {
 		delete(excluded, line)
@@ -87,9 +87,9 @@ func (f *facts) include(row int, left map[int]string, excluded map[int]bool) {
 }
 
 // editExclude applies the decisions of the publisher about rows with certain values, which are
-// conditions of the descriptor and hold for the next files. facts are those of an inspection
+// conditions of the descriptor and hold for the next files. contents are those of an inspection
 // without these decisions.
-func (p *plan) editExclude(e Edits, f *facts) error {
+func (p *plan) editExclude(e Edits, f *contents) error {
 	for _, x := range e.Exclude {
 		if x.Column >= len(f.Columns) {
 			return herb.Invalidf("the file has %d columns, so no value of column %d can leave out rows; undo all changes", len(f.Columns), x.Column+1)
@@ -118,7 +118,7 @@ func (p *plan) editExclude(e Edits, f *facts) error {
 
 // conditionName returns the name by which conditions refer to a column: its own, unless they have
 // that of its field.
-func (f *facts) conditionName(conditions object, position int) string {
+func (f *contents) conditionName(conditions object, position int) string {
 	name := f.Columns[position]
 	if _, ok := conditions[name]; ok {
 		return name

@@ -64,24 +64,24 @@ func (s *Service) present(id string, r *storedDraft, live herb.Dataset, f *findi
 		return out
 	}
 	out.Title, out.About, out.License, out.Access = p.text("title"), p.text("description"), p.license(), p.access
-	if f.facts == nil {
+	if f.contents == nil {
 		return out
 	}
-	d := f.facts.dataset
-	out.Key, out.Format, out.Records = d.PrimaryKey, f.facts.format, d.Records
+	d := f.contents.dataset
+	out.Key, out.Format, out.Records = d.PrimaryKey, f.contents.format, d.Records
 	if f.err != nil { // it was read without the settings
 		out.Key = live.PrimaryKey
 		if edited := r.Edits.PrimaryKey; edited != nil {
 			out.Key = *edited
 		}
 	}
-	out.Unit, out.Rows, out.LeftOut = f.facts.Unit, f.facts.shown, d.Report.Layout.LeftOut+len(d.Report.Layout.Dropped)
+	out.Unit, out.Rows, out.LeftOut = f.contents.Unit, f.contents.shown, d.Report.Layout.LeftOut+len(d.Report.Layout.Dropped)
 	out.LeftOut += d.Report.Excluded
 	for _, x := range d.Report.Exclusions {
-		out.Excluded = append(out.Excluded, ExcludedRows{x, slices.Index(f.facts.Columns, x.Column)})
+		out.Excluded = append(out.Excluded, ExcludedRows{x, slices.Index(f.contents.Columns, x.Column)})
 	}
-	out.Warnings = f.facts.warnings
-	out.Columns = slices.Clone(f.facts.columns)
+	out.Warnings = f.contents.warnings
+	out.Columns = slices.Clone(f.contents.columns)
 	names := map[string]string{} // of fields, by their original names
 	for i := range out.Columns {
 		c := &out.Columns[i]
@@ -172,14 +172,14 @@ func (s *Service) Descriptor(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.planOf(r, live, s.knownFacts(id))
+	p, err := s.planOf(r, live, s.knownContents(id))
 	if err == errUnknown { // another node may have read the file
 		var running *inspection
 		if running, err = s.start(id, r, live); err != nil {
 			return nil, err
 		}
 		running.waitFor(ctx, maxDescriptorWait)
-		p, err = s.planOf(r, live, s.knownFacts(id))
+		p, err = s.planOf(r, live, s.knownContents(id))
 	}
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (s *Service) Publish(ctx context.Context, id string, opts versions.PublishO
 // readPlan returns how a draft is published, as an inspection on this node has shown. The error is
 // errUnknown if there was none.
 func (s *Service) readPlan(id string, r *storedDraft, live herb.Dataset) (*plan, error) {
-	p, err := s.planOf(r, live, s.knownFacts(id))
+	p, err := s.planOf(r, live, s.knownContents(id))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@
 // A Draft is a file that waits, with Edits. A plan turns the settings of the live version and the
 // edits into one descriptor: every edit is a member of it, except a table of an otherwise unedited
 // file and the message, which are options of the publish. Edits of rows and columns refer to what
-// the file contains, so an inspection reads it first, as the publish would: its facts say which
+// the file contains, so an inspection reads it first, as the publish would: its contents say which
 // rows, columns and types there are. The finding of an inspection with a plan says what the publish
 // would do; it is kept in memory, and made again when it is lost. A Review presents it with those
 // edits that need no inspection, such as titles. Publishing a draft is the publish of its file with

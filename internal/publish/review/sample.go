@@ -22,14 +22,14 @@ const (
 
 // sample chooses the rows that a review shows.
 type sample struct {
-	table   *ingest.Table
-	facts   *facts
-	edits   Edits
-	columns int
-	width   int // characters of a cell
-	first   int // rows of the start
-	last    int
-	marked  int // rows that may still be shown because of their values
+	table    *ingest.Table
+	contents *contents
+	edits    Edits
+	columns  int
+	width    int // characters of a cell
+	first    int // rows of the start
+	last     int
+	marked   int // rows that may still be shown because of their values
 
 	total   int // rows of the table
 	count   int // of these, so far
@@ -46,8 +46,8 @@ type shownRow struct {
 	inTable bool // it is a row of the table
 }
 
-func newSample(t *ingest.Table, f *facts, e Edits) *sample {
-	s := &sample{table: t, facts: f, edits: e, columns: len(f.Columns), first: firstRows, last: lastRows, marked: markedRows, missing: map[int][]string{}}
+func newSample(t *ingest.Table, f *contents, e Edits) *sample {
+	s := &sample{table: t, contents: f, edits: e, columns: len(f.Columns), first: firstRows, last: lastRows, marked: markedRows, missing: map[int][]string{}}
 	s.total = t.Dataset.Report.Rows
 	if total := max(minRows, maxCells/max(1, s.columns)); total < firstRows+lastRows+markedRows {
 		s.first, s.last = max(1, total*firstRows/(firstRows+lastRows+markedRows)), max(1, total*lastRows/(firstRows+lastRows+markedRows))
@@ -80,7 +80,7 @@ func (s *sample) leftRows() (left []Row) {
 	}
 	for i, number := range header {
 		row := Row{Kind: RowHeader, Number: number, Edited: s.edits.HeaderRows != nil}
-		names := s.facts.Columns
+		names := s.contents.Columns
 		if len(header) > 1 && i < len(l.HeaderCells) { // which name the columns together
 			names = l.HeaderCells[i][:min(len(l.HeaderCells[i]), s.columns)]
 		}
@@ -127,8 +127,8 @@ func (s *sample) row(r ingest.SourceRow, marked []int) shownRow {
 		}
 		lines += lineBreaks(c)
 	}
-	if lines > 0 && s.facts.Unit == "line" {
-		s.facts.Spans[r.Number] = r.Number + lines
+	if lines > 0 && s.contents.Unit == "line" {
+		s.contents.Spans[r.Number] = r.Number + lines
 	}
 	for _, i := range marked {
 		if row.Marked == nil {
@@ -152,7 +152,7 @@ func (s *sample) finish() (rows []Row) {
 		if after = r.before; r.inTable {
 			after++
 		}
-		if s.facts.Unit == "" {
+		if s.contents.Unit == "" {
 			r.Number = 0
 		}
 		rows = append(rows, r.Row)

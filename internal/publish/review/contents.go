@@ -7,11 +7,11 @@ import (
 	"herbarium/internal/ingest"
 )
 
-// facts are what an inspection has read in the file: what edits refer to, and below that what the
-// review shows besides.
-type facts struct {
+// contents are what an inspection has read in the file: what edits refer to, and below that what
+// the review shows besides.
+type contents struct {
 	Columns  []string
-	Fields   []fieldFact
+	Fields   []columnField
 	Unit     string // of rows that can be kept or dropped; empty: none can
 	Header   []int
 	Left     []leftRow
@@ -26,8 +26,8 @@ type facts struct {
 	warnings []string
 }
 
-// fieldFact describes the field of a column.
-type fieldFact struct {
+// columnField describes the field of a column.
+type columnField struct {
 	Name     string
 	Column   int
 	Type     herb.Type
@@ -43,9 +43,9 @@ type leftRow struct {
 // reasonRepeated is why rows are left out that no setting but "no header" can keep.
 const reasonRepeated = "repeats the header"
 
-func newFacts(t *ingest.Table) *facts {
+func newContents(t *ingest.Table) *contents {
 	l := t.Dataset.Report.Layout
-	f := &facts{
+	f := &contents{
 		Columns: t.Columns(), Comments: t.Source.Dialect.CommentRows, Header: l.Header, Entry: t.Source.Entry, Spans: map[int]int{},
 		dataset: t.Dataset, format: formatOf(t), columns: newColumns(t),
 	}
@@ -60,13 +60,13 @@ func newFacts(t *ingest.Table) *facts {
 	columns := t.FieldColumns()
 	for i, field := range t.Dataset.Fields {
 		notation := withoutExceptions(field.Notation, t.Dataset.Report.Columns[i].Exceptions)
-		f.Fields = append(f.Fields, fieldFact{Name: field.Name, Column: columns[i], Type: field.Type, Notation: notation})
+		f.Fields = append(f.Fields, columnField{Name: field.Name, Column: columns[i], Type: field.Type, Notation: notation})
 	}
 	return f
 }
 
 // leftOut returns why rows with values are left out, by their number.
-func (f *facts) leftOut() map[int]string {
+func (f *contents) leftOut() map[int]string {
 	left := make(map[int]string, len(f.Left))
 	for _, r := range f.Left {
 		left[r.Row] = r.Reason
