@@ -69,34 +69,34 @@ func compareInts(a, b int64) int {
 	return 0
 }
 
-// lower returns the least value as a bound, and whether it is a value itself.
-func (s *bounds) lower(c typed.Column) (bound []byte, exact bool) {
+// lower returns the least value, or a shorter bound.
+func (s *bounds) lower(c typed.Column) []byte {
 	if c.Kind == typed.Double {
-		return zeroBound(s.least, math.Copysign(0, -1)), true
+		return zeroBound(s.least, math.Copysign(0, -1))
 	}
 	if len(s.least) <= maxBound || !isBytes(c) {
-		return s.least, true
+		return s.least
 	}
-	return cutText(s.least), false
+	return cutText(s.least)
 }
 
-// upper returns the greatest value as a bound. ok is false if there is no short one.
-func (s *bounds) upper(c typed.Column) (bound []byte, exact, ok bool) {
+// upper returns the greatest value, or a shorter bound. ok is false if there is none.
+func (s *bounds) upper(c typed.Column) (bound []byte, ok bool) {
 	if c.Kind == typed.Double {
-		return zeroBound(s.greatest, 0), true, true
+		return zeroBound(s.greatest, 0), true
 	}
 	if len(s.greatest) <= maxBound || !isBytes(c) {
-		return s.greatest, true, true
+		return s.greatest, true
 	}
 	cut := bytes.Clone(cutText(s.greatest))
 	for len(cut) > 0 { // the next text after all that begin with cut
 		r, size := utf8.DecodeLastRune(cut)
 		cut = cut[:len(cut)-size]
 		if next := r + 1; r != utf8.RuneError && utf8.ValidRune(next) && utf8.RuneLen(next) == size {
-			return utf8.AppendRune(cut, next), false, true
+			return utf8.AppendRune(cut, next), true
 		}
 	}
-	return nil, false, false
+	return nil, false
 }
 
 func isBytes(c typed.Column) bool { return c.Kind == typed.Text || c.Kind == typed.List }

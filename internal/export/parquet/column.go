@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"github.com/parquet-go/parquet-go/format"
+
 	"herbarium/internal/herb"
 	"herbarium/internal/text"
 	"herbarium/internal/typed"
@@ -11,7 +13,7 @@ type columnBuffer struct {
 	typed.Column
 	field    *herb.Field
 	name     string
-	physical int
+	physical format.Type
 	size     int  // of a value in bytes; 0 if it varies
 	required bool // no value is missing: empty texts are values
 

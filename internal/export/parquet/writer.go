@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/typed"
@@ -20,7 +21,7 @@ const (
 
 // Layout is the version of the bytes that a Writer writes for the same records. It is part of the
 // names of files. Raise it with every change of the bytes, also of the compression library.
-const Layout = 1
+const Layout = 2
 
 // MediaType is the media type of a Parquet file.
 const MediaType = "application/vnd.apache.parquet"
@@ -124,26 +125,17 @@ func (w *Writer) flush() error {
 			return err
 		}
 	}
-	t := newThrift()
-	t.last[0] = 1 // the chunks
-	uncompressed := int64(0)
+	g := format.RowGroup{
+		NumRows: int64(w.rows), FileOffset: start, TotalCompressedSize: w.at - start, Ordinal: int16(w.groups),
+	}
 	for i := range chunks {
-		uncompressed += chunks[i].uncompressed
+		g.Columns = append(g.Columns, format.ColumnChunk{MetaData: chunks[i].metadata})
+		g.TotalByteSize += chunks[i].metadata.TotalUncompressedSize
 	}
-	t.i64(2, uncompressed)
-	t.i64(3, int64(w.rows))
-	if s := w.opts.Sorted; s >= 0 {
-		t.list(4, thriftStruct, 1)
-		t.beginElement()
-		t.i32(1, s)
-		t.boolean(2, false) // ascending
-		t.boolean(3, false) // missing values last
-		t.end()
+	if s := w.opts.Sorted; s >= 0 { // ascending, missing values last
+		g.SortingColumns = []format.SortingColumn{{ColumnIdx: int32(s)}}
 	}
-	t.i64(5, start)
-	t.i64(6, w.at-start)
-	t.i16(7, int16(w.groups))
-	if err := w.describeGroup(chunks, t.finish()); err != nil {
+	if err := w.describeGroup(&g, chunks); err != nil {
 		return err
 	}
 	w.total, w.groups = w.total+int64(w.rows), w.groups+1

@@ -276,7 +276,7 @@ func TestWriter_layout(t *testing.T) {
 	}
 	sum := sha256.Sum256(write(t, fields, records, false))
 	got := fmt.Sprintf("%d %s", parquet.Layout, hex.EncodeToString(sum[:8]))
-	if want := "1 c9f52552e63b4f30"; got != want {
+	if want := "2 3d472e1a91bdbe8e"; got != want {
 		t.Errorf("layout and hash are %q, want %q; if the bytes are to change, raise Layout", got, want)
 	}
 }
