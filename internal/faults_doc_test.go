@@ -23,7 +23,7 @@ func faultTests() map[string][]string {
 		"failing `mmap` (`ENOMEM`)": {"segment TestOpen_limits", "library TestOpening_retried"},
 		"process killed (`SIGKILL`, power failure) at any step": {
 			"versions TestPublish_survivesKill", "versions TestPublish_survivesKillWithBlobs", "versions TestPublish_order",
-			"plants TestService_survivesKill", "migrate TestMigrate_survivesKill", "migrate TestBackup_survivesKill", "systemtest TestPublish_killed",
+			"plants TestService_survivesKill", "migrate TestMigrate_interrupted", "migrate TestBackup_survivesKill", "systemtest TestPublish_killed",
 		},
 		"clock set back":    {"versions TestPublish_clock", "access TestVerify_clock", "store IdempotencyClock"},
 		"clock set forward": {"versions TestPublish_clock", "access TestVerify_clock", "store IdempotencyClock"},

@@ -31,15 +31,14 @@ func newMigrate(r *runner) *cobra.Command {
 folder, or the URL of a PostgreSQL database with --blobs for its object store. The source is only read, except that the
 schema of an older version is upgraded first, unless programs of that version use it.
 
-At the end, everything in the target is compared with the source, and the hash is printed. If a migration is interrupted,
-run the same command again to continue. Existing data in the target is compared first: if the source does not have it,
-nothing is changed, the first difference is printed and the exit code is 3. Use --check to compare only.
+The target must be empty: if it has plants, keys or datasets, nothing is changed and the exit code is 3. At the end, everything in
+the target is compared with the source, and the hash is printed. If a migration is interrupted, delete the folder, or drop and
+create the database, and run the command again. Use --check to compare only.
 
 A file of a version that cannot be read does not hold back anything else: the version is left out; if it is the live one, the
-dataset is left out, and stays in the target as it is. Each is named on standard error and the exit code is 1.
+dataset is left out. Each is named on standard error and the exit code is 1.
 
-The source can be in use during the migration. Run the same command again to copy what is new. Before the last run, stop the
-servers on the source, because plants that they create later are not copied. Then start the servers on the target.`,
+Stop the servers on the source first: what they store during the migration is not copied. Then start the servers on the target.`,
 		Example: `  herbarium migrate --from ./herbarium-data --to postgres://herbarium@db/herbarium --blobs s3://bucket
   herbarium migrate --from ./herbarium-data --to postgres://herbarium@db/herbarium --blobs s3://bucket --check
   herbarium migrate --from postgres://herbarium@db/herbarium --blobs s3://bucket --to ./herbarium-data`,
@@ -111,7 +110,7 @@ func (r *runner) migrate(cmd *cobra.Command, given migrateFlags) error {
 	fmt.Fprintf(r.Out, "  hash of source and target: %s\n", m.Hash)
 	r.printLeftOut("not copied", m)
 	if len(m.Changed) > 0 {
-		fmt.Fprintf(r.Err, "The source has changed during the migration (%s). Stop its servers and run this command again.\n",
+		fmt.Fprintf(r.Err, "The source has changed during the migration (%s). Stop its servers and migrate into an empty target.\n",
 			strings.Join(m.Changed, ", "))
 	}
 	return skipped(m)
@@ -253,9 +252,8 @@ A file of the backup that is damaged or missing does not hold back anything else
 the dataset is left out. Each is named on standard error and the exit code is 1. Nothing is restored if the list of entries,
 backup.ndjson, is damaged.
 
-With --database and --blobs, the backup is restored into an empty database, or into one with an earlier state of the
-backup. If such a restore is interrupted, run the same command again to continue. If the target contains anything that the
-backup does not, nothing is changed, the first difference is printed and the exit code is 3. Stop its servers first.
+With --database and --blobs, the backup is restored into an empty database: if it has plants, keys or datasets, nothing is
+changed and the exit code is 3. If such a restore is interrupted, drop and create the database and run the command again.
 
 With --dataset, only that dataset is restored, with all its versions, beside the data that is there; servers can keep running.
 If it exists, nothing is changed and the exit code is 3: remove it first.`,

@@ -53,7 +53,7 @@ func Backup(ctx context.Context, from Place, path string, stdout io.Writer, prog
 			return ensureFile(ctx, source, files, f, o.files.next(source.fileSize(f)), &r)
 		}
 		addEntries := func(write func(io.Writer) error) error { return writeFile(filepath.Join(path, entriesFile), write) }
-		err = r.save(ctx, source, &files, h, o, addFile, addEntries)
+		err = r.save(ctx, source, h, o, addFile, addEntries)
 	default:
 		err = writeFile(path, func(w io.Writer) error { return r.saveArchive(ctx, source, w, h, o) })
 	}
@@ -93,15 +93,14 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return filesystem.WriteFile(filesystem.OS{}, part, path, 0o600, write)
 }
 
-// save backs up an installation. A target may have files of an earlier backup; nil if there is
-// none. addFile copies a file of a version, which has a number of bytes; it fails with
-// herb.CodeNotFound, and changes nothing, if the file does not exist. addEntries stores the entries
-// that write writes, after all files.
+// save backs up an installation. addFile copies a file of a version, which has a number of bytes;
+// it fails with herb.CodeNotFound, and changes nothing, if the file does not exist. addEntries
+// stores the entries that write writes, after all files.
 func (r *Result) save(
-	ctx context.Context, from Installation, target *Installation, h Header, o Options, addFile func(f versionFile, size int64) error,
+	ctx context.Context, from Installation, h Header, o Options, addFile func(f versionFile, size int64) error,
 	addEntries func(write func(io.Writer) error) error,
 ) error {
-	source, omitted, err := readSource(ctx, from, target, addFile, func(s *Snapshot) { o.files.total = s.fileSizes() })
+	source, omitted, err := readSource(ctx, from, addFile, func(s *Snapshot) { o.files.total = s.fileSizes() })
 	if err != nil {
 		return err
 	}
@@ -151,7 +150,7 @@ func (r *Result) saveArchive(ctx context.Context, from Installation, to io.Write
 		}
 		return archive.Close()
 	}
-	return r.save(ctx, from, nil, h, o, addFile, addEntries)
+	return r.save(ctx, from, h, o, addFile, addEntries)
 }
 
 // archivedFile writes a file of an archive. It writes the header with the first bytes, so that a

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
-	"time"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/store"
 )
 
 // merge calls visit for the entries of two streams in their common order; an entry that one of them
@@ -70,52 +67,6 @@ func compareEqual(s, t Entry) error {
 	}
 	if a, b := encode(s), encode(t); a != b {
 		return differs("%s: %s", s, firstDifference(a, b))
-	}
-	return nil
-}
-
-// compareEarlier fails unless the target has an earlier state of the source, which can be completed
-// without losing anything that exists only in the target.
-func compareEarlier(s, t Entry) error {
-	switch t := t.(type) {
-	case nil:
-		return nil
-	case *Segment, *KeptSource, *AuditEntry:
-		if s == nil {
-			return nil // a version that the source has dropped since, or an action on the target
-		}
-	case *Key:
-		if k, ok := s.(*Key); ok && t.Revoked.IsZero() {
-			active := *k // its revocation can be repeated in the target
-			active.Revoked = time.Time{}
-			s = &active
-		}
-	case *Dataset:
-		if d, ok := s.(*Dataset); ok {
-			return compareVersions(d, t)
-		}
-	}
-	return compareEqual(s, t)
-}
-
-// compareVersions fails unless the target has an earlier state of a dataset: the source must have
-// its newest version, and may have dropped older ones and added newer ones. Which version is live
-// is decided by the source.
-func compareVersions(s, t *Dataset) error {
-	source, target := s.VersionNames(), t.VersionNames()
-	common := slices.DeleteFunc(slices.Clone(target), func(v string) bool { return !slices.Contains(source, v) })
-	if len(target) > 0 && !slices.Contains(common, target[len(target)-1]) || !slices.Equal(common, source[:len(common)]) {
-		return differs("%s has the versions %s in the source and %s in the target; remove it from the target if it is not needed",
-			s, strings.Join(source, ", "), strings.Join(target, ", "))
-	}
-	for i, v := range common {
-		only := func(v herb.Dataset) Entry {
-			v.Labels = nil // they can be repeated in the target
-			return &Dataset{store.DatasetVersions{Ref: s.Ref, Versions: []herb.Dataset{v}}}
-		}
-		if err := compareEqual(only(s.Versions[i]), only(t.Versions[slices.Index(target, v)])); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"herbarium/internal/access"
+	"herbarium/internal/admission"
 	"herbarium/internal/app"
 	"herbarium/internal/herb"
 	"herbarium/internal/must"
@@ -62,7 +63,9 @@ func newGarden(t *testing.T, plants int) *garden {
 			must.NoError(t, d.Store.AddKey(t.Context(), k))
 		}
 		must.NoError(t, d.Store.RevokeKey(t.Context(), keys[1].ID, now))
-		must.NoError(t, d.Store.(Store).TouchKeys(t.Context(), map[string]time.Time{keys[0].ID: now}))
+		must.NoError(t, d.Store.(interface {
+			TouchKeys(ctx context.Context, used map[string]time.Time) error
+		}).TouchKeys(t.Context(), map[string]time.Time{keys[0].ID: now}))
 	})
 	return g
 }
@@ -209,12 +212,12 @@ func (g *garden) works(t *testing.T, p Place) {
 	t.Helper()
 	p.use(t, func(d *app.Data) {
 		v := access.NewVerifier(d.Store, access.Options{})
-		who, err := v.Verify(t.Context(), g.active, "192.0.2.1")
+		who, err := v.Verify(t.Context(), g.active, admission.Client{})
 		must.NoError(t, err)
 		if !who.May(herb.ScopePlantsWrite) || !who.May(herb.ScopeDataRead) {
 			t.Errorf("the key permits %v", who.Scopes)
 		}
-		if _, err := v.Verify(t.Context(), g.revoked, "192.0.2.1"); herb.CodeOf(err) != herb.CodeUnauthenticated {
+		if _, err := v.Verify(t.Context(), g.revoked, admission.Client{}); herb.CodeOf(err) != herb.CodeUnauthenticated {
 			t.Errorf("the revoked key: %v", err)
 		}
 		before, err := d.Store.ReadPlants(t.Context(), 0, 0)

@@ -2,8 +2,7 @@ package migrate
 
 import (
 	"context"
-	"reflect"
-	"slices"
+	"errors"
 	"time"
 
 	"herbarium/internal/herb"
@@ -14,12 +13,10 @@ import (
 // page of an index is written.
 const batchSize = 10_000
 
-// loader writes the entries that an installation lacks.
+// loader writes entries into an empty installation.
 type loader struct {
 	source  Source
 	to      Installation
-	had     *Snapshot // of the target
-	retired []store.Retired
 	options Options
 	result  *Result
 
@@ -27,31 +24,30 @@ type loader struct {
 	batch   []Entry // of the section, not written yet
 }
 
-// add handles an entry of the source. t is the entry of the target, nil if it has none.
-func (l *loader) add(ctx context.Context, s, t Entry) error {
-	if s == nil {
-		return nil // compareEarlier has permitted it
-	}
-	if section, _ := s.position(); section != l.section || len(l.batch) == batchSize {
+// add handles an entry of the source.
+func (l *loader) add(ctx context.Context, e Entry) error {
+	if section, _ := e.position(); section != l.section || len(l.batch) == batchSize {
 		if err := l.flush(ctx); err != nil {
 			return err
 		}
 		l.section = section
 	}
-	switch s := s.(type) {
+	switch e := e.(type) {
 	case versionFile:
-		return l.addFile(ctx, s)
+		return l.addFile(ctx, e)
 	case *Dataset:
-		return l.addDataset(ctx, s, t)
-	case *Key:
-		if had, ok := t.(*Key); ok {
-			return l.updateKey(ctx, s, had)
-		}
+		return l.to.Store.ReplaceVersions(ctx, e.DatasetVersions, nil, time.Now())
 	}
-	if t == nil {
-		l.batch = append(l.batch, s)
-	}
+	l.batch = append(l.batch, e)
 	return nil
+}
+
+// loadError explains the error of a target that another process has changed.
+func (l *loader) loadError(err error) error {
+	if errors.Is(err, store.ErrSuperseded) {
+		return herb.Wrap(herb.CodeUnavailable, err, "another process writes to the target; stop it, empty the target and run the command again")
+	}
+	return err
 }
 
 func (l *loader) flush(ctx context.Context) error {
@@ -86,8 +82,8 @@ func values[E Entry, T any](entries []Entry, value func(E) T) []T {
 }
 
 func (l *loader) createPlants(ctx context.Context, plants []store.Creation) error {
-	l.options.report(PhaseLoad, l.result.NewPlants, l.source.Plants-l.had.plants)
-	expected := l.had.plants + l.result.NewPlants
+	l.options.report(PhaseLoad, l.result.NewPlants, l.source.Plants)
+	expected := l.result.NewPlants
 	switch page, err := l.to.Store.ReadPlants(ctx, 0, 0); {
 	case err != nil:
 		return err
@@ -107,39 +103,11 @@ func (l *loader) createPlants(ctx context.Context, plants []store.Creation) erro
 	return nil
 }
 
-// addFile copies a file of a version unless the target has it.
+// addFile copies a file of a version unless the target has it. Servers must not delete it from here
+// on, as they do if the target had the version before.
 func (l *loader) addFile(ctx context.Context, f versionFile) error {
-	if slices.ContainsFunc(l.retired, func(r store.Retired) bool { return r.Version == f.ofVersion() }) {
-		// Servers must not delete the file from here on.
-		if err := l.to.Store.ForgetRetired(ctx, []string{f.ofVersion()}); err != nil {
-			return err
-		}
+	if err := l.to.Store.ForgetRetired(ctx, []string{f.ofVersion()}); err != nil {
+		return err
 	}
 	return ensureFile(ctx, l.source.Files, l.to, f, l.options.files.next(f.file().Size), l.result)
-}
-
-// updateKey updates the revocation and last use of a key that the target has.
-func (l *loader) updateKey(ctx context.Context, k, had *Key) error {
-	if !k.Revoked.IsZero() && had.Revoked.IsZero() {
-		if err := l.to.Store.RevokeKey(ctx, k.ID, k.Revoked); err != nil {
-			return err
-		}
-	}
-	if !k.LastUsed.After(had.LastUsed) {
-		return nil
-	}
-	return l.to.Store.TouchKeys(ctx, map[string]time.Time{k.ID: k.LastUsed})
-}
-
-// addDataset replaces the versions of a dataset unless the target has the same, including their
-// files.
-func (l *loader) addDataset(ctx context.Context, d *Dataset, t Entry) error {
-	had, ok := t.(*Dataset)
-	if !ok {
-		had = &Dataset{}
-	}
-	if reflect.DeepEqual(had, d) {
-		return nil
-	}
-	return l.to.Store.ReplaceVersions(ctx, d.DatasetVersions, had.VersionNames(), time.Now())
 }

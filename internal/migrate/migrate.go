@@ -12,7 +12,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -20,7 +19,6 @@ import (
 
 	"herbarium/internal/herb"
 	"herbarium/internal/progress"
-	"herbarium/internal/store"
 )
 
 // The phases of Migrate, Backup and Restore.
@@ -140,11 +138,10 @@ func countLeftOut(ctx context.Context, s Store) (LeftOut, error) {
 	return LeftOut{len(webhooks), len(drafts)}, err
 }
 
-// load writes the entries of a source, and its files, into an installation. It can be interrupted
-// and run again. The existing content of the target is compared first: if the source does not have
-// it, nothing is changed and the error has herb.CodeRejected and names the first difference. At the
-// end, everything is read back from the target and compared. Datasets that cannot be read from the
-// source stay as they are in the target.
+// load writes the entries of a source, and its files, into an empty installation. At the end,
+// everything is read back from it and compared. With o.Check, it only compares. An error about the
+// content of the target has herb.CodeRejected: before anything is written if the target is not
+// empty, and with the first difference after the copy.
 func load(ctx context.Context, source Source, to Installation, o Options) (r Result, err error) {
 	r.Skipped = source.Omitted.skipped
 	all := source.Entries
@@ -155,7 +152,7 @@ func load(ctx context.Context, source Source, to Installation, o Options) (r Res
 	// at any moment.
 	since := time.Now().Add(-36 * time.Hour)
 	if !o.Check {
-		if err := addMissing(ctx, source, to, since, o, &r); err != nil {
+		if err := addAll(ctx, source, to, since, o, &r); err != nil {
 			return r, err
 		}
 	}
@@ -164,7 +161,6 @@ func load(ctx context.Context, source Source, to Installation, o Options) (r Res
 	if err != nil {
 		return r, fmt.Errorf("target: %w", err)
 	}
-	target.exclude(source.Omitted)
 	hash := sha256.New()
 	err = merge(r.counted(source.Entries(ctx, since), o, PhaseVerify, source.Plants), target.Entries(ctx, since), func(s, t Entry) error {
 		if _, ok := t.(*AuditEntry); ok && s == nil {
@@ -180,25 +176,18 @@ func load(ctx context.Context, source Source, to Installation, o Options) (r Res
 	return r, err
 }
 
-// addMissing compares what the target has and adds what it lacks.
-func addMissing(ctx context.Context, source Source, to Installation, since time.Time, o Options, r *Result) error {
+// addAll writes all entries and their files to a target, which must be empty.
+func addAll(ctx context.Context, source Source, to Installation, since time.Time, o Options, r *Result) error {
 	o.report(PhaseCompare, 0, 0)
-	had, err := readSnapshot(ctx, to, false)
-	var retired []store.Retired
-	if err == nil {
-		retired, err = to.Store.Retired(ctx)
-	}
+	had, err := readState(ctx, to)
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
-	had.exclude(source.Omitted)
-	if had.plants > source.Plants {
-		return differs("the target has %s plants, the source %s", herb.Count(had.plants), herb.Count(source.Plants))
+	if had.plants+len(had.keys)+len(had.datasets) > 0 {
+		return herb.Errorf(herb.CodeRejected, "the target has data (%s, %s, %s); use an empty one. If an interrupted run has left it, "+
+			"delete it and run the command again", herb.Plural(had.plants, "plant", "plants"), herb.Plural(len(had.keys), "key", "keys"),
+			herb.Plural(len(had.datasets), "dataset", "datasets"))
 	}
-	if err := merge(source.Entries(ctx, since), had.Entries(ctx, since), compareEarlier); err != nil {
-		return err
-	}
-	l := &loader{source: source, to: to, had: had, retired: retired, options: o, result: r}
 	for e, err := range source.Entries(ctx, since) {
 		f, ok := e.(versionFile)
 		if err != nil || !ok { // files come first
@@ -207,14 +196,16 @@ func addMissing(ctx context.Context, source Source, to Installation, since time.
 		o.files.total += f.file().Size
 	}
 	o.files.report(0, o.files.total)
-	err = merge(source.Entries(ctx, since), had.Entries(ctx, since), func(s, t Entry) error { return l.add(ctx, s, t) })
-	if err == nil {
-		err = l.flush(ctx)
+	l := &loader{source: source, to: to, options: o, result: r}
+	for e, err := range source.Entries(ctx, since) {
+		if err == nil {
+			err = l.add(ctx, e)
+		}
+		if err != nil {
+			return l.loadError(err)
+		}
 	}
-	if errors.Is(err, store.ErrSuperseded) {
-		err = herb.Wrap(herb.CodeUnavailable, err, "another process writes to the target; stop it and run the command again")
-	}
-	return err
+	return l.loadError(l.flush(ctx))
 }
 
 func (r *Result) count(e Entry) {

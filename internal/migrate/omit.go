@@ -2,20 +2,17 @@ package migrate
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/store"
 )
 
-// Skipped describes a file of the source that cannot be read, and what is left out because of it.
+// Skipped describes a version that is left out because a file of it cannot be read.
 type Skipped struct {
 	Dataset string  `json:"dataset"`
-	Version string  `json:"version"` // whose file cannot be read
+	Version string  `json:"version"`
 	Omitted Omitted `json:"omitted"`
 	Reason  string  `json:"reason"`
 }
@@ -27,82 +24,48 @@ type Omitted string
 const (
 	OmittedDataset Omitted = "dataset" // the version is live; another one would be served without notice
 	OmittedVersion Omitted = "version"
-	OmittedSource  Omitted = "source"  // the version is copied, without its kept source
-	OmittedNothing Omitted = "nothing" // the target has the file
 )
 
-// String describes the file in one line.
+// String describes what is left out in one line.
 func (s Skipped) String() string {
-	switch s.Omitted {
-	case OmittedDataset:
+	if s.Omitted == OmittedDataset {
 		return fmt.Sprintf("%s is left out, because its live version %s cannot be read: %s", s.Dataset, s.Version, s.Reason)
-	case OmittedVersion:
-		return fmt.Sprintf("%s: version %s is left out: %s", s.Dataset, s.Version, s.Reason)
-	case OmittedSource:
-		return fmt.Sprintf("%s: the kept source of version %s is left out: %s", s.Dataset, s.Version, s.Reason)
-	default:
-		return fmt.Sprintf("%s: a file of version %s cannot be read, but the target has it: %s", s.Dataset, s.Version, s.Reason)
+	}
+	return fmt.Sprintf("%s: version %s is left out: %s", s.Dataset, s.Version, s.Reason)
+}
+
+// damage is why versions of a source cannot be read, by version.
+type damage map[string]error
+
+// add records a version with a file that cannot be read. The reason of its first such file counts.
+func (d damage) add(version string, reason error) {
+	if d[version] == nil {
+		d[version] = reason
 	}
 }
 
-// damage records the files of versions that cannot be read from a source.
-type damage struct {
-	reasons  map[string]error // by name of the file
-	inTarget map[string]bool  // those that the target has, by name
-}
-
-func newDamage() damage { return damage{map[string]error{}, map[string]bool{}} }
-
-// add records a file that cannot be read. A target, unless it is nil, may have the file from an
-// earlier run.
-func (d damage) add(ctx context.Context, f versionFile, reason error, target *Installation) error {
-	d.reasons[f.name()] = reason
-	if _, ok := errors.AsType[*mismatchError](reason); ok || target == nil {
-		return nil
-	}
-	err := target.identify(ctx, f, io.Discard)
-	d.inTarget[f.name()] = err == nil
-	if err != nil && !target.isUnreadable(ctx, err) {
-		return fmt.Errorf("target: %w", err)
-	}
-	return nil
-}
-
-// omits reports whether a file is left out because it cannot be read.
-func (d damage) omits(name string) bool { return d.reasons[name] != nil && !d.inTarget[name] }
-
-// trim returns a dataset without what cannot be read, nil if nothing of it can be copied.
+// trim returns a dataset without the versions that cannot be read, nil if the live one is among
+// them.
 func (d damage) trim(dataset *Dataset) *Dataset {
-	trimmed := &Dataset{store.DatasetVersions{Ref: dataset.Ref, Live: dataset.Live, Withdrawn: dataset.Withdrawn}}
-	for _, v := range dataset.Versions {
-		if d.omits(store.SegmentFile(v.Version)) {
-			continue
-		}
-		if v.Settings != nil && v.Settings.Kept != nil && d.omits(store.SourceFile(v.Version)) {
-			settings := *v.Settings
-			settings.Kept = nil
-			v.Settings = &settings
-		}
-		trimmed.Versions = append(trimmed.Versions, v)
-	}
+	trimmed := *dataset
+	trimmed.Versions = slices.DeleteFunc(slices.Clone(dataset.Versions), func(v herb.Dataset) bool { return d[v.Version] != nil })
 	if !slices.Contains(trimmed.VersionNames(), trimmed.Live) {
 		return nil
 	}
-	return trimmed
+	return &trimmed
 }
 
 // omissions are what a copy leaves out because files cannot be read. It decides for Migrate, Backup
 // and Restore alike.
 type omissions struct {
 	damage
-	datasets map[herb.Ref]bool // that are left out
-	copied   map[string]bool   // files that are not left out, by name
-	skipped  []Skipped
+	copied  map[string]bool // files that are not left out, by name
+	skipped []Skipped
 }
 
 // decideOmissions decides what is left out of datasets.
 func decideOmissions(d damage, datasets []Entry) *omissions {
-	o := &omissions{damage: d, datasets: map[herb.Ref]bool{}, copied: map[string]bool{}}
+	o := &omissions{damage: d, copied: map[string]bool{}}
 	for _, e := range datasets {
 		o.decide(e.(*Dataset))
 	}
@@ -114,28 +77,18 @@ func (o *omissions) decide(d *Dataset) {
 		for f := range trimmed.files() {
 			o.copied[f.name()] = true
 		}
-	} else {
-		o.datasets[d.Ref] = true
-		if !slices.Contains(d.VersionNames(), d.Live) {
-			o.skipped = append(o.skipped, Skipped{d.Ref.String(), d.Live, OmittedDataset, "the live version is missing"})
-		}
+	} else if !slices.Contains(d.VersionNames(), d.Live) {
+		o.skipped = append(o.skipped, Skipped{d.Ref.String(), d.Live, OmittedDataset, "the live version is missing"})
 	}
-	for f := range d.files() {
-		reason := o.reasons[f.name()]
+	for _, v := range d.VersionNames() {
+		reason, omitted := o.damage[v], OmittedVersion
 		if reason == nil {
 			continue
 		}
-		_, isSegment := f.(*Segment)
-		omitted := OmittedVersion
-		switch {
-		case o.inTarget[f.name()]:
-			omitted = OmittedNothing
-		case !isSegment:
-			omitted = OmittedSource
-		case f.ofVersion() == d.Live:
+		if v == d.Live {
 			omitted = OmittedDataset
 		}
-		o.skipped = append(o.skipped, Skipped{d.Ref.String(), f.ofVersion(), omitted, reason.Error()})
+		o.skipped = append(o.skipped, Skipped{d.Ref.String(), v, omitted, reason.Error()})
 	}
 }
 
@@ -175,23 +128,6 @@ func (o *omissions) remaining(entries iter.Seq2[Entry, error]) iter.Seq2[Entry, 
 	}
 }
 
-// exclude removes the datasets that are left out, which stay in a target as they are.
-func (s *Snapshot) exclude(o *omissions) {
-	files := map[string]bool{}
-	s.datasets = slices.DeleteFunc(s.datasets, func(e Entry) bool {
-		d := e.(*Dataset)
-		if !o.datasets[d.Ref] {
-			return false
-		}
-		for f := range d.files() {
-			files[f.name()] = true
-		}
-		return true
-	})
-	omitted := func(e Entry) bool { return files[e.(versionFile).name()] }
-	s.segments, s.sources = slices.DeleteFunc(s.segments, omitted), slices.DeleteFunc(s.sources, omitted)
-}
-
 // isUnreadable reports whether an error of reading a file is about that file alone. If an object
 // store does not answer, no file can be read, and nothing is left out.
 func (in Installation) isUnreadable(ctx context.Context, err error) bool {
@@ -206,23 +142,22 @@ func (in Installation) isUnreadable(ctx context.Context, err error) bool {
 }
 
 // readSource reads the state of an installation and all its files, and calls addFile for each file
-// that can be read, with its size. addFile may fail with herb.CodeNotFound. A target may have files
-// that cannot be read; nil if there is none.
+// that can be read, with its size. addFile may fail with herb.CodeNotFound.
 //
 // Servers are not stopped: if a version is dropped and its file deleted before it is read, the
 // state is read again. Files that were read before are not read twice. begin is called with each
 // state, before its files are read.
 func readSource(
-	ctx context.Context, from Installation, target *Installation, addFile func(f versionFile, size int64) error, begin func(*Snapshot),
+	ctx context.Context, from Installation, addFile func(f versionFile, size int64) error, begin func(*Snapshot),
 ) (*Snapshot, *omissions, error) {
 	read := map[string]herb.File{} // by name
-	for last := newDamage(); ; {
+	for last := (damage{}); ; {
 		s, err := readState(ctx, from)
 		if err != nil {
 			return nil, nil, err
 		}
 		begin(s)
-		damage, news := newDamage(), false
+		damaged, news := damage{}, false
 		err = s.addFiles(func(f versionFile) (bool, error) {
 			if file, ok := read[f.name()]; ok {
 				*f.file() = file
@@ -235,18 +170,19 @@ func readSource(
 				err = addFile(f, size.done)
 				unreadable = herb.CodeOf(err) == herb.CodeNotFound
 			}
-			switch {
-			case unreadable:
-				news = news || last.reasons[f.name()] == nil
-				err = damage.add(ctx, f, fileError(err, f), target)
-			case err == nil:
+			if unreadable {
+				news = news || last[f.ofVersion()] == nil
+				damaged.add(f.ofVersion(), fileError(err, f))
+				return false, nil
+			}
+			if err == nil {
 				read[f.name()] = *f.file()
 			}
 			return err == nil, err
 		})
 		if err != nil || !news {
-			return s, decideOmissions(damage, s.datasets), err
+			return s, decideOmissions(damaged, s.datasets), err
 		}
-		last = damage
+		last = damaged
 	}
 }

@@ -61,9 +61,9 @@ func damageCases() []damageCase {
 		{"cut segment of a kept version", trees, 0, store.SegmentFile, cut, OmittedVersion, "damaged|cut off", damaged},
 		{"cut segment of the live version", trees, 1, store.SegmentFile, cut, OmittedDataset, "damaged|cut off", damaged},
 		{"changed segment of the live version", herbs, 0, store.SegmentFile, change, OmittedDataset, "damaged", damaged},
-		{"missing source", herbs, 0, store.SourceFile, os.Remove, OmittedSource, missing, incomplete},
-		{"cut source", herbs, 0, store.SourceFile, cut, OmittedSource, "cannot be decompressed", "cannot be decompressed"},
-		{"changed source", herbs, 0, store.SourceFile, otherSource, OmittedSource, "the file is damaged: got 7 bytes", "the backup is damaged: got 7 bytes"},
+		{"missing source", herbs, 0, store.SourceFile, os.Remove, OmittedDataset, missing, incomplete},
+		{"cut source", herbs, 0, store.SourceFile, cut, OmittedDataset, "cannot be decompressed", "cannot be decompressed"},
+		{"changed source", herbs, 0, store.SourceFile, otherSource, OmittedDataset, "the file is damaged: got 7 bytes", "the backup is damaged: got 7 bytes"},
 	}
 }
 
@@ -115,8 +115,6 @@ func wantRest(t *testing.T, g *garden, skipped []Skipped, to Place) {
 			for i := 0; i < len(d.Versions); i++ {
 				switch v := &d.Versions[i]; {
 				case v.Version != s.Version:
-				case s.Omitted == OmittedSource:
-					v.Settings.Kept = nil
 				case s.Omitted == OmittedVersion:
 					d.Versions = append(d.Versions[:i:i], d.Versions[i+1:]...)
 					i--
@@ -196,64 +194,6 @@ func TestOmissions(t *testing.T) {
 				wantSkipped(t, "check of the folder", nil, checked.Skipped)
 			})
 		}
-	}
-}
-
-// TestOmissions_inTarget damages a source after it was copied: what the target has from the earlier
-// run stays there.
-func TestOmissions_inTarget(t *testing.T) {
-	t.Parallel()
-	for i, tt := range damageCases() {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			g, to, folder := newGarden(t, 5), Place{Folder: t.TempDir()}, t.TempDir()
-			if i%3 == 0 {
-				to = newCluster(t)
-			}
-			_, err := Backup(t.Context(), g.Place, folder+"/", nil, "test", Options{}) // adds to the audit log
-			must.NoError(t, err)
-			mustMigrate(t, g.Place, to, Options{})
-			skipped := tt.apply(t, g, filepath.Join(g.Folder, store.VersionsDir))
-			skipped[0].Omitted = OmittedNothing
-			for _, check := range []bool{true, false} {
-				m := mustMigrate(t, g.Place, to, Options{Check: check})
-				wantSkipped(t, "migrate", skipped, m.Skipped)
-			}
-			wantRest(t, g, nil, to)
-			made, err := Backup(t.Context(), g.Place, folder+"/", nil, "test", Options{})
-			must.NoError(t, err)
-			wantSkipped(t, "backup", skipped, made.Skipped)
-			restored := Place{Folder: t.TempDir()}
-			_, err = Restore(t.Context(), folder, nil, restored, Options{})
-			must.NoError(t, err)
-			wantRest(t, g, nil, restored)
-		})
-	}
-}
-
-// TestOmissions_newLive publishes a version after a migration and damages it: the target keeps the
-// dataset as it was, and gets everything else.
-func TestOmissions_newLive(t *testing.T) {
-	t.Parallel()
-	g, to := newGarden(t, 5), newCluster(t)
-	mustMigrate(t, g.Place, to, Options{})
-	before := contentOf(t, to).datasets
-	g.use(t, func(d *app.Data) {
-		publish(t, d, herbs, 7)
-		g.create(t, d, 3)
-	})
-	live := ""
-	g.use(t, func(d *app.Data) {
-		v, err := d.Versions.Version(t.Context(), herbs, "")
-		must.NoError(t, err)
-		live = v.Version
-	})
-	must.NoError(t, os.Remove(filepath.Join(g.Folder, store.VersionsDir, store.SegmentFile(live))))
-	m := mustMigrate(t, g.Place, to, Options{})
-	wantSkipped(t, "migrate", []Skipped{{herbs.String(), live, OmittedDataset, "no such file"}}, m.Skipped)
-	after := contentOf(t, to)
-	if diff := gocmp.Diff(before, after.datasets); diff != "" || after.plants != g.plants {
-		t.Errorf("%d plants; datasets of the target (-before +after):\n%s", after.plants, diff)
 	}
 }
 

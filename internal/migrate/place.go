@@ -43,7 +43,7 @@ func ParsePlace(s string, blobs herb.Address) (Place, error) {
 	}
 }
 
-// Migrate copies everything from one place to another; see load for its guarantees.
+// Migrate copies everything from one place to an empty one; see load for its guarantees.
 func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err error) {
 	var source, target Installation
 	defer func() { err = errors.Join(err, source.close(), target.close()) }()
@@ -60,7 +60,7 @@ func Migrate(ctx context.Context, from, to Place, o Options) (_ Result, err erro
 func copyAll(ctx context.Context, from, to Installation, o Options) (Result, error) {
 	o.begin(PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
 	o.report(PhaseCompare, 0, 0)
-	source, omitted, err := readSource(ctx, from, &to, func(versionFile, int64) error { return nil }, func(*Snapshot) {})
+	source, omitted, err := readSource(ctx, from, func(versionFile, int64) error { return nil }, func(*Snapshot) {})
 	if err != nil {
 		return Result{}, fmt.Errorf("source: %w", err)
 	}

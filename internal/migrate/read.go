@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -80,7 +81,7 @@ func (b *backup) removeExcept(o *omissions) (err error) {
 // It unpacks an archive to dir. With o.Check, it removes each file as soon as it was read.
 // wanted reports whether a file of a version is read.
 func readBackup(ctx context.Context, path string, stdin io.Reader, dir string, o Options, wanted func(name string) bool) (*backup, error) {
-	b := &backup{damage: newDamage(), read: map[string]*backupFile{}}
+	b := &backup{damage: damage{}, read: map[string]*backupFile{}}
 	if err := os.MkdirAll(filepath.Join(dir, store.VersionsDir), 0o700); err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func (b *backup) readEntries(entries io.Reader) error {
 		case versionFile:
 			b.files = append(b.files, e)
 			if err := b.match(e); err != nil {
-				b.reasons[e.name()] = fmt.Errorf("%s: %w", e, err)
+				b.add(e.ofVersion(), fmt.Errorf("%s: %w", e, err))
 			}
 		case *Dataset:
 			b.datasets = append(b.datasets, e)
@@ -177,10 +178,7 @@ func (b *backup) match(entry versionFile) error {
 	if f.err != nil {
 		return herb.Errorf(herb.CodeInvalid, "the backup is damaged: %v", f.err)
 	}
-	if err := compareFile(f.File, *entry.file(), "the backup is damaged"); err != nil || f.opened == nil {
-		return err
-	}
-	return &mismatchError{f.opened}
+	return cmp.Or(compareFile(f.File, *entry.file(), "the backup is damaged"), f.opened)
 }
 
 // segmentContent is what a segment file and the entry of its version must have in common, because
@@ -198,16 +196,11 @@ func newSegmentContent(fields []herb.Field, records int) segmentContent {
 	return segmentContent{[sha256.Size]byte(h.Sum(nil)), records}
 }
 
-// mismatchError is the error of a segment that is the one of its entry and nevertheless cannot be
-// used, so that the same file elsewhere cannot be used either.
-type mismatchError struct{ error }
-
 // matchContent records a version whose segment has other fields or another number of records.
 func (b *backup) matchContent(v herb.Dataset) {
-	name, problem := store.SegmentFile(v.Version), ""
-	f := b.read[name]
+	problem, f := "", b.read[store.SegmentFile(v.Version)]
 	switch want := newSegmentContent(v.Fields, v.Records); {
-	case b.reasons[name] != nil:
+	case b.damage[v.Version] != nil:
 	case f == nil || !f.listed:
 		problem = "the backup has no segment for it"
 	case f.content.records != want.records:
@@ -216,7 +209,7 @@ func (b *backup) matchContent(v herb.Dataset) {
 		problem = "its fields are not those of its segment"
 	}
 	if problem != "" {
-		b.reasons[name] = &mismatchError{herb.Errorf(herb.CodeInvalid, "%s; use another backup", problem)}
+		b.add(v.Version, herb.Errorf(herb.CodeInvalid, "%s; use another backup", problem))
 	}
 }
 

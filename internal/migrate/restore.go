@@ -23,9 +23,8 @@ const StandardStream = "-"
 // Restore restores a backup: a folder, an archive, or standard input with an archive.
 //
 // A data folder must be empty, unless o.Replace is set. It changes only once everything was
-// restored beside its content and compared with the backup. A database must be empty or have an
-// earlier state of the backup; see load. With o.Check, the backup is read as for a restore, and
-// nothing is restored.
+// restored beside its content and compared with the backup. A database must be empty; see load.
+// With o.Check, the backup is read as for a restore, and nothing is restored.
 func Restore(ctx context.Context, path string, stdin io.Reader, to Place, o Options) (r Result, err error) {
 	o.begin(PhaseRead, PhaseCompare, PhaseSegments, PhaseLoad, PhaseVerify)
 	if !o.Check && to.Database == "" {
@@ -135,13 +134,6 @@ func restoreInto(ctx context.Context, path string, stdin io.Reader, to Place, un
 	}
 	if err := target.openPlace(ctx, to, false, o); err != nil {
 		return r, err
-	}
-	for _, e := range b.files {
-		if f := e.(versionFile); b.reasons[f.name()] != nil {
-			if err := b.add(ctx, f, b.reasons[f.name()], &target); err != nil {
-				return r, err
-			}
-		}
 	}
 	omitted := decideOmissions(b.damage, b.datasets)
 	if err := b.removeExcept(omitted); err != nil {

@@ -22,11 +22,8 @@ type Store interface {
 	AddIdempotencyKeys(ctx context.Context, records []store.IdempotencyRecord) error
 	Keys(ctx context.Context) ([]herb.Key, error)
 	AddKeys(ctx context.Context, keys []herb.Key) error
-	RevokeKey(ctx context.Context, id string, at time.Time) error
-	TouchKeys(ctx context.Context, used map[string]time.Time) error
 	AllVersions(ctx context.Context) ([]store.DatasetVersions, error)
 	ReplaceVersions(ctx context.Context, d store.DatasetVersions, had []string, at time.Time) error
-	Retired(ctx context.Context) ([]store.Retired, error)
 	ForgetRetired(ctx context.Context, versions []string) error
 	AuditEntries(ctx context.Context, q herb.AuditQuery) ([]herb.AuditEntry, error)
 	AddAuditEntries(ctx context.Context, entries []herb.AuditEntry) error
