@@ -25,12 +25,12 @@ type claims struct {
 
 // claim claims work that one node does for all, and extends the claim until end is called. claimed
 // is false if another node does the work. While the catalogue is down, every node does it.
-func (l claims) claim(ctx context.Context, name string) (end func(), claimed bool) {
+func (c claims) claim(ctx context.Context, name string) (end func(), claimed bool) {
 	extend := func(ctx context.Context) (bool, error) {
 		limited, cancel := context.WithTimeout(ctx, catalogueWait)
 		defer cancel()
-		now := l.now()
-		return l.catalogue.Claim(limited, name, l.node, now, now.Add(claimFor))
+		now := c.now()
+		return c.catalogue.Claim(limited, name, c.node, now, now.Add(claimFor))
 	}
 	claimed, err := extend(ctx)
 	if err == nil && !claimed {
@@ -44,6 +44,6 @@ func (l claims) claim(ctx context.Context, name string) (end func(), claimed boo
 		running.Wait()
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), catalogueWait)
 		defer cancel()
-		_ = l.catalogue.EndClaim(limited, name, l.node, l.now()) // otherwise it expires
+		_ = c.catalogue.EndClaim(limited, name, c.node, c.now()) // otherwise it expires
 	}, true
 }

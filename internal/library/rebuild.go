@@ -60,20 +60,20 @@ type rebuilder struct {
 
 // acquireSlot waits for a slot for the rebuild of a fetch. One that requests wait for does not
 // queue behind others.
-func (l *rebuilder) acquireSlot(ctx context.Context, f *fetch) (release func(), err error) {
-	return acquireSlot(ctx, f, l.background, l.requested)
+func (b *rebuilder) acquireSlot(ctx context.Context, f *fetch) (release func(), err error) {
+	return acquireSlot(ctx, f, b.background, b.requested)
 }
 
 // claimRebuild waits until this node may rebuild the index of the version of a fetch: it has a
 // slot, and no other node of the same release rebuilds the index. The caller calls release at the
 // end.
-func (l *rebuilder) claimRebuild(ctx context.Context, f *fetch) (release func(), err error) {
+func (b *rebuilder) claimRebuild(ctx context.Context, f *fetch) (release func(), err error) {
 	for {
-		releaseSlot, err := l.acquireSlot(ctx, f)
-		if err != nil || !l.shared() {
+		releaseSlot, err := b.acquireSlot(ctx, f)
+		if err != nil || !b.shared() {
 			return releaseSlot, err
 		}
-		endClaim, claimed := l.claims.claim(ctx, RebuiltName(f.version.Version))
+		endClaim, claimed := b.claims.claim(ctx, RebuiltName(f.version.Version))
 		if claimed {
 			return func() {
 				endClaim()
@@ -93,14 +93,14 @@ func (l *rebuilder) claimRebuild(ctx context.Context, f *fetch) (release func(),
 // unless Dir has a file of the version or the published one has that index: the published one need
 // not be fetched then. It returns nil if there is no such file, and segment.ErrIndex if it is known
 // that the published one has another index.
-func (l *rebuilder) openStoredIndex(ctx context.Context, d herb.Dataset) (*openVersion, error) {
-	if !l.shared() || d.File == nil || d.File.Index == segment.CurrentIndex() {
+func (b *rebuilder) openStoredIndex(ctx context.Context, d herb.Dataset) (*openVersion, error) {
+	if !b.shared() || d.File == nil || d.File.Index == segment.CurrentIndex() {
 		return nil, nil
 	}
-	if l.cache.has(d.Version) {
+	if b.cache.has(d.Version) {
 		return nil, nil
 	}
-	v := l.openStored(ctx, d)
+	v := b.openStored(ctx, d)
 	if v == nil && d.File.Index != "" {
 		return nil, segment.ErrIndex
 	}
@@ -109,94 +109,94 @@ func (l *rebuilder) openStoredIndex(ctx context.Context, d herb.Dataset) (*openV
 
 // openStored fetches and opens the file that another node has rebuilt for this release. It returns
 // nil if there is none.
-func (l *rebuilder) openStored(ctx context.Context, d herb.Dataset) *openVersion {
-	if !l.shared() || l.fetchRebuilt(ctx, d) != nil {
+func (b *rebuilder) openStored(ctx context.Context, d herb.Dataset) *openVersion {
+	if !b.shared() || b.fetchRebuilt(ctx, d) != nil {
 		return nil
 	}
-	r, err := l.openFile(l.rebuiltFile(d.Version))
+	r, err := b.openFile(b.rebuiltFile(d.Version))
 	if err != nil {
 		return nil
 	}
-	l.setOutdated(d.Version, false)
-	l.counters.fetched.Add(1)
+	b.setOutdated(d.Version, false)
+	b.counters.fetched.Add(1)
 	return newOpenVersion(r, d)
 }
 
 // openRebuilt opens the file with the index of this program for a version whose published file has
 // another index. If there is none, it builds the file, or waits for the node that builds it and
 // fetches it. download fetches the published file if it is not in the folder.
-func (l *rebuilder) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset, download func() error) (*openVersion, error) {
-	if v := l.openStored(ctx, d); v != nil {
+func (b *rebuilder) openRebuilt(ctx context.Context, f *fetch, d herb.Dataset, download func() error) (*openVersion, error) {
+	if v := b.openStored(ctx, d); v != nil {
 		return v, nil
 	}
-	l.setOutdated(d.Version, true)
+	b.setOutdated(d.Version, true)
 	what := fmt.Sprintf("rebuilding the index of dataset %s after an upgrade", d.Ref)
 	f.Begin(what, 0)
 	close(f.rebuilding)
-	release, err := l.claimRebuild(ctx, f)
+	release, err := b.claimRebuild(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if v := l.openStored(ctx, d); v != nil {
+	if v := b.openStored(ctx, d); v != nil {
 		return v, nil
 	}
-	info, err := os.Stat(l.publishedFile(d.Version))
-	if errors.Is(err, fs.ErrNotExist) && l.shared() && d.File != nil {
+	info, err := os.Stat(b.publishedFile(d.Version))
+	if errors.Is(err, fs.ErrNotExist) && b.shared() && d.File != nil {
 		if err := download(); err != nil {
 			return nil, err
 		}
-		info, err = os.Stat(l.publishedFile(d.Version))
+		info, err = os.Stat(b.publishedFile(d.Version))
 	}
 	if err != nil {
 		return nil, err
 	}
 	started := time.Now()
 	f.Begin(what, info.Size())
-	log := l.log.With("dataset", d.Ref.String(), "version", d.Version, "index", segment.CurrentIndex())
+	log := b.log.With("dataset", d.Ref.String(), "version", d.Version, "index", segment.CurrentIndex())
 	log.Info("rebuilding index of another release", "bytes", info.Size())
-	if err := l.rebuild(ctx, d, f.Task, info.Size()); err != nil {
+	if err := b.rebuild(ctx, d, f.Task, info.Size()); err != nil {
 		return nil, fmt.Errorf("rebuilding the index: %w", err)
 	}
-	l.rebuilt.Add(1)
+	b.rebuilt.Add(1)
 	log.Info("rebuilt index", "records", d.Records, "duration", time.Since(started))
-	l.storeRebuilt(ctx, d)
-	r, err := l.openFile(l.rebuiltFile(d.Version))
+	b.storeRebuilt(ctx, d)
+	r, err := b.openFile(b.rebuiltFile(d.Version))
 	if err != nil {
 		return nil, err
 	}
-	l.setOutdated(d.Version, false)
+	b.setOutdated(d.Version, false)
 	return newOpenVersion(r, d), nil
 }
 
 // setOutdated records whether a version lacks an index of this program.
-func (l *rebuilder) setOutdated(version string, outdated bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (b *rebuilder) setOutdated(version string, outdated bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if outdated {
-		l.outdated[version] = true
+		b.outdated[version] = true
 	} else {
-		delete(l.outdated, version)
+		delete(b.outdated, version)
 	}
 }
 
 // isOutdated reports whether a version is known to lack an index of this program.
-func (l *rebuilder) isOutdated(version string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.outdated[version]
+func (b *rebuilder) isOutdated(version string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.outdated[version]
 }
 
 // rebuild builds the file with the index of this program from the published file of a version. It
 // gets its name only once it was read back and has the content hash of the published records.
-func (l *rebuilder) rebuild(ctx context.Context, d herb.Dataset, task *background.Task, size int64) (err error) {
+func (b *rebuilder) rebuild(ctx context.Context, d herb.Dataset, task *background.Task, size int64) (err error) {
 	defer herb.Recover(&err)
-	lock, err := store.LockVersions(l.dir)
+	lock, err := store.LockVersions(b.dir)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	core, err := segment.OpenCore(l.publishedFile(d.Version))
+	core, err := segment.OpenCore(b.publishedFile(d.Version))
 	if err != nil {
 		return err
 	}
@@ -205,9 +205,9 @@ func (l *rebuilder) rebuild(ctx context.Context, d herb.Dataset, task *backgroun
 		return err
 	}
 	cells := contenthash.New(core.Fields())
-	path := l.rebuiltFile(d.Version) + "." + rand.Text() + store.CopySuffix // another process may build the same file
+	path := b.rebuiltFile(d.Version) + "." + rand.Text() + store.CopySuffix // another process may build the same file
 	_, err = segment.Create(ctx, path, core.Fields(), cells.Of(core.Records(ctx)), segment.Options{
-		Memory: l.memory, FS: l.fs, Program: l.program,
+		Memory: b.memory, FS: b.fs, Program: b.program,
 		Declared: geo.Declared(d.Descriptor, core.Fields()), Coordinates: publishedCoordinates(core),
 		Progress: func(p segment.Progress) {
 			half, total := size/2, max(p.Total, 1) // reading takes about as long as sorting
@@ -223,9 +223,9 @@ func (l *rebuilder) rebuild(ctx context.Context, d herb.Dataset, task *backgroun
 		return err
 	}
 	if err := verifyRebuilt(ctx, path, d, cells); err != nil {
-		return errors.Join(err, l.fs.RemoveAll(path))
+		return errors.Join(err, b.fs.RemoveAll(path))
 	}
-	return errors.Join(l.fs.Rename(path, l.rebuiltFile(d.Version)), filesystem.SyncDir(l.fs, l.dir))
+	return errors.Join(b.fs.Rename(path, b.rebuiltFile(d.Version)), filesystem.SyncDir(b.fs, b.dir))
 }
 
 // publishedCoordinates returns the coordinates that were recognized when a version was published;
@@ -259,38 +259,38 @@ func verifyRebuilt(ctx context.Context, path string, d herb.Dataset, cells *cont
 }
 
 // fetchRebuilt fetches the file that another node has built for this release.
-func (l *rebuilder) fetchRebuilt(ctx context.Context, d herb.Dataset) error {
-	size, err := l.fetch(ctx, RebuiltName(d.Version))
+func (b *rebuilder) fetchRebuilt(ctx context.Context, d herb.Dataset) error {
+	size, err := b.fetch(ctx, RebuiltName(d.Version))
 	if err != nil {
 		return err
 	}
-	path := l.rebuiltFile(d.Version)
+	path := b.rebuiltFile(d.Version)
 	core, err := segment.OpenCore(path)
 	if err == nil {
 		err = errors.Join(core.Verify(), core.Close())
 	}
 	if err != nil {
-		l.log.Error("stored index is damaged; rebuilding it", "object", RebuiltName(d.Version), "err", err)
-		return errors.Join(err, l.fs.RemoveAll(path))
+		b.log.Error("stored index is damaged; rebuilding it", "object", RebuiltName(d.Version), "err", err)
+		return errors.Join(err, b.fs.RemoveAll(path))
 	}
-	l.cache.replace(d.Version, size, true)
+	b.cache.replace(d.Version, size, true)
 	return nil
 }
 
 // storeRebuilt stores a rebuilt file for the other nodes of this release. If that fails, they build
 // it themselves.
-func (l *rebuilder) storeRebuilt(ctx context.Context, d herb.Dataset) {
-	if !l.shared() {
+func (b *rebuilder) storeRebuilt(ctx context.Context, d herb.Dataset) {
+	if !b.shared() {
 		return
 	}
-	info, err := os.Stat(l.rebuiltFile(d.Version))
+	info, err := os.Stat(b.rebuiltFile(d.Version))
 	if err == nil {
-		err = l.blobs.Put(ctx, RebuiltName(d.Version), l.rebuiltFile(d.Version), nil)
+		err = b.blobs.Put(ctx, RebuiltName(d.Version), b.rebuiltFile(d.Version), nil)
 	}
 	if err != nil {
-		l.log.Warn("cannot store rebuilt index; other nodes rebuild it, too", "object", RebuiltName(d.Version), "err", err)
+		b.log.Warn("cannot store rebuilt index; other nodes rebuild it, too", "object", RebuiltName(d.Version), "err", err)
 	}
 	if info != nil {
-		l.cache.replace(d.Version, info.Size(), err == nil)
+		b.cache.replace(d.Version, info.Size(), err == nil)
 	}
 }

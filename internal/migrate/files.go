@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/segment"
@@ -42,7 +41,7 @@ type contentHash interface {
 
 // newContentHash returns the hash of a file with a name, or of the original bytes of a source.
 func newContentHash(name string) contentHash {
-	if !strings.HasSuffix(name, store.SourceSuffix) {
+	if f, ok := store.ParseVersionFile(filepath.Base(name)); !ok || f.Kind != store.SourceKind {
 		return plainHash{herb.NewFileHash()}
 	}
 	r, w := io.Pipe()

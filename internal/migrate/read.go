@@ -132,7 +132,7 @@ func (b *backup) readFile(path string, content io.Reader, inPlace bool) (err err
 		f.err = unreadable.error
 		return nil
 	}
-	if strings.HasSuffix(name, store.SegmentSuffix) && err == nil {
+	if parsed, ok := store.ParseVersionFile(name); ok && parsed.Kind == store.SegmentKind && err == nil {
 		f.opened = openSegment(path, func(core *segment.Core) error {
 			f.content, f.outdated = newSegmentContent(core.Fields(), core.Len()), !core.HasCurrentIndex()
 			return nil
@@ -218,8 +218,15 @@ func isFolder(path string) bool {
 	return path != StandardStream && err == nil && info.IsDir()
 }
 
-// filePath matches the path of a file of a version in a backup.
-var filePath = regexp.MustCompile(`^` + segmentsDir + `/[A-Za-z0-9-]+\.(segment|source)$`)
+// isVersionFile reports whether a path is that of a file of a version in a backup.
+func isVersionFile(path string) bool {
+	name, ok := strings.CutPrefix(path, segmentsDir+"/")
+	f, parsed := store.ParseVersionFile(name)
+	return ok && parsed && f.IsPublished() && versionName.MatchString(f.Version)
+}
+
+// versionName matches names of versions that are safe as names of files.
+var versionName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
 // visitFiles calls visit for each file of a version in a backup, and then for its entries.
 func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(name string, content io.Reader) error) error {
@@ -244,7 +251,7 @@ func visitFiles(ctx context.Context, path string, stdin io.Reader, visit func(na
 			return ctx.Err()
 		case err != nil:
 			return herb.Errorf(herb.CodeInvalid, "the backup is damaged, incomplete, compressed, or not a backup of Herbarium: %v", err)
-		case h.Name != entriesFile && !filePath.MatchString(h.Name):
+		case h.Name != entriesFile && !isVersionFile(h.Name):
 			return herb.Errorf(herb.CodeInvalid, "unexpected file %q in the backup", h.Name)
 		}
 		err = visit(h.Name, archive)

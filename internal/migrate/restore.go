@@ -157,15 +157,16 @@ func activate(staging, data string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	for _, pattern := range []string{store.SegmentFile("*"), store.SourceFile("*")} {
-		files, err := filepath.Glob(filepath.Join(from, pattern))
-		if err != nil {
-			return err
+	files, err := os.ReadDir(from)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, f := range files {
+		if parsed, ok := store.ParseVersionFile(f.Name()); !ok || !parsed.IsPublished() {
+			continue
 		}
-		for _, f := range files {
-			if err := os.Rename(f, filepath.Join(to, filepath.Base(f))); err != nil {
-				return err
-			}
+		if err := os.Rename(filepath.Join(from, f.Name()), filepath.Join(to, f.Name())); err != nil {
+			return err
 		}
 	}
 	if err := filesystem.SyncDir(filesystem.OS{}, to); err != nil {

@@ -74,6 +74,10 @@ func (f VersionFile) IsDerived() bool {
 	return f.Kind == RebuiltKind || f.Kind == FormerRebuiltKind || f.Kind == ParquetKind || f.Kind == ComparisonKind
 }
 
+// IsPublished reports whether the file is one that a publish has stored and that cannot be built
+// again: backups have it.
+func (f VersionFile) IsPublished() bool { return f.Kind == SegmentKind || f.Kind == SourceKind }
+
 // IsOnDemand reports whether the file is built when a request needs it, and built again if it was
 // removed; versions are listed without it.
 func (f VersionFile) IsOnDemand() bool { return f.Kind == ParquetKind || f.Kind == ComparisonKind }
