@@ -53,32 +53,56 @@ func (a *API) pageRoutes() []route {
 	return routes
 }
 
-// pageRoute returns the route of a page, which is buffered.
+// pageRoute returns the route of a page.
 func (a *API) pageRoute(method, pattern string, handler PageHandler) route {
-	rt := route{Route: response.Route{Method: method, Pattern: pattern, Page: true}, Nothing: func(w *response.Writer, r *http.Request) error {
-		if handler.Upload {
-			w.Set("Connection", "close") // unless ReceiveFiles reads the whole body
-			if err := a.checkOrigin(r); err != nil {
-				return err
-			}
-			ctx, cancel := w.WithoutDeadline(r)
-			defer cancel()
-			r = r.WithContext(ctx)
+	rt := route{Route: response.Route{Method: method, Pattern: pattern, Page: true}}
+	switch {
+	case handler.Upload:
+		rt.receive = a.beginUpload
+	case method == http.MethodPost:
+		rt.receive = func(w *response.Writer, r *http.Request) (*http.Request, func(), error) {
+			free, err := a.readForm(w, r, handler)
+			return r, free, err
 		}
-		buf := w.NewBuffer(r.Context())
-		defer buf.Free()
-		p := a.newPage(w, r, buf)
-		if err := a.servePage(w, r, handler, p); err != nil {
-			a.failWithPage(w, r, err, p)
-		} else {
-			p.sendTo(w, r)
+	}
+	if handler.ServeDataset == nil {
+		rt.Nothing = func(w *response.Writer, r *http.Request) error {
+			return a.sendPage(w, r, herb.AccessOpen, func(p *Page) error { return handler.Serve(p, r) })
 		}
-		return nil
-	}}
-	if method == http.MethodPost && !handler.Upload {
-		rt.Nothing = a.readForm(handler, rt.Nothing)
+		return rt
+	}
+	rt.Description = func(w *response.Writer, r *http.Request, v gate.DatasetView) error {
+		return a.sendPage(w, r, v.Access, func(p *Page) error { return handler.ServeDataset(p, r, v) })
 	}
 	return rt
+}
+
+// sendPage sends a page, which is buffered, or the page about its error.
+func (a *API) sendPage(w *response.Writer, r *http.Request, access herb.Access, serve func(*Page) error) error {
+	buf := w.NewBuffer(r.Context())
+	defer buf.Free()
+	p := a.newPage(w, r, buf)
+	err := serve(p)
+	if err == nil || herb.CodeOf(err) == herb.CodeInvalid && p.Len() > 0 { // rows without invalid parameters
+		p.setCaching(access)
+	}
+	if err != nil {
+		a.failWithPage(w, r, err, p)
+		return nil
+	}
+	p.sendTo(w, r)
+	return nil
+}
+
+// beginUpload prepares a request whose handler receives files: its context has no deadline.
+func (a *API) beginUpload(w *response.Writer, r *http.Request) (_ *http.Request, done func(), err error) {
+	w.Set("Connection", "close") // unless ReceiveFiles reads the whole body
+	err = a.checkOrigin(r)
+	if err != nil {
+		return r, nil, err
+	}
+	ctx, cancel := w.WithoutDeadline(r)
+	return r.WithContext(ctx), cancel, nil
 }
 
 // maxForm is the maximum size of a form in bytes unless its page has another one: a key, and the
@@ -94,33 +118,33 @@ func (a *API) checkOrigin(r *http.Request) error {
 }
 
 // readForm reads and parses the form of a request before its handler runs, which finds it in
-// PostForm. It rejects forms of other sites, and keys in fields that are not for one.
-func (a *API) readForm(handler PageHandler, next func(*response.Writer, *http.Request) error) func(*response.Writer, *http.Request) error {
-	return func(w *response.Writer, r *http.Request) error {
-		body, err := body.Read(w, r, cmp.Or(handler.MaxForm, maxForm))
-		if err != nil {
-			return err
-		}
-		defer body.Free()
-		if err := w.AdmitBody(r); err != nil {
-			return err
-		}
-		if err := a.checkOrigin(r); err != nil {
-			return err
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body.Bytes()))
-		if err := r.ParseForm(); err != nil {
-			return herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and submit it again")
-		}
-		fields := maps.Clone(r.PostForm)
-		if handler.TakesKey {
-			delete(fields, "key")
-		}
-		if err := response.RejectFormKeys(fields); err != nil {
-			return err
-		}
-		return next(w, r)
+// PostForm. It rejects forms of other sites, and keys in fields that are not for one. Without an
+// error, the caller must call free at the end of the request.
+func (a *API) readForm(w *response.Writer, r *http.Request, handler PageHandler) (free func(), err error) {
+	body, err := body.Read(w, r, cmp.Or(handler.MaxForm, maxForm))
+	if err != nil {
+		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			body.Free()
+		}
+	}()
+	if err := w.AdmitBody(r); err != nil {
+		return nil, err
+	}
+	if err := a.checkOrigin(r); err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body.Bytes()))
+	if err := r.ParseForm(); err != nil {
+		return nil, herb.Wrap(herb.CodeInvalid, err, "malformed form; open the page and submit it again")
+	}
+	fields := maps.Clone(r.PostForm)
+	if handler.TakesKey {
+		delete(fields, "key")
+	}
+	return body.Free, response.RejectFormKeys(fields)
 }
 
 // wantsPage reports whether an error is sent as a page: on page routes and unknown paths, if Accept
@@ -257,32 +281,6 @@ func (p *Page) sendTo(w *response.Writer, r *http.Request) {
 		body = p.Bytes()
 	}
 	w.Send(r, p.status, cmp.Or(p.header.Get("Content-Type"), response.ContentHTML), body)
-}
-
-// servePage calls the handler of a page, with the dataset of the path if the page has one. A
-// visitor who may not read records is told so by the page.
-func (a *API) servePage(w *response.Writer, r *http.Request, handler PageHandler, p *Page) error {
-	if handler.ServeDataset == nil {
-		err := handler.Serve(p, r)
-		if err == nil {
-			p.setCaching(herb.AccessOpen)
-		}
-		return err
-	}
-	ref := herb.Ref{Namespace: r.PathValue("namespace"), Name: r.PathValue("dataset")}
-	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
-		return herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
-	}
-	v, err := a.gate.Open(w, r, ref, gate.DenyVisitor)
-	if err != nil {
-		return err
-	}
-	defer v.Release()
-	err = handler.ServeDataset(p, r, v)
-	if err == nil || herb.CodeOf(err) == herb.CodeInvalid && p.Len() > 0 { // rows without invalid parameters
-		p.setCaching(v.Access)
-	}
-	return err
 }
 
 // setCaching sets Cache-Control of a page unless its handler has: caches must revalidate it. Pages

@@ -23,6 +23,10 @@ type route struct {
 	// if the handler checks them.
 	Parameters query.Kind
 
+	// receive reads what the handler needs of the body before anything is opened; nil: nothing.
+	// Without an error, done is called at the end of the request.
+	receive func(*response.Writer, *http.Request) (_ *http.Request, done func(), err error)
+
 	// The handler, by what it needs. One of these is set.
 	Nothing     func(*response.Writer, *http.Request) error
 	Description func(*response.Writer, *http.Request, gate.DatasetView) error // the dataset of the path, see gate.Gate.Open
@@ -220,6 +224,14 @@ func (a *API) handle(rt *route, w *response.Writer, r *http.Request) error {
 			return err
 		}
 	}
+	if rt.receive != nil {
+		received, done, err := rt.receive(w, r)
+		if err != nil {
+			return err
+		}
+		defer done()
+		r = received
+	}
 	switch {
 	case rt.Records != nil:
 		view, err := a.gate.OpenDataset(w, r)
@@ -237,7 +249,7 @@ func (a *API) handle(rt *route, w *response.Writer, r *http.Request) error {
 		defer from.Release()
 		return rt.Versions(w, r, from, to)
 	case rt.Description != nil:
-		view, err := a.gate.Open(w, r, gate.RefOf(r), gate.DenyRequest)
+		view, err := a.openDescription(rt, w, r)
 		if err != nil {
 			return err
 		}
@@ -245,6 +257,19 @@ func (a *API) handle(rt *route, w *response.Writer, r *http.Request) error {
 		return rt.Description(w, r, view)
 	}
 	return rt.Nothing(w, r)
+}
+
+// openDescription opens the dataset of the path. Visitors of a page who may not read its records
+// are told so by the page.
+func (a *API) openDescription(rt *route, w *response.Writer, r *http.Request) (gate.DatasetView, error) {
+	ref := gate.RefOf(r)
+	if !rt.Page {
+		return a.gate.Open(w, r, ref, gate.DenyRequest)
+	}
+	if !herb.ValidName(ref.Namespace) || !herb.ValidName(ref.Name) {
+		return gate.DatasetView{}, herb.Errorf(herb.CodeNotFound, "no such dataset; the catalogue lists all datasets")
+	}
+	return a.gate.Open(w, r, ref, gate.DenyVisitor)
 }
 
 // failIf responds with an error unless it is nil.
