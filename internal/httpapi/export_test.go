@@ -1,5 +1,7 @@
 package httpapi
 
+import "herbarium/internal/httpapi/response"
+
 // Operations returns the method and path of every route, in OpenAPI syntax.
 func (a *API) Operations() []string {
 	var ops []string
@@ -31,4 +33,13 @@ func (a *API) Parameters() map[string][]string {
 		}
 	}
 	return parameters
+}
+
+// Costs returns the cost of every route.
+func (a *API) Costs() map[string]response.Cost {
+	costs := map[string]response.Cost{}
+	for _, rt := range a.routes {
+		costs[rt.Method+" "+rt.Path] = rt.Cost
+	}
+	return costs
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"herbarium/internal/httpapi/publishing"
+	"herbarium/internal/httpapi/response"
+
 	"herbarium/internal/admission"
 	"herbarium/internal/herb"
 	"herbarium/internal/httpapi"
@@ -28,6 +31,33 @@ func taken(c *admission.Controller) (all []admission.Lane) {
 		}
 	}
 	return all
+}
+
+// TestCosts checks that every route that changes something or receives files declares it.
+func TestCosts(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *httpapi.Options) {
+		o.Publishing, o.Agents = &publishing.Services{}, true
+		o.Pages = pagesOf(homePage)
+	})
+	other := map[string]response.Cost{
+		"GET /healthz": response.CostProbe, "GET /readyz": response.CostProbe,
+		"POST /mcp":    response.CostRead,
+		"POST /plants": response.CostWrite,
+	}
+	for _, method := range []string{"PUT", "POST", "PATCH"} {
+		other[method+" /api/v1/{namespace}/{dataset}/source"] = response.CostUpload
+	}
+	other["PUT /api/v1/{namespace}/{dataset}/descriptor"] = response.CostUpload
+	for op, cost := range s.Costs() {
+		want, ok := other[op]
+		if method, _, _ := strings.Cut(op, " "); !ok && method != "GET" {
+			want = response.CostWrite
+		}
+		if cost != want {
+			t.Errorf("%s costs %d; want %d", op, cost, want)
+		}
+	}
 }
 
 // TestLanesOfWork checks in which lanes the queries of a small dataset run while they work: their

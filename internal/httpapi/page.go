@@ -58,8 +58,9 @@ func (a *API) pageRoute(method, pattern string, handler PageHandler) route {
 	rt := route{Route: response.Route{Method: method, Pattern: pattern, Page: true}}
 	switch {
 	case handler.Upload:
-		rt.receive = a.beginUpload
+		rt.Cost, rt.receive = response.CostUpload, a.beginUpload
 	case method == http.MethodPost:
+		rt.Cost = response.CostWrite
 		rt.receive = func(w *response.Writer, r *http.Request) (*http.Request, func(), error) {
 			free, err := a.readForm(w, r, handler)
 			return r, free, err

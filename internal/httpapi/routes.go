@@ -61,11 +61,11 @@ func (a *API) routeTable() []route {
 		{Route: get("/api/v1/search"), Parameters: query.KindSearch, Nothing: h.Search},
 		{Route: get("/openapi.json"), Parameters: query.KindOpenAPI, Nothing: h.OpenAPI},
 		{Route: get("/schemas/datapackage.json"), Parameters: query.KindNone, Nothing: h.DescriptorSchema},
-		{Route: response.Route{Method: http.MethodGet, Pattern: "/healthz", Probe: true}, Nothing: a.health},
-		{Route: response.Route{Method: http.MethodGet, Pattern: "/readyz", Probe: true}, Nothing: a.ready},
+		{Route: response.Route{Method: http.MethodGet, Pattern: "/healthz", Cost: response.CostProbe}, Nothing: a.health},
+		{Route: response.Route{Method: http.MethodGet, Pattern: "/readyz", Cost: response.CostProbe}, Nothing: a.ready},
 	}
 	if a.opts.Plants != nil {
-		plants := response.Route{Method: http.MethodPost, Pattern: "/plants", BearerOnly: true}
+		plants := response.Route{Method: http.MethodPost, Pattern: "/plants", Cost: response.CostWrite, BearerOnly: true}
 		routes = append(routes, route{Route: plants, Nothing: a.createPlant})
 	}
 	if a.opts.Agents {
@@ -96,19 +96,25 @@ const (
 
 func (a *API) publishRoutes() []route {
 	h := a.publishing
+	upload := func(method, pattern string) response.Route {
+		return response.Route{Method: method, Pattern: pattern, Cost: response.CostUpload}
+	}
+	write := func(method, pattern string) response.Route {
+		return response.Route{Method: method, Pattern: pattern, Cost: response.CostWrite}
+	}
 	return []route{
-		{Route: response.Route{Method: http.MethodPut, Pattern: sourcePattern}, Nothing: h.PutSource},
-		{Route: response.Route{Method: http.MethodPost, Pattern: sourcePattern}, Nothing: h.PostSource},
-		{Route: response.Route{Method: http.MethodPatch, Pattern: sourcePattern}, Nothing: h.PatchSource},
+		{Route: upload(http.MethodPut, sourcePattern), Nothing: h.PutSource},
+		{Route: upload(http.MethodPost, sourcePattern), Nothing: h.PostSource},
+		{Route: upload(http.MethodPatch, sourcePattern), Nothing: h.PatchSource},
 		{Route: get(sourcePattern), Parameters: query.KindVersion, Nothing: h.Source},
-		{Route: response.Route{Method: http.MethodPut, Pattern: descriptorPattern}, Nothing: h.PutDescriptor},
+		{Route: upload(http.MethodPut, descriptorPattern), Nothing: h.PutDescriptor},
 		{Route: get(descriptorPattern), Parameters: query.KindNone, Nothing: h.Descriptor},
 		{Route: get(datasetPattern + "/report"), Parameters: query.KindVersion, Nothing: h.Report},
-		{Route: response.Route{Method: http.MethodPost, Pattern: datasetPattern + "/rollback"}, Nothing: h.Rollback},
-		{Route: response.Route{Method: http.MethodDelete, Pattern: datasetPattern}, Nothing: h.RemoveDataset},
-		{Route: response.Route{Method: http.MethodDelete, Pattern: versionPattern}, Nothing: h.WithdrawVersion},
-		{Route: response.Route{Method: http.MethodPut, Pattern: labelPattern}, Nothing: h.PutLabel},
-		{Route: response.Route{Method: http.MethodDelete, Pattern: labelPattern}, Nothing: h.RemoveLabel},
+		{Route: write(http.MethodPost, datasetPattern+"/rollback"), Nothing: h.Rollback},
+		{Route: write(http.MethodDelete, datasetPattern), Nothing: h.RemoveDataset},
+		{Route: write(http.MethodDelete, versionPattern), Nothing: h.WithdrawVersion},
+		{Route: write(http.MethodPut, labelPattern), Nothing: h.PutLabel},
+		{Route: write(http.MethodDelete, labelPattern), Nothing: h.RemoveLabel},
 		{Route: get(publishPattern), Parameters: query.KindNone, Nothing: h.State},
 	}
 }
@@ -195,7 +201,7 @@ func (a *API) serve(rt *route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response.Writer)
 		w.Route = &rt.Route
-		if rt.Probe {
+		if rt.Cost == response.CostProbe {
 			a.failIf(w, r, rt.Nothing(w, r))
 			return
 		}

@@ -10,19 +10,19 @@ import (
 	"herbarium/internal/query"
 )
 
-// This file is the only one that decides in which lane a request runs:
+// This file is the only one that decides in which lane a request runs, by the cost of its route:
 //
-//	a GET, until its response is ready to be sent    admission.Cheap
-//	a message to POST /mcp, after it was received    admission.Cheap
+//	CostRead: until its response is ready, or after
+//	its body was received                            admission.Cheap
 //	a query that has worked for some milliseconds    admission.Expensive, by the ticket, to which queries report
 //	an export, or a page too large to buffer         admission.Bulk, until the client has read it
 //	producing a chunk of one of these                admission.Expensive, in addition
-//	any other POST, after its body was received      admission.Write
-//	a file, while it is being received               admission.Publish, shared between keys
+//	CostWrite: after its body was received           admission.Write
+//	CostUpload: while a file is being received       admission.Publish, shared between keys
 //	work in the background that requests wait for    admission.Background
 //
-// Probes run in none, and neither do requests that wait for work in the background. Package publish
-// runs publishes and reviews in lanes that keys share, too.
+// CostProbe runs in none, and neither do requests that wait for work in the background. Package
+// publish runs publishes and reviews in lanes that keys share, too.
 
 // startRetry is the Retry-After of requests to a server that starts.
 const startRetry = 2 * time.Second
@@ -69,7 +69,7 @@ func (p *pacer) Wait(ctx context.Context, limit time.Duration, done <-chan struc
 // AdmitBody enters the lane of a request whose body was received.
 func (w *Writer) AdmitBody(r *http.Request) error {
 	lane := admission.Write
-	if w.Route.Protocol { // a message reads like a GET
+	if w.Route.Cost == CostRead {
 		lane = admission.Cheap
 	}
 	return w.ticket.Enter(r.Context(), lane)

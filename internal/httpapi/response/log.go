@@ -45,7 +45,7 @@ func (w *Writer) logRequest(r *http.Request) {
 	switch {
 	case status >= http.StatusInternalServerError, w.status == 0 && w.err != nil && !w.clientGone:
 		level = slog.LevelError
-	case w.Route != nil && w.Route.Probe:
+	case w.Route != nil && w.Route.Cost == CostProbe:
 		level = slog.LevelDebug
 	}
 	if !w.shared.opts.Log.Enabled(r.Context(), level) {

@@ -69,10 +69,21 @@ type Route struct {
 	Path     string // the pattern in OpenAPI syntax
 	Page     bool   // HTML page
 	Protocol bool   // messages or documents of another protocol, which describes itself
-	Probe    bool   // health probe: served under overload, too, and logged at debug level
+	Cost     Cost
 	// BearerOnly: the key is a bearer token, and sent in no other way.
 	BearerOnly bool
 }
+
+// Cost is what a request costs, which decides the lane in which it runs.
+type Cost int
+
+// The costs of requests.
+const (
+	CostRead   Cost = iota // a query; files and long pages have lanes of their own, too
+	CostProbe              // nothing: served under overload, too, and logged at debug level
+	CostWrite              // a change, once its body was received
+	CostUpload             // a file that is received
+)
 
 // NewWriter returns the response to a request, with the headers that all responses have.
 func (s *Service) NewWriter(rw http.ResponseWriter, r *http.Request) *Writer {
