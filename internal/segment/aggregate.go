@@ -46,8 +46,8 @@ const rowOverhead = 160
 
 func (r *Reader) aggregate(ctx context.Context, q *query.AggregateRequest, read func(*guard.Steps, *aggregate.Result) error) error {
 	return r.evaluate(ctx, q.Request, forCounting, nil, func(m *matches) error {
-		in := aggregate.Input{Fields: r.Fields(), Parts: []aggregate.Part{{Columns: r.columns, Records: r.Len(), Set: m.selection()}}}
-		in.Value = func(_ int, record uint32, field int) string {
+		in := aggregate.Input{Fields: r.Fields(), Columns: r.columns, Records: r.Len(), Set: m.selection()}
+		in.Value = func(record uint32, field int) string {
 			m.steps.Add(len(r.records.JSON(record)) / recordBytesPerStep)
 			return r.records.Value(record, field)
 		}

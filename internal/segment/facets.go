@@ -78,5 +78,5 @@ func (c *facetCounter) count(m *matches, field int) (query.Facet, error) {
 	if err := c.addSearched(m, field); err != nil {
 		return query.Facet{}, err
 	}
-	return c.Facet(m.steps, []column.Part{{Column: &m.r.columns[field], Set: m.selection()}}), nil
+	return c.Facet(m.steps, &m.r.columns[field], m.selection()), nil
 }

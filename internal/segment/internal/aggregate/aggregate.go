@@ -27,8 +27,8 @@
 // is the value at which so many were seen, and distinct values need no set.
 //
 // The sorted rows of a segment are in this order already. If many records match, both passes read
-// them (rows.go); if few do, or if there are several segments, the codes of the matching records
-// are looked up and sorted (grouped_records.go).
+// them (rows.go); if few do, the codes of the matching records are looked up and sorted
+// (grouped_records.go).
 package aggregate
 
 import (
@@ -41,26 +41,22 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Part is the matching records of one segment.
-type Part struct {
+// Input is the matching records of a segment.
+type Input struct {
+	Fields  []herb.Field
 	Columns []column.Column
 	Records int         // of the segment
 	Set     *bitmap.Set // matching records; nil means all
-}
-
-func (p Part) matching() int {
-	if p.Set == nil {
-		return p.Records
-	}
-	return p.Set.Len()
-}
-
-// Input is the matching records of a union of segments.
-type Input struct {
-	Fields []herb.Field
-	Parts  []Part
 	// Value returns a value of a record as written.
-	Value func(part int, record uint32, field int) string
+	Value func(record uint32, field int) string
+}
+
+// matching returns the number of matching records.
+func (in *Input) matching() int {
+	if in.Set == nil {
+		return in.Records
+	}
+	return in.Set.Len()
 }
 
 // Result is the groups that a request returns, in its order. Their labels and values are computed
@@ -74,10 +70,7 @@ type Result struct {
 
 // Run computes the groups of a request. It fails with herb.CodeInvalid if there are too many.
 func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (*Result, error) {
-	a := &aggregation{steps: st, request: q, input: in, dictionaries: map[int]*column.Dictionary{}, fields: map[int]*accumulator{}}
-	for _, p := range in.Parts {
-		a.total += p.matching()
-	}
+	a := &aggregation{steps: st, request: q, input: in, total: in.matching(), dictionaries: map[int]*column.Dictionary{}, fields: map[int]*accumulator{}}
 	if err := a.checkZone(); err != nil {
 		return nil, err
 	}
@@ -101,7 +94,7 @@ func Run(st *guard.Steps, q *query.AggregateRequest, in Input) (*Result, error) 
 	from := min(q.Offset, len(groups))
 	rows := a.page(groups, from, from+min(q.Top, len(groups)-from))
 	// The caller may read the rows slowly: what only finds groups is not held meanwhile.
-	a.table.dense, a.table.sparse, a.input.Parts = nil, nil, nil
+	a.table.dense, a.table.sparse, a.input.Set = nil, nil, nil
 	a.positions, a.selections = [query.MaxBy][]uint32{}, [query.MaxBy]*selection{}
 	return &Result{a.total, len(groups), a, rows}, nil
 }
@@ -168,11 +161,7 @@ func (a *aggregation) dictionary(field int) *column.Dictionary {
 	if d := a.dictionaries[field]; d != nil {
 		return d
 	}
-	var columns []*column.Column
-	for _, p := range a.input.Parts {
-		columns = append(columns, &p.Columns[field])
-	}
-	d := column.NewDictionary(a.steps, &a.input.Fields[field], columns)
+	d := column.NewDictionary(a.steps, &a.input.Columns[field])
 	a.dictionaries[field] = d
 	return d
 }

@@ -56,9 +56,9 @@ func newCycleGrouper(st *guard.Steps, values valueGrouper, c query.Cycle) *cycle
 	return g
 }
 
-func (g *cycleGrouper) appendGroups(dst []uint32, part int, records []uint32) []uint32 {
+func (g *cycleGrouper) appendGroups(dst, records []uint32) []uint32 {
 	start := len(dst)
-	dst = g.values.appendGroups(dst, part, records)
+	dst = g.values.appendGroups(dst, records)
 	for i, code := range dst[start:] {
 		dst[start+i] = g.groupOf(code)
 	}
@@ -75,8 +75,8 @@ type zonedCycleGrouper struct {
 	zonedTimes
 }
 
-func (g *zonedCycleGrouper) appendGroups(dst []uint32, part int, records []uint32) []uint32 {
-	g.each(part, records, func(at time.Time, ok bool) {
+func (g *zonedCycleGrouper) appendGroups(dst, records []uint32) []uint32 {
+	g.each(records, func(at time.Time, ok bool) {
 		if ok {
 			dst = append(dst, uint32(g.Position(at)))
 		} else {

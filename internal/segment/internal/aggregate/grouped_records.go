@@ -11,11 +11,11 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// groupedRecords is the matching records of all parts with their groups, in sequence. A record in
-// several groups occurs several times.
+// groupedRecords is the matching records with their groups, in sequence. A record in several groups
+// occurs several times.
 type groupedRecords struct {
-	steps *guard.Steps
-	parts []partRecords
+	steps           *guard.Steps
+	records, groups []uint32
 }
 
 // maxRepeated is the maximum number of times that records are repeated. Records with several
@@ -40,15 +40,8 @@ func (r *repeats) add(n int) {
 	}
 }
 
-// partRecords is the records of one part.
-type partRecords struct {
-	part            int
-	records, groups []uint32
-}
-
-// chunk is some records of a part.
+// chunk is some matching records.
 type chunk struct {
-	part     int
 	records  []uint32
 	groups   [query.MaxBy][]uint32
 	expanded [query.MaxBy][]uint32 // buffers for records that are repeated
@@ -60,31 +53,28 @@ const recordsAtOnce = bitmap.EachAtOnce
 
 // groupMatching looks up the groups of the matching records, some records at a time.
 func (a *aggregation) groupMatching() *groupedRecords {
-	g := &groupedRecords{steps: a.steps}
-	for part, p := range a.input.Parts {
-		n := p.matching()
-		if len(a.fields) == 0 { // counts are enough
-			n = 0
-		}
-		a.steps.Reserve(bytesPerGrouped * n)
-		g.parts = append(g.parts, partRecords{part, make([]uint32, 0, n), make([]uint32, 0, n)})
+	n := a.total
+	if len(a.fields) == 0 { // counts are enough
+		n = 0
 	}
+	a.steps.Reserve(bytesPerGrouped * n)
+	g := &groupedRecords{steps: a.steps, records: make([]uint32, 0, n), groups: make([]uint32, 0, n)}
 	var c chunk
 	var groups []uint32
 	var all repeats
-	a.eachMatching(func(part int, records []uint32) {
+	a.eachMatching(func(records []uint32) {
 		for records := range slices.Chunk(records, a.chunkSize()) {
-			c.part, c.records = part, records
+			c.records = records
 			a.group(&c)
 			groups = a.table.appendIDs(groups[:0], &c)
 			for _, id := range groups {
 				a.table.counts[id]++
 			}
-			if p := &g.parts[part]; len(a.fields) > 0 {
+			if len(a.fields) > 0 {
 				repeated := max(0, len(c.records)-len(records))
 				all.add(repeated)
 				a.steps.Reserve(2 * bytesPerGrouped * repeated) // also while the arrays grow
-				p.records, p.groups = append(p.records, c.records...), append(p.groups, groups...)
+				g.records, g.groups = append(g.records, c.records...), append(g.groups, groups...)
 			}
 		}
 	})
@@ -105,25 +95,20 @@ func (a *aggregation) chunkSize() int {
 	return recordsAtOnce / 64
 }
 
-// eachMatching calls f for all matching records, some of one part at a time.
-func (a *aggregation) eachMatching(f func(part int, records []uint32)) {
-	numbers := make([]uint32, 0, recordsAtOnce)
-	each := func(part, n int) {
-		for from := 0; from < n; from += recordsAtOnce {
-			numbers = numbers[:0]
-			for rec := from; rec < min(from+recordsAtOnce, n); rec++ {
-				numbers = append(numbers, uint32(rec))
-			}
-			a.steps.Add(len(numbers))
-			f(part, numbers)
-		}
+// eachMatching calls f for all matching records, some at a time.
+func (a *aggregation) eachMatching(f func(records []uint32)) {
+	if a.input.Set != nil {
+		a.input.Set.Each(a.steps, f)
+		return
 	}
-	for i, p := range a.input.Parts {
-		if p.Set == nil {
-			each(i, p.Records)
-		} else {
-			p.Set.Each(a.steps, func(records []uint32) { f(i, records) })
+	numbers := make([]uint32, 0, recordsAtOnce)
+	for from := 0; from < a.input.Records; from += recordsAtOnce {
+		numbers = numbers[:0]
+		for rec := from; rec < min(from+recordsAtOnce, a.input.Records); rec++ {
+			numbers = append(numbers, uint32(rec))
 		}
+		a.steps.Add(len(numbers))
+		f(numbers)
 	}
 }
 
@@ -135,7 +120,7 @@ func (a *aggregation) group(c *chunk) {
 		case *listGrouper:
 			a.expand(c, i, g)
 		case recordGrouper:
-			c.groups[i] = g.appendGroups(c.groups[i][:0], c.part, c.records)
+			c.groups[i] = g.appendGroups(c.groups[i][:0], c.records)
 		}
 		a.steps.Add(len(c.records))
 		a.selectRecords(c, i)
@@ -148,7 +133,7 @@ func (a *aggregation) expand(c *chunk, by int, list *listGrouper) {
 	var others []uint32 // groups of the repeated records in the field before this one
 	for i, rec := range c.records {
 		n := len(groups)
-		groups = list.appendElements(groups, c.part, rec)
+		groups = list.appendElements(groups, rec)
 		a.steps.Add(len(groups) - n)
 		if more := 2*len(groups) - int(c.reserved); more > len(groups) {
 			c.reserved.add(more)
@@ -178,10 +163,7 @@ type sortedGroups struct {
 
 func (g *groupedRecords) byValue(d *column.Dictionary) groupsByValue {
 	s := &sortedGroups{steps: g.steps}
-	n := 0
-	for _, p := range g.parts {
-		n += len(p.records)
-	}
+	n := len(g.records)
 	g.steps.Reserve(bytesPerSorted * n)
 	pairs := make([]uint64, 0, n) // code and group
 	add := func(code, group uint32) {
@@ -193,27 +175,25 @@ func (g *groupedRecords) byValue(d *column.Dictionary) groupsByValue {
 	}
 	var codes []uint32
 	var all repeats
-	for _, p := range g.parts {
-		for from := 0; from < len(p.records); from += recordsAtOnce {
-			to := min(from+recordsAtOnce, len(p.records))
-			g.steps.Add(to - from)
-			if d.Field.Type != herb.TypeList {
-				codes = d.AppendCodes(codes[:0], p.part, p.records[from:to])
-				for i, code := range codes {
-					add(code, p.groups[from+i])
-				}
-				continue
+	for from := 0; from < n; from += recordsAtOnce {
+		to := min(from+recordsAtOnce, n)
+		g.steps.Add(to - from)
+		if d.Field.Type != herb.TypeList {
+			codes = d.AppendCodes(codes[:0], g.records[from:to])
+			for i, code := range codes {
+				add(code, g.groups[from+i])
 			}
-			for i, rec := range p.records[from:to] {
-				if codes = d.AppendElements(codes[:0], p.part, rec); len(codes) == 0 {
-					codes = append(codes, uint32(d.Len))
-				}
-				g.steps.Add(len(codes))
-				all.add(len(codes) - 1)
-				g.steps.Reserve(2 * bytesPerSorted * (len(codes) - 1))
-				for _, code := range codes {
-					add(code, p.groups[from+i])
-				}
+			continue
+		}
+		for i, rec := range g.records[from:to] {
+			if codes = d.AppendElements(codes[:0], rec); len(codes) == 0 {
+				codes = append(codes, uint32(d.Len))
+			}
+			g.steps.Add(len(codes))
+			all.add(len(codes) - 1)
+			g.steps.Reserve(2 * bytesPerSorted * (len(codes) - 1))
+			for _, code := range codes {
+				add(code, g.groups[from+i])
 			}
 		}
 	}

@@ -29,8 +29,8 @@ type grouper interface {
 
 // recordGrouper is a grouper in which a record has one group.
 type recordGrouper interface {
-	// appendGroups appends the groups of some records of a part.
-	appendGroups(dst []uint32, part int, records []uint32) []uint32
+	// appendGroups appends the groups of some records.
+	appendGroups(dst, records []uint32) []uint32
 }
 
 // intervals is a grouper whose groups are intervals.
@@ -74,7 +74,7 @@ func (a *aggregation) newGrouper(b query.By) (grouper, error) {
 
 // hasZone reports whether a value of a datetime field has a zone.
 func (a *aggregation) hasZone(field int) bool {
-	return slices.ContainsFunc(a.input.Parts, func(p Part) bool { return p.Columns[field].HasZone(a.steps) })
+	return a.input.Columns[field].HasZone(a.steps)
 }
 
 // checkZone rejects a request whose zone has no effect.
@@ -101,8 +101,8 @@ type valueGrouper struct{ dictionary *column.Dictionary }
 
 func (g *valueGrouper) len() int { return g.dictionary.Len + 1 }
 
-func (g *valueGrouper) appendGroups(dst []uint32, part int, records []uint32) []uint32 {
-	return g.dictionary.AppendCodes(dst, part, records)
+func (g *valueGrouper) appendGroups(dst, records []uint32) []uint32 {
+	return g.dictionary.AppendCodes(dst, records)
 }
 
 func (g *valueGrouper) codes() *column.Dictionary { return g.dictionary }
@@ -133,10 +133,10 @@ func (g *listGrouper) isMissing(group uint32) bool { return g.values.isMissing(g
 func (g *listGrouper) label(group uint32) string { return g.values.label(group) }
 
 // appendElements appends the groups of one record.
-func (g *listGrouper) appendElements(dst []uint32, part int, record uint32) []uint32 {
+func (g *listGrouper) appendElements(dst []uint32, record uint32) []uint32 {
 	n := len(dst)
 	d := g.values.dictionary
-	if dst = d.AppendElements(dst, part, record); len(dst) == n {
+	if dst = d.AppendElements(dst, record); len(dst) == n {
 		dst = append(dst, uint32(d.Len))
 	}
 	return dst
@@ -182,9 +182,9 @@ func (a *aggregation) newIntervalGrouper(values valueGrouper, b query.By) (*inte
 
 func (g *intervalGrouper) len() int { return len(g.all) + 1 }
 
-func (g *intervalGrouper) appendGroups(dst []uint32, part int, records []uint32) []uint32 {
+func (g *intervalGrouper) appendGroups(dst, records []uint32) []uint32 {
 	start := len(dst)
-	dst = g.values.appendGroups(dst, part, records)
+	dst = g.values.appendGroups(dst, records)
 	for i, code := range dst[start:] {
 		dst[start+i] = g.groupOf(code)
 	}
@@ -243,12 +243,12 @@ type zonedTimes struct {
 // zoneSteps is the number of steps to read a record in a time zone.
 const zoneSteps = 8
 
-// each calls f for some records of a part, with the time of the record; ok is false if it has none.
-func (z *zonedTimes) each(part int, records []uint32, f func(at time.Time, ok bool)) {
+// each calls f for some records, with the time of the record; ok is false if it has none.
+func (z *zonedTimes) each(records []uint32, f func(at time.Time, ok bool)) {
 	field := &z.input.Fields[z.field]
 	for _, rec := range records {
 		z.steps.Add(zoneSteps)
-		at, zoned, ok := text.ParseDateTime(field, z.input.Value(part, rec, z.field))
+		at, zoned, ok := text.ParseDateTime(field, z.input.Value(rec, z.field))
 		if zoned {
 			at = at.In(z.zone)
 		}
@@ -278,8 +278,8 @@ func newZoneGrouper(times zonedTimes, g query.Grain) *zoneGrouper {
 
 func (g *zoneGrouper) len() int { return 0 }
 
-func (g *zoneGrouper) appendGroups(dst []uint32, part int, records []uint32) []uint32 {
-	g.each(part, records, func(at time.Time, ok bool) {
+func (g *zoneGrouper) appendGroups(dst, records []uint32) []uint32 {
+	g.each(records, func(at time.Time, ok bool) {
 		if ok {
 			dst = append(dst, g.group(at))
 		} else {

@@ -13,10 +13,10 @@ import (
 // up and sorting the code of a record takes about as long as reading three sorted rows.
 const rowShare = 3
 
-// readsRows reports whether the sorted rows of a segment are read to group records: it is the only
-// one, many records match, each has one group in every By field, and codes are runs.
+// readsRows reports whether the sorted rows are read to group records: many records match, each has
+// one group in every By field, and codes are runs.
 func (a *aggregation) readsRows() bool {
-	if len(a.input.Parts) != 1 || a.total < a.input.Parts[0].Records/rowShare {
+	if a.total < a.input.Records/rowShare {
 		return false
 	}
 	for i := range a.request.By {
@@ -49,16 +49,15 @@ const unmatched = math.MaxUint32
 
 // groupRows numbers the groups of all records, value by value.
 func (a *aggregation) groupRows() *rows {
-	part := a.input.Parts[0]
-	a.steps.Reserve(4 * part.Records)
-	r := &rows{a.steps, make([]uint32, part.Records)}
-	if part.Set != nil {
+	a.steps.Reserve(4 * a.input.Records)
+	r := &rows{a.steps, make([]uint32, a.input.Records)}
+	if a.input.Set != nil {
 		a.steps.Blocks(0, len(r.groups), func(from, to int) {
 			for i := from; i < to; i++ {
 				r.groups[i] = unmatched
 			}
 		})
-		part.Set.Each(a.steps, func(records []uint32) {
+		a.input.Set.Each(a.steps, func(records []uint32) {
 			for _, rec := range records {
 				r.groups[rec] = 0
 			}
@@ -133,15 +132,15 @@ func (r *rows) byValue(d *column.Dictionary) groupsByValue {
 // groupedRecords returns the matching records in sequence.
 func (r *rows) groupedRecords() *groupedRecords {
 	r.steps.Reserve(2 * bytesPerGrouped * len(r.groups)) // also while the arrays grow
-	var p partRecords
+	g := &groupedRecords{steps: r.steps}
 	r.steps.Blocks(0, len(r.groups), func(from, to int) {
 		for rec := from; rec < to; rec++ {
 			if group := r.groups[rec]; group != unmatched {
-				p.records, p.groups = append(p.records, uint32(rec)), append(p.groups, group)
+				g.records, g.groups = append(g.records, uint32(rec)), append(g.groups, group)
 			}
 		}
 	})
-	return &groupedRecords{steps: r.steps, parts: []partRecords{p}}
+	return g
 }
 
 // sortedRows is the groups of all records by the values of a field, read from its sorted rows.

@@ -10,132 +10,99 @@ import (
 	"herbarium/internal/text"
 )
 
-// Dictionary numbers the distinct values of a field in one or more segments: the code of a value is
-// its position in ascending order. So codes compare like values, and groups of records
-// are computed with arrays instead of strings. The code Len stands for all missing values. The
-// values of a list field are its elements.
+// Dictionary numbers the distinct values of a field: the code of a value is its position in
+// ascending order. So codes compare like values, and groups of records are computed with arrays
+// instead of strings. The code Len stands for all missing values. The values of a list field are
+// its elements.
 //
-// In a single segment, the codes of most fields are the numbers of the value runs:
+// The codes of most fields are the numbers of the value runs:
 //
 //	sorted rows   fern fern ivy rose rose rose (missing)
 //	runs          0         2   3              6
 //	code          0    0    1   2    2    2    3
 //
-// Several segments have runs of the same value, and a run of texts that sort alike can have several
-// spellings, so that runs are mapped to codes.
+// A run of texts that sort alike can have several spellings, so that runs are mapped to codes.
 type Dictionary struct {
-	Field   *herb.Field
-	Len     int // number of values
-	steps   *guard.Steps
-	parts   []partCodes
-	origins []origin          // by code; nil if codes are runs or positions of elements
-	texts   map[uint32]string // by code, the values that are not those of a run
+	*Column
+	Field     *herb.Field
+	Len       int // number of values
+	steps     *guard.Steps
+	runAt     *IntervalIndex // by rank; nil if it is not needed yet
+	spellings *spelledRuns   // nil if codes are runs or positions of elements
 }
 
-// origin is the first run with a value.
-type origin struct{ part, run uint32 }
-
-// partCodes maps the records of one segment to codes.
-type partCodes struct {
-	*Column
-	runAt         *IntervalIndex               // by rank; nil if it is not needed yet
-	codes         []uint32                     // by run; nil if the code of a run is its number
-	spellingCodes map[uint32]map[string]uint32 // by non-uniform run, the codes of its spellings
+// spelledRuns maps the runs of a field to codes and back.
+type spelledRuns struct {
+	codes   []uint32                     // by run
+	codesOf map[uint32]map[string]uint32 // by non-uniform run, the codes of its spellings
+	runs    []uint32                     // by code
+	texts   map[uint32]string            // by code, the spellings of non-uniform runs
 }
 
 // notCode replaces the code of a run with several spellings.
 const notCode = math.MaxUint32
 
-// NewDictionary returns the dictionary of a field. columns are its indexes in the segments; a list
-// field has one.
-func NewDictionary(st *guard.Steps, f *herb.Field, columns []*Column) *Dictionary {
-	d := &Dictionary{Field: f, steps: st}
-	for _, c := range columns {
-		d.parts = append(d.parts, partCodes{Column: c})
-	}
+// NewDictionary returns the dictionary of a field.
+func NewDictionary(st *guard.Steps, c *Column) *Dictionary {
+	d := &Dictionary{Column: c, Field: &c.Field, steps: st}
 	switch {
-	case f.Type == herb.TypeList:
-		d.Len = columns[0].Elements()
-	case len(columns) == 1 && !slices.ContainsFunc(columns[0].nonUniform, func(b byte) bool { return b != 0 }):
-		d.Len = columns[0].Distinct()
+	case c.Field.Type == herb.TypeList:
+		d.Len = c.Elements()
+	case !slices.ContainsFunc(c.nonUniform, func(b byte) bool { return b != 0 }):
+		d.Len = c.Distinct()
 	default:
-		d.merge(st)
+		d.addSpellings(st)
 	}
 	return d
 }
 
-// merge assigns codes to the values of all segments.
-func (d *Dictionary) merge(st *guard.Steps) {
-	d.texts, d.origins = map[uint32]string{}, []origin{}
-	cursors := make([]*valueCursor, len(d.parts))
-	for i := range d.parts {
-		p := &d.parts[i]
-		st.Reserve(4 * p.Distinct())
-		p.codes = make([]uint32, p.Distinct()+1)
-		all := newSortedResult(st, p.Column, nil, false)
-		cursors[i] = newValueCursor(i, &all)
+// bytesPerCode is the memory for the run of a code, also while the array grows.
+const bytesPerCode = 16
+
+// addSpellings assigns codes to all spellings.
+func (d *Dictionary) addSpellings(st *guard.Steps) {
+	st.Reserve(4 * d.Distinct())
+	s := &spelledRuns{
+		codes: make([]uint32, d.Distinct()+1), codesOf: map[uint32]map[string]uint32{}, texts: map[uint32]string{},
 	}
-	mergeValues(st, cursors, func(same []*valueCursor) {
-		code := uint32(d.Len)
-		d.Len++
-		d.addOrigin(code, same[0])
-		for _, c := range same {
-			if c.text != "" {
-				d.parts[c.part].setSpelling(uint32(c.run), c.text, code)
-			} else {
-				d.parts[c.part].codes[c.run] = code
-			}
+	all := newSortedResult(st, d.Column, nil, false)
+	for run := range uint32(d.Distinct()) {
+		st.Add(1)
+		if !d.isNonUniform(int(run)) {
+			st.Reserve(bytesPerCode)
+			s.codes[run] = uint32(len(s.runs))
+			s.runs = append(s.runs, run)
+			continue
 		}
-	})
-	for i := range d.parts {
-		p := &d.parts[i]
-		p.codes[p.Distinct()] = uint32(d.Len)
+		s.codes[run], s.codesOf[run] = notCode, map[string]uint32{}
+		for _, spelling := range all.spellings(int(run)) {
+			st.Reserve(bytesPerCode + bytesPerSpelling + len(spelling.text))
+			code := uint32(len(s.runs))
+			s.codesOf[run][spelling.text], s.texts[code] = code, spelling.text
+			s.runs = append(s.runs, run)
+		}
 	}
+	d.Len, d.spellings = len(s.runs), s
+	s.codes[d.Distinct()] = uint32(d.Len)
 }
 
-// bytesPerOrigin is the memory for the origin of a value, also while the array grows.
-const bytesPerOrigin = 16
-
-// addOrigin stores the first run with the next value, and the text of a value that is not that of
-// the run.
-func (d *Dictionary) addOrigin(code uint32, c *valueCursor) {
-	d.steps.Reserve(bytesPerOrigin)
-	if c.text != "" {
-		d.steps.Reserve(bytesPerSpelling + len(c.text))
-		d.texts[code] = c.text
-	}
-	d.origins = append(d.origins, origin{uint32(c.part), uint32(c.run)})
-}
-
-// setSpelling sets the code of one spelling of a non-uniform run.
-func (p *partCodes) setSpelling(run uint32, spelling string, code uint32) {
-	if p.spellingCodes == nil {
-		p.spellingCodes = map[uint32]map[string]uint32{}
-	}
-	if p.spellingCodes[run] == nil {
-		p.spellingCodes[run] = map[string]uint32{}
-	}
-	p.spellingCodes[run][spelling], p.codes[run] = code, notCode
-}
-
-// AppendCodes appends the codes of the values of some records of a part.
-func (d *Dictionary) AppendCodes(dst []uint32, part int, records []uint32) []uint32 {
-	p := &d.parts[part]
-	if p.runAt == nil {
-		p.runAt = new(NewIntervalIndex(d.steps, p.runs, p.sorted.Len()))
+// AppendCodes appends the codes of the values of some records.
+func (d *Dictionary) AppendCodes(dst []uint32, records []uint32) []uint32 {
+	if d.runAt == nil {
+		d.runAt = new(NewIntervalIndex(d.steps, d.runs, d.sorted.Len()))
 	}
 	dst = slices.Grow(dst, len(records))
 	start := len(dst)
 	for _, rec := range records {
-		dst = append(dst, p.runAt.At(p.ranks.At(int(rec))))
+		dst = append(dst, d.runAt.At(d.ranks.At(int(rec))))
 	}
-	if p.codes == nil {
+	if d.spellings == nil {
 		return dst
 	}
 	for i, run := range dst[start:] {
-		code := p.codes[run]
+		code := d.spellings.codes[run]
 		if code == notCode {
-			code = p.spellingCodes[run][p.value(records[i])]
+			code = d.spellings.codesOf[run][d.value(records[i])]
 		}
 		dst[start+i] = code
 	}
@@ -144,8 +111,8 @@ func (d *Dictionary) AppendCodes(dst []uint32, part int, records []uint32) []uin
 
 // AppendElements appends the codes of the elements of a record of a list field; none if it is
 // missing.
-func (d *Dictionary) AppendElements(dst []uint32, part int, record uint32) []uint32 {
-	l := &d.parts[part].lists
+func (d *Dictionary) AppendElements(dst []uint32, record uint32) []uint32 {
+	l := &d.lists
 	for i, end := l.starts.At(int(record)), l.starts.At(int(record)+1); i < end; i++ {
 		dst = append(dst, l.at(i))
 	}
@@ -154,21 +121,19 @@ func (d *Dictionary) AppendElements(dst []uint32, part int, record uint32) []uin
 
 // Value returns a value as the first record of the dataset has it.
 func (d *Dictionary) Value(code uint32) string {
-	if d.origins == nil {
-		c := d.parts[0].Column
-		if d.Field.Type != herb.TypeList {
-			return c.readRunValue(d.steps, int(code))
-		}
-		element := c.elements.At(int(code))
+	if d.Field.Type == herb.TypeList {
+		element := d.elements.At(int(code))
 		d.steps.Add(1 + len(element)/bytesPerStep)
 		return string(element)
 	}
-	if value, ok := d.texts[code]; ok {
+	if d.spellings == nil {
+		return d.readRunValue(d.steps, int(code))
+	}
+	if value, ok := d.spellings.texts[code]; ok {
 		d.steps.Add(1 + len(value)/bytesPerStep)
 		return value
 	}
-	o := d.origins[code]
-	return d.parts[o.part].readRunValue(d.steps, int(o.run))
+	return d.readRunValue(d.steps, int(d.spellings.runs[code]))
 }
 
 // Key returns the sort key of a value.
@@ -192,19 +157,19 @@ func (d *Dictionary) Find(from uint32, key string) uint32 {
 // Values returns a function that returns the value of a code, as Value does, for about n codes,
 // none less than the one before. The bytes are valid until the next call.
 func (d *Dictionary) Values(n int) func(code uint32) []byte {
-	if d.origins != nil {
+	if d.spellings != nil {
 		return func(code uint32) []byte { return []byte(d.Value(code)) }
 	}
-	values := d.parts[0].newRunValues(d.steps, n)
+	values := d.newRunValues(d.steps, n)
 	return func(code uint32) []byte {
 		d.steps.Add(1)
 		return values.at(int(code))
 	}
 }
 
-// HasRuns reports whether there is one segment, and the codes are its runs.
+// HasRuns reports whether the codes are the runs.
 func (d *Dictionary) HasRuns() bool {
-	return d.origins == nil && len(d.parts) == 1 && d.Field.Type != herb.TypeList
+	return d.spellings == nil && d.Field.Type != herb.TypeList
 }
 
 // EachRun calls f for all codes in ascending order, with the records that have them, some records
@@ -219,7 +184,6 @@ func (d *Dictionary) EachRun(f func(code uint32, records file.U32s)) {
 // InRun calls f with the records that have a code in ascending order, some records at a time. It
 // needs HasRuns.
 func (d *Dictionary) InRun(code uint32, f func(records file.U32s)) {
-	c := d.parts[0].Column
-	from, to := c.run(int(code))
-	d.steps.Blocks(from, to, func(from, to int) { f(c.sorted.Slice(from, to)) })
+	from, to := d.run(int(code))
+	d.steps.Blocks(from, to, func(from, to int) { f(d.sorted.Slice(from, to)) })
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"herbarium/internal/herb"
-	"herbarium/internal/query"
 	"herbarium/internal/text"
 )
 
@@ -54,14 +53,4 @@ func (k SortKey) Compare(other SortKey, desc bool) int {
 		keys = -keys
 	}
 	return cmp.Or(cmp.Compare(k.Missing, other.Missing), keys)
-}
-
-// CompareSortKeys compares the keys of two records, one for each sort field.
-func CompareSortKeys(a, b []SortKey, sort []query.SortField) int {
-	for i, f := range sort {
-		if c := a[i].Compare(b[i], f.Desc); c != 0 {
-			return c
-		}
-	}
-	return 0
 }

@@ -53,8 +53,7 @@ func (c *Column) TopElements(st *guard.Steps, set *bitmap.Set, most int) (values
 	q := &query.FacetRequest{Top: most}
 	v := newValueCollector(q)
 	c.countElements(st, set, v)
-	v.sort()
-	return mergeTops([]topList{{values: v.values}}, &c.Field, q), v.distinct
+	return v.top(0), v.distinct
 }
 
 // CountBelow returns the number of records of a set, nil for all, whose sort key is less than the

@@ -1,8 +1,6 @@
 package column
 
 import (
-	"slices"
-
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
 	"herbarium/internal/segment/internal/bitmap"
@@ -10,96 +8,48 @@ import (
 	"herbarium/internal/segment/internal/guard"
 )
 
-// Part is the records of one segment of a union that match a request.
-type Part struct {
-	Column *Column
-	Set    *bitmap.Set // nil means all records
-}
-
-func (p Part) matching() int {
-	if p.Set == nil {
-		return p.Column.sorted.Len()
-	}
-	return p.Set.Len()
-}
-
 // FacetCounter counts the facets of a request. Its memory is reused for each field.
 type FacetCounter struct {
 	Request *query.FacetRequest
 	buffer  []valueCount
 }
 
-// Facet returns the facet of a field among the matching records of one or more segments. Several
-// segments may have the same texts, but not the same values of other types, and no lists.
-func (c *FacetCounter) Facet(st *guard.Steps, parts []Part) query.Facet {
-	q, f := c.Request, &parts[0].Column.Field
-	facet := query.Facet{Field: f.Name, Type: f.Type}
-	isList, merges := f.Type == herb.TypeList, f.Type == herb.TypeText && len(parts) > 1
-	finds := newValueCollector(q).find != nil
-	var cursors []*valueCursor
-	var counted, edges []population
-	var tops []topList
-	add := func(collect func(v *valueCollector)) {
-		v := newValueCollector(q)
-		v.values = c.buffer[:0]
-		collect(v)
-		v.sort()
-		tops, c.buffer = append(tops, topList{values: slices.Clone(v.values)}), v.values
-		facet.Distinct += v.distinct
-		facet.Matching += v.matching
-	}
-	for i, p := range parts {
-		facet.Total += p.matching()
-		if p.matching() == 0 && !q.AllEdges {
-			continue
-		}
-		search := newValueSearch(p, finds)
-		if merges {
-			search = valueSearch{minRecords: 1} // each value is compared with those of other segments
-		}
-		o := newSortedResult(st, p.Column, p.Set, !isList && !p.Column.countsBySets(st, p.Set, search.minRecords))
-		defer o.release()
-		facet.Empty += o.total - o.countBelow(o.Values())
-		if query.HasRange(f.Type) {
-			own := population{&o, p.Column.newRunKeys(st, q.Buckets)}
-			unfiltered := newSortedResult(st, p.Column, nil, false)
-			counted, edges = append(counted, own), append(edges, population{&unfiltered, own.keys})
-		}
-		switch {
-		case isList:
-			add(func(v *valueCollector) { p.Column.countElements(st, p.Set, v) })
-		case merges:
-			cursors = append(cursors, newValueCursor(i, &o))
-		default:
-			add(func(v *valueCollector) { v.collectRuns(&o, search) })
-		}
-	}
-	if merges {
-		add(func(v *valueCollector) { v.collectMerged(st, cursors) })
+// Facet returns the facet of a field among the matching records; a nil set means all.
+func (c *FacetCounter) Facet(st *guard.Steps, column *Column, set *bitmap.Set) query.Facet {
+	q, f := c.Request, &column.Field
+	facet := query.Facet{Field: f.Name, Type: f.Type, Total: column.sorted.Len()}
+	if set != nil {
+		facet.Total = set.Len()
 	}
 	if query.HasRange(f.Type) {
-		if !q.AllEdges {
-			edges = counted
+		facet.Scale = query.ScaleLinear
+	}
+	if facet.Total == 0 && !q.AllEdges {
+		return facet
+	}
+	v := newValueCollector(q)
+	v.values = c.buffer[:0]
+	isList, search := f.Type == herb.TypeList, newValueSearch(column, facet.Total, v.find != nil)
+	o := newSortedResult(st, column, set, !isList && !column.countsBySets(st, set, search.minRecords))
+	defer o.release()
+	facet.Empty = o.total - o.countBelow(o.Values())
+	if isList {
+		column.countElements(st, set, v)
+	} else {
+		v.collectRuns(&o, search)
+	}
+	facet.Distinct, facet.Matching, facet.Values = v.distinct, v.matching, v.top(q.Offset)
+	c.buffer = v.values
+	if query.HasRange(f.Type) {
+		counted := population{&o, column.newRunKeys(st, q.Buckets)}
+		edges := counted
+		if q.AllEdges {
+			unfiltered := newSortedResult(st, column, nil, false)
+			edges.sortedResult = &unfiltered
 		}
 		setHistogram(&facet, f, counted, edges, q)
 	}
-	facet.Values = mergeTops(tops, f, q)
 	return facet
-}
-
-// collectMerged collects the values of several segments.
-func (v *valueCollector) collectMerged(st *guard.Steps, cursors []*valueCursor) {
-	order := 0
-	mergeValues(st, cursors, func(same []*valueCursor) {
-		first, n := same[0], 0
-		for _, c := range same {
-			n += c.count
-		}
-		if v.countFound(v.find == nil || first.contains(v.find)) && v.qualifies(n, order) {
-			v.offer(valueCount{n: n, order: order, column: first.runs.Column, run: first.run, value: first.text})
-		}
-		order++
-	})
 }
 
 // valueSearch is the method of counting the values of a segment, and of searching them for a
@@ -109,11 +59,11 @@ type valueSearch struct {
 	minRecords int  // of the runs to count one by one. Runs of one record need not be counted unless each is searched for
 }
 
-// newValueSearch chooses the search of the matches of a part, or only how they are counted if there
+// newValueSearch chooses the search of a number of matches, or only how they are counted if there
 // is nothing to find.
-func newValueSearch(p Part, finds bool) valueSearch {
+func newValueSearch(c *Column, matching int, finds bool) valueSearch {
 	// Searching the stored values in sequence is fast, so it is chosen if many runs have a match.
-	all := finds && p.Column.StoresValues() && p.matching() >= p.Column.Distinct()/cost.SearchShare
+	all := finds && c.StoresValues() && matching >= c.Distinct()/cost.SearchShare
 	if finds && !all {
 		return valueSearch{minRecords: 1}
 	}

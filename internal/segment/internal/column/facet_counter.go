@@ -38,15 +38,6 @@ type runCounter struct {
 	long int // index of the first long run that is not before it
 }
 
-// countNext returns the next run that has matches, and their number. ok is false if there is none.
-func (r *runCounter) countNext() (run, n int, ok bool) {
-	if run = r.next; r.set == nil && run < r.Distinct() {
-		r.next++
-		return run, int(r.runs.At(run+1) - r.runs.At(run)), true
-	}
-	return r.count(r.Distinct(), 1)
-}
-
 // count returns the next run before end that has matches, and their number. Without marks, it skips
 // runs with fewer records than minRecords, one or two. ok is false if there is none.
 func (r *runCounter) count(end, minRecords int) (run, n int, ok bool) {

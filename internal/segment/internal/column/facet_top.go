@@ -20,17 +20,6 @@ type valueCount struct {
 	value  string // empty means that of the run of the column
 }
 
-func (v *valueCount) text() string {
-	switch {
-	case v.value != "":
-	case v.column.Field.Type == herb.TypeList:
-		v.value = string(v.column.elements.At(v.run))
-	default:
-		v.value = v.column.RunValue(v.run)
-	}
-	return v.value
-}
-
 // textPrefix returns the value, or at least as much of a longer one as a facet shows.
 func (v *valueCount) textPrefix() string {
 	const shown = query.MaxFacetValue + 1 // one more than is shown, so that a longer value is clipped
@@ -99,13 +88,17 @@ func (v *valueCollector) offer(value valueCount) {
 	}
 }
 
-// sort sorts the values and discards all but the most frequent ones.
-func (v *valueCollector) sort() {
+// top returns the most frequent values in order, without the first ones.
+func (v *valueCollector) top(skip int) (values []query.ValueCount) {
 	if len(v.values) > v.most {
 		moveFirst(v.values, v.most)
 		v.values = v.values[:v.most]
 	}
 	slices.SortFunc(v.values, func(a, b valueCount) int { return a.compare(&b) })
+	for i := skip; i < len(v.values); i++ {
+		values = append(values, query.NewValueCount(v.values[i].textPrefix(), v.values[i].n))
+	}
+	return values
 }
 
 // moveFirst moves the n values that sort first to the front, in any order but with the greatest of
@@ -136,45 +129,4 @@ func moveFirst(values []valueCount, n int) {
 			return
 		}
 	}
-}
-
-// topList is the most frequent values of one merger.
-type topList struct {
-	values []valueCount
-	key    string // sort key of the first; empty if it is not computed yet
-}
-
-// precedes reports whether the first value is before that of another list.
-func (l *topList) precedes(other *topList, f *herb.Field) bool {
-	if n, m := l.values[0].n, other.values[0].n; n != m {
-		return n > m
-	}
-	for _, list := range []*topList{l, other} {
-		if list.key == "" {
-			list.key = sortKey(f, list.values[0].text())
-		}
-	}
-	return l.key < other.key
-}
-
-// mergeTops returns the most frequent values of some lists that have no value in common, without
-// those that a request skips.
-func mergeTops(lists []topList, f *herb.Field, q *query.FacetRequest) (values []query.ValueCount) {
-	for n := range q.Offset + q.Top {
-		var first *topList
-		for i := range lists {
-			if l := &lists[i]; len(l.values) > 0 && (first == nil || l.precedes(first, f)) {
-				first = l
-			}
-		}
-		if first == nil {
-			break
-		}
-		if v := &first.values[0]; n >= q.Offset {
-			values = append(values, query.NewValueCount(v.textPrefix(), v.n))
-			v.value = "" // a long value is not held until all are read
-		}
-		first.values, first.key = first.values[1:], ""
-	}
-	return values
 }

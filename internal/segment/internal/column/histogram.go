@@ -16,22 +16,19 @@ type population struct {
 	keys *runKeys
 }
 
-// keyedValue is a value with its sort key, which is empty if there is no value.
-type keyedValue struct{ key, text string }
+// extremes are the least and the greatest value, and those next to zero; empty if there is none.
+type extremes struct{ min, max, negative, positive string }
 
-// extremes are the least and the greatest value, and those next to zero.
-type extremes struct{ min, max, negative, positive keyedValue }
-
-// setHistogram sets the range and the histogram of a facet of some populations. Its boundaries and
-// its scale are those for edges, which may be other populations.
-func setHistogram(facet *query.Facet, f *herb.Field, counted, edges []population, q *query.FacetRequest) {
-	own := combine(f, counted, false)
-	facet.Min, facet.Max, facet.Scale = own.min.text, own.max.text, query.ScaleLinear
+// setHistogram sets the range and the histogram of the facet of a population. Its boundaries and
+// its scale are those for edges, which may be another population.
+func setHistogram(facet *query.Facet, f *herb.Field, counted, edges population, q *query.FacetRequest) {
+	own := counted.extremes(f, false)
+	facet.Min, facet.Max = own.min, own.max
 	logarithmic := f.Type == herb.TypeNumber && (q.Scale == query.ScaleLog || q.Scale == query.ScaleAuto)
-	e := combine(f, edges, logarithmic)
-	facet.Histogram = query.Buckets(*f, e.min.text, e.max.text, q.Buckets)
+	e := edges.extremes(f, logarithmic)
+	facet.Histogram = query.Buckets(*f, e.min, e.max, q.Buckets)
 	if logarithmic {
-		r := query.Range{Min: e.min.text, Max: e.max.text, GreatestNegative: e.negative.text, LeastPositive: e.positive.text}
+		r := query.Range{Min: e.min, Max: e.max, GreatestNegative: e.negative, LeastPositive: e.positive}
 		log := query.LogBuckets(*f, r, q.Buckets)
 		if len(log) > 0 && (q.Scale == query.ScaleLog || isSkewed(f, facet.Histogram, edges) && !isSkewed(f, log, edges)) {
 			facet.Histogram, facet.Scale = log, query.ScaleLog
@@ -40,59 +37,43 @@ func setHistogram(facet *query.Facet, f *herb.Field, counted, edges []population
 	addCounts(f, facet.Histogram, counted)
 }
 
-// isSkewed reports whether a histogram of some populations is skewed. It does not change the
+// isSkewed reports whether a histogram of a population is skewed. It does not change the
 // buckets.
-func isSkewed(f *herb.Field, buckets []query.Bucket, populations []population) bool {
+func isSkewed(f *herb.Field, buckets []query.Bucket, p population) bool {
 	buckets = slices.Clone(buckets)
-	addCounts(f, buckets, populations)
+	addCounts(f, buckets, p)
 	return query.IsSkewed(buckets)
 }
 
 // addCounts adds the numbers of values in buckets to their counts.
-func addCounts(f *herb.Field, buckets []query.Bucket, populations []population) {
-	for _, p := range populations {
-		end := p.len()
-		for i := len(buckets) - 1; i >= 0; i-- {
-			from := 0
-			if i > 0 {
-				from = p.countBelowKey(edgeKey(f, buckets[i].From))
-			}
-			buckets[i].Count += end - from
-			end = from
+func addCounts(f *herb.Field, buckets []query.Bucket, p population) {
+	end := p.len()
+	for i := len(buckets) - 1; i >= 0; i-- {
+		from := 0
+		if i > 0 {
+			from = p.countBelowKey(edgeKey(f, buckets[i].From))
 		}
+		buckets[i].Count += end - from
+		end = from
 	}
 }
 
-// combine returns the extremes of several populations, with those next to zero if signs is set. Of
-// equal values it returns that of the first population.
-func combine(f *herb.Field, populations []population, signs bool) (all extremes) {
-	lower := func(dst *keyedValue, v keyedValue) {
-		if dst.key == "" || v.key < dst.key {
-			*dst = v
-		}
+// extremes returns the extremes of the population, with those next to zero if signs is set.
+func (p population) extremes(f *herb.Field, signs bool) (all extremes) {
+	n := p.len()
+	if n == 0 {
+		return all
 	}
-	upper := func(dst *keyedValue, v keyedValue) {
-		if v.key > dst.key {
-			*dst = v
-		}
+	all.min, all.max = p.at(0), p.at(n-1)
+	if !signs {
+		return all
 	}
-	for _, p := range populations {
-		n := p.len()
-		if n == 0 {
-			continue
-		}
-		lower(&all.min, p.at(0))
-		upper(&all.max, p.at(n-1))
-		if !signs {
-			continue
-		}
-		zero := edgeKey(f, "0")
-		if below := p.countBelowKey(zero); below > 0 {
-			upper(&all.negative, p.at(below-1))
-		}
-		if through := p.countBelowKey(zero + "\x00"); through < n {
-			lower(&all.positive, p.at(through))
-		}
+	zero := edgeKey(f, "0")
+	if below := p.countBelowKey(zero); below > 0 {
+		all.negative = p.at(below - 1)
+	}
+	if through := p.countBelowKey(zero + "\x00"); through < n {
+		all.positive = p.at(through)
 	}
 	return all
 }
@@ -100,10 +81,7 @@ func combine(f *herb.Field, populations []population, signs bool) (all extremes)
 func (p population) len() int { return p.countBelow(p.Values()) }
 
 // at returns the value at a position.
-func (p population) at(i int) keyedValue {
-	run := p.runAt(0, p.rank(i))
-	return keyedValue{p.keys.at(run), p.keys.value(run)}
-}
+func (p population) at(i int) string { return p.keys.value(p.runAt(0, p.rank(i))) }
 
 // countBelowKey returns the number of values whose sort key is less than the given one.
 func (p population) countBelowKey(key string) int {

@@ -22,7 +22,6 @@ type Order struct {
 	withValue    int // number of records with a value of the first field; -1 if not counted
 
 	short   shortGroup // last short group that was sorted
-	counted []uint32   // buffer of countShort
 	long    *Order     // last long group that was sorted, by the other fields; nil if there is none
 	longEnd int        // rank after the group in long, which tells it from other groups
 }
@@ -135,28 +134,4 @@ func (o *Order) groupSet(g group) *bitmap.Set {
 		set.Intersect(o.steps, o.set)
 	}
 	return set
-}
-
-// AppendKeys appends the sort keys of a record, one for each field of the order.
-func (o *Order) AppendKeys(keys []SortKey, record uint32) []SortKey {
-	for _, f := range o.sort {
-		c := &o.columns[f.Field]
-		key, _ := NewSortKey(&c.Field, c.value(record))
-		keys = append(keys, key)
-	}
-	return keys
-}
-
-// CountThrough returns the number of records that do not sort after keys, given as AppendKeys
-// returns them.
-func (o *Order) CountThrough(keys []SortKey) int {
-	g := o.newGroup(o.ranksOf(keys[0]), keys[0].Missing > 0)
-	switch {
-	case len(o.sort) == 1 || g.len() == 0:
-		return g.start + g.len()
-	case g.len() < LongRun:
-		return g.start + o.countShort(g, keys[1:])
-	default:
-		return g.start + o.sortLong(g).CountThrough(keys[1:])
-	}
 }

@@ -73,33 +73,3 @@ func (c *Column) ordinal(record uint32, desc bool) int {
 	}
 	return mirror(run, c.Distinct(), desc)
 }
-
-// countShort returns the number of records of a short group that do not sort after the keys of the
-// other fields. Counting does not need the records sorted.
-func (o *Order) countShort(g group, keys []SortKey) (n int) {
-	sort := o.sort[1:]
-	var equal [query.MaxSortFields]struct{ from, to int } // by field, the positions of the values equal to its key
-	for i, f := range sort {
-		c := &o.columns[f.Field]
-		r := c.ranksOf(keys[i])
-		equal[i].from, equal[i].to = mirrorRange(r.from, r.to, c.Values(), f.Desc, keys[i].Missing > 0)
-	}
-	isAfter := func(record uint32) bool {
-		for i, f := range sort {
-			c := &o.columns[f.Field]
-			at := mirror(int(c.ranks.At(int(record))), c.Values(), f.Desc)
-			if at < equal[i].from || at >= equal[i].to {
-				return at >= equal[i].to
-			}
-		}
-		return false
-	}
-	o.counted = o.appendShort(o.counted[:0], g)
-	for _, rec := range o.counted {
-		o.steps.Add(1)
-		if !isAfter(rec) {
-			n++
-		}
-	}
-	return n
-}

@@ -129,44 +129,9 @@ func TestOrder_severalFields(t *testing.T) {
 					if got := o.Page(from, to); !slices.Equal(got, want[from:to]) {
 						t.Errorf("from %d of %d: %v; want %v", from, total, got, want[from:to])
 					}
-					// The record need not be one of the set.
-					for _, record := range []uint32{want[from], uint32(from)} {
-						through, _ := slices.BinarySearchFunc(want, record, func(a, b uint32) int { return cmp.Or(compare(a, b), -1) })
-						if got := o.CountThrough(o.AppendKeys(nil, record)); got != through {
-							t.Errorf("%d records through the key of record %d; want %d", got, record, through)
-						}
-					}
 				}
 			})
 		}
-	}
-}
-
-// TestOrder_countThroughAbsentKey counts the records through keys that no record has, as those of
-// another segment may be.
-func TestOrder_countThroughAbsentKey(t *testing.T) {
-	t.Parallel()
-	fields := orderFields()[:2]
-	values := []string{"1", "1", "3", "3", "3", ""}
-	columns, _ := openColumns(t, fields, func(i int) herb.Record { return herb.Record{values[i], "1"} }, len(values))
-	key := func(field int, value string) column.SortKey {
-		k, _ := column.NewSortKey(&fields[field], value)
-		return k
-	}
-	for _, tt := range []struct {
-		desc          bool
-		first, second string
-		want          int
-	}{
-		{false, "0", "1", 0}, {false, "2", "1", 2}, {false, "4", "1", 5}, {false, "NA", "1", 5}, {false, "", "1", 6},
-		{true, "0", "1", 5}, {true, "2", "1", 3}, {true, "4", "1", 0}, {true, "NA", "1", 5}, {true, "", "1", 6},
-		{false, "3", "0", 2}, {false, "3", "2", 5}, {true, "3", "0", 3}, {true, "3", "2", 0}, {true, "3", "", 3},
-	} {
-		o := column.NewOrder(guard.NewSteps(t.Context()), columns, []query.SortField{{Field: 0, Desc: tt.desc}, {Field: 1, Desc: tt.desc}}, nil)
-		if got := o.CountThrough([]column.SortKey{key(0, tt.first), key(1, tt.second)}); got != tt.want {
-			t.Errorf("%+v: %d records", tt, got)
-		}
-		o.Release()
 	}
 }
 
@@ -218,11 +183,6 @@ func TestOrder_adjacentLongGroups(t *testing.T) {
 			for _, from := range []int{size - 5, 2*size - 5, 0, 2 * size, size} {
 				if got := o.Page(from, from+10); !slices.Equal(got, want[from:from+10]) {
 					t.Errorf("from %d: %v; want %v", from, got, want[from:from+10])
-				}
-			}
-			for _, through := range []int{1, size + 1, 2*size + 1, size} {
-				if got := o.CountThrough(o.AppendKeys(nil, want[through-1])); got != through {
-					t.Errorf("%d records through the key of record %d; want %d", got, want[through-1], through)
 				}
 			}
 		})

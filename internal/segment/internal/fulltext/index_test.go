@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
@@ -429,17 +428,6 @@ func checkScoreOrder(t *testing.T, name string, r *fulltext.ScoreOrder, want []f
 		if got := r.Score(from); got != score {
 			t.Errorf("%s: record %d has the score %v; want %v", name, from, got, score)
 		}
-		for score, through := range map[float64]int{
-			score:                      sort.Search(len(want), func(i int) bool { return want[i].score < score }),
-			math.Nextafter(score, 100): sort.Search(len(want), func(i int) bool { return want[i].score <= score }),
-		} {
-			if got := r.CountThrough(score); got != through {
-				t.Errorf("%s: %d records have at least the score %v; want %d", name, got, score, through)
-			}
-		}
-	}
-	if got := r.CountThrough(math.Inf(1)); got != 0 {
-		t.Errorf("%s: %d records have the best possible score", name, got)
 	}
 }
 
@@ -490,12 +478,12 @@ func TestScoreOrder_distinct(t *testing.T) {
 	checkScoreOrder(t, raw, scorer.Order(set), orderAll(records, raw))
 }
 
-// TestScoreOrder_none orders the records of a search for an unknown word, as unions do.
+// TestScoreOrder_none orders the records of a search for an unknown word.
 func TestScoreOrder_none(t *testing.T) {
 	t.Parallel()
 	set, _, scorer := search(t, openIndex(t, 100, build.Options{}), 100, "oak+absent")
-	if got := scorer.Order(set).CountThrough(0); got != 0 {
-		t.Errorf("%d records; want 0", got)
+	if scorer.Order(set); set.Len() > 0 {
+		t.Errorf("%d records; want 0", set.Len())
 	}
 }
 

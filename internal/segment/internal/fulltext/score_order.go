@@ -208,20 +208,3 @@ func (r *ScoreOrder) Score(i int) float64 {
 	}
 	return r.levels[l].score()
 }
-
-// CountThrough returns the number of records with at least a score.
-func (r *ScoreOrder) CountThrough(score float64) int {
-	if score > r.scores.Max {
-		return 0
-	}
-	l := int((r.scores.Max - score) * r.scale)
-	switch {
-	case r.levels[l].isMixed():
-		all := r.sortedIn(l)
-		return r.start(l) + sort.Search(len(all), func(i int) bool { return all[i].score < score })
-	case r.levels[l].score() >= score:
-		return int(r.levels[l].end)
-	default:
-		return r.start(l)
-	}
-}
