@@ -1,7 +1,8 @@
 // Colors and sizes of the points of the map by the values of rows. The server decides the scales.
 
-// numberOf returns the number that a text represents in the notation of a file; NaN if it is none.
-function numberOf(text, { decimal = ".", group = "", affix = "" }) {
+// numberOf returns the number that a text represents in the notation of a file; NaN if it is none. It is the only parser of numbers
+// in the scripts: the server describes the notation.
+export function numberOf(text, { decimal = ".", group = "", affix = "" }) {
   const separator = { "": "", " ": /\s/g, "'": /['’]/g }[group] ?? group;
   const plain = text.replaceAll(affix, "").replaceAll(separator, "").replace(decimal, ".").trim();
   return plain === "" ? NaN : Number(plain);

@@ -5,7 +5,7 @@
 import { $, fill, listing, visit } from "./app.js";
 import { listen } from "./map-input.js";
 import { cellAt, clearCanvas, colorsOf, countInView, drawBar, drawBox, drawCells, drawPlaces, drawPoints, nearest, rangesOf } from "./map-draw.js";
-import { encode } from "./map-scales.js";
+import { encode, numberOf } from "./map-scales.js";
 import { places } from "./places.js";
 
 const world = { x: -1800, y: -900, w: 3600, h: 1800 }; // x is 0 for longitudes from 0 to 360
@@ -171,11 +171,11 @@ function drawScale(at, g, colors) {
   const bar = map.querySelector(".map-scale");
   const unit = Number(map.dataset.unitMeters) / at.ky; // meters of a pixel
   const most = 140;
-  const power = 10 ** Math.floor(Math.log10(most * unit));
-  const meters = power * ([5, 2].find((n) => n * power <= most * unit) ?? 1);
+  const lengths = JSON.parse(map.dataset.lengths);
+  const [meters, label] = lengths.findLast(([length]) => length <= most * unit) ?? lengths[0];
   bar.hidden = false;
   bar.style.width = `${meters / unit}px`;
-  bar.textContent = meters < 1000 ? `${meters} m` : `${(meters / 1000).toLocaleString("en")} km`;
+  bar.textContent = label;
   if (map.style.colorScheme) drawBar(g, at, meters / unit, bar.textContent, colors); // paper scales the canvas
 }
 
@@ -237,17 +237,17 @@ async function loadPoints(url) {
   const text = await load(url, "text");
   if (text === null) return;
   const rows = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-  const positions = rows.map(positionOf);
+  const numbers = JSON.parse(map.dataset.numbers);
+  const positions = rows.map((row) => positionOf(row, numbers));
   points = { xs: positions.map(([x]) => 10 * x), ys: positions.map(([, y]) => -10 * y), rows };
   encodePoints();
   draw();
 }
 
 // positionOf returns the longitude and the latitude of a row: the numbers of two fields, or the first two in one field.
-function positionOf(row) {
+function positionOf(row, [ofX, ofY]) {
   const { x, y, notation } = map.dataset;
-  const number = (s) => (s.trim() === "" ? NaN : Number(s.replace(",", ".")));
-  if (x !== y) return [number(row[x]), number(row[y])];
+  if (x !== y) return [numberOf(row[x], ofX), numberOf(row[y], ofY)];
   const [first, second] = (row[x].match(/[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?/gi) ?? []).map(Number);
   return notation === "lat,lon" ? [second, first] : [first, second];
 }

@@ -35,6 +35,7 @@ type Map struct {
 	Pairs      []PairLink
 	X, Y       string                   // names of the fields
 	Notation   herb.CoordinatesNotation // of one field with both
+	Numbers    string                   // how the fields write numbers: JSON of both numberNotations
 	Tip        string                   // what a tip shows of a row: JSON of []tipField
 	Total      int                      // rows that match
 	Located    int                      // rows within the bounds
@@ -111,6 +112,8 @@ func NewMap(s *state.State, pairs []columns.Pair, pair int, fit Fit, grid query.
 		X: s.Fields[pairs[pair].Longitude].Name, Y: s.Fields[pairs[pair].Latitude].Name, Notation: pairs[pair].Notation, Zoomed: s.Bounds != "",
 		Total: grid.Total, Located: grid.Inside, West: int(10 * fit.West), Open: -1, PageLength: q.Request.PerPage, Levels: newLevels(grid),
 	}
+	numbers, _ := json.Marshal([]numberNotation{newNotation(&s.Fields[pairs[pair].Longitude]), newNotation(&s.Fields[pairs[pair].Latitude])})
+	m.Numbers = string(numbers)
 	for i := range pairs {
 		m.Pairs = append(m.Pairs, newPairLink(s, pairs[i], i == pair))
 	}

@@ -1,7 +1,7 @@
 package maps
 
 import (
-	"math"
+	"encoding/json"
 	"strconv"
 
 	"herbarium/internal/herb"
@@ -26,23 +26,43 @@ type ScaleBar struct {
 func newScaleBar(b query.Bounds) ScaleBar {
 	c := Stretch(b)
 	width, height := 10*c*(b.MaxX-b.MinX), 10*(b.MaxY-b.MinY)
-	meters := roundLength(width / 8 * unitMeters)
-	right, bottom := 10*c*b.MaxX-width/50, -10*b.MinY-height/40
-	label := strconv.Itoa(int(meters)) + " m"
-	if meters >= 1000 {
-		label = herb.Count(int(meters/1000)) + " km"
-	}
-	tick := c * labelSize / scaleOf(b) / 2
-	return ScaleBar{Left: right - meters/unitMeters, Right: right, Y: bottom, Tick: bottom - tick, TextY: bottom - 2*tick, Label: label}
-}
-
-// roundLength returns the greatest of 1, 2 and 5 times a power of ten that is not above a length.
-func roundLength(length float64) float64 {
-	power := math.Pow(10, math.Floor(math.Log10(length)))
-	for _, factor := range []float64{5, 2} {
-		if factor*power <= length {
-			return factor * power
+	length := roundLengths()[0]
+	for _, l := range roundLengths() {
+		if l.meters <= width/8*unitMeters {
+			length = l
 		}
 	}
-	return power
+	right, bottom := 10*c*b.MaxX-width/50, -10*b.MinY-height/40
+	tick := c * labelSize / scaleOf(b) / 2
+	return ScaleBar{Left: right - length.meters/unitMeters, Right: right, Y: bottom, Tick: bottom - tick, TextY: bottom - 2*tick, Label: length.label}
+}
+
+// roundLength is a round length in meters, with its text. It is an array in JSON.
+type roundLength struct {
+	meters float64
+	label  string
+}
+
+// MarshalJSON implements json.Marshaler.
+func (l roundLength) MarshalJSON() ([]byte, error) { return json.Marshal([]any{l.meters, l.label}) }
+
+// roundLengths returns 1, 2 and 5 times powers of ten, from a meter to beyond the world.
+func roundLengths() (all []roundLength) {
+	const most = 100_000_000
+	for power := 1; power < most; power *= 10 {
+		for _, meters := range []int{power, 2 * power, 5 * power} {
+			label := strconv.Itoa(meters) + " m"
+			if meters >= 1000 {
+				label = herb.Count(meters/1000) + " km"
+			}
+			all = append(all, roundLength{float64(meters), label})
+		}
+	}
+	return all
+}
+
+// Lengths returns the round lengths of scale bars as JSON for the script.
+func (m *Map) Lengths() string {
+	encoded, _ := json.Marshal(roundLengths()) // strings and finite numbers
+	return string(encoded)
 }
