@@ -32,7 +32,7 @@ type lane struct {
 
 	mu      sync.Mutex
 	used    int           // slots
-	paid    time.Duration // by the client that was admitted last, before it was
+	paid    time.Duration // what the client that was admitted last had paid: new clients start there
 	clients map[Client]*client
 	unused  []*client // for reuse
 	queue   []*waiter // in order of arrival

@@ -34,7 +34,7 @@ type Handlers struct {
 	generating      *semaphore.Weighted            // held by the request that generates it
 }
 
-// Options configures readHandlers.
+// Options configures Handlers.
 type Options struct {
 	Gate         *gate.Gate
 	Library      gate.Library

@@ -18,7 +18,7 @@ import (
 // log. It is safe for concurrent use.
 type Service struct {
 	opts       Options
-	buffers    sync.Pool // of *buffer
+	buffers    sync.Pool // of *Buffer
 	compressor *compressor
 	bodies     *bodyCache
 	shared     *sharedDocuments

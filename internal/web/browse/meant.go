@@ -8,7 +8,8 @@ import (
 	"herbarium/internal/web/view/state"
 )
 
-// vocabulary is the words and values of an open version. A version has nothing that it hides.
+// vocabulary is the words and values of an open version, to find what a visitor meant who got no
+// rows. Whoever may read a version may know all of them: hidden columns are not stored.
 type vocabulary struct {
 	ctx context.Context
 	v   datasetView

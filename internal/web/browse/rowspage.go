@@ -1,5 +1,12 @@
 // Package browse serves the catalogue and the pages of datasets: table, map, chart, record,
-// description, versions, previews, and metadata for machines.
+// description, versions, previews, frames for other sites, and metadata for machines.
+//
+// It decides which page answers a request, and in which order: read the state of the view from the
+// address (package state), redirect to its canonical address, ask for a key if the visitor may not
+// read, answer from the copy of the client if that is current, run the operations that the page
+// shows, and fill the view models of packages under view, which do no I/O. handlers.go has the
+// paths; there is a file for each page. rowspage.go has what the table, the map and the chart
+// share.
 package browse
 
 import (

@@ -70,8 +70,8 @@ func (p *Pages) TakeDone(w *httpapi.Page, r *http.Request, v gate.DatasetView) (
 	return p.newDone(w, r, v.Ref, v.Live, value)
 }
 
-// takeUnreadableDone is takeDone for the page to choose a file. The cookie names the dataset, which
-// the visitor may publish, but not read.
+// takeUnreadableDone is TakeDone for the page to choose a file, where visitors learn what was done
+// with a dataset that they may publish, but not read. Their cookie names the dataset.
 func (p *Pages) takeUnreadableDone(w *httpapi.Page, r *http.Request) (*datasets.Done, error) {
 	parts := strings.SplitN(p.takeDoneCookie(w, r, p.Base+site.PathPublish), "/", 4)
 	if len(parts) != 4 {

@@ -82,14 +82,16 @@ func (l tickLevel) label(t, before time.Time, quarters bool) string {
 // the shortest of them that are not shorter than a group and leave enough space. It returns nil if
 // there are none.
 func (a axisSpan) calendarLabels(d Data, width float64) []axisLabel {
-	const second, noon, quarter = 1, 0.9, 80 * 24 * 60 * 60
+	// Lengths in seconds. Months differ in length, so a level is not shorter than a group if it has
+	// at least most of its length, and a quarter has at least 80 days.
+	const second, most, quarter = 1, 0.9, 80 * 24 * 60 * 60
 	length := math.Inf(1) // of the shortest group
 	for _, g := range d.Groups {
 		length = min(length, max(g.Next-g.At, second))
 	}
 	first := time.Unix(int64(bounded(a.from)), 0).In(d.Axis.Zone)
 	for _, l := range tickLevels() {
-		if l.seconds() < length*noon || (a.to-a.from)/l.seconds() > maxTicks {
+		if l.seconds() < length*most || (a.to-a.from)/l.seconds() > maxTicks {
 			continue
 		}
 		isGroup := a.bars && l.seconds() < length*1.2 // a label in the middle of each bar
