@@ -100,19 +100,6 @@ func splitList(encoded json.RawMessage) (elements []json.RawMessage) {
 // text returns an argument that is a text.
 func (a arguments) text(name string) string { return strings.Join(a[name], ",") }
 
-// conditions returns the parameters of the search and the filters.
-func (a arguments) conditions() query.Params {
-	return repeated(query.ParamFilter, a["filters"]).WithValue(query.ParamSearch, a.text("search"))
-}
-
-// repeated returns one parameter for each value.
-func repeated(name string, values []string) (params query.Params) {
-	for _, v := range values {
-		params = params.With(query.Param{Name: name, Value: v})
-	}
-	return params
-}
-
 // pages parses the number of the page and of the rows of a page, which is query.MaxPerPage by
 // default.
 func (a arguments) pages() (*query.Request, error) {

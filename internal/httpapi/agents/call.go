@@ -17,7 +17,16 @@ type toolCall struct {
 	*Options
 	w    *response.Writer
 	r    *http.Request
+	tool tool
 	args arguments
+}
+
+// params returns the parameters of the request to the API that are arguments of the call.
+func (c *toolCall) params() (params query.Params) {
+	for _, in := range c.tool.inputs {
+		params = append(params, in.params(c.args[in.name])...)
+	}
+	return params
 }
 
 // read opens the dataset that the call names, in the version that it names, for a request to the

@@ -90,7 +90,7 @@ func (x *exchange) run(t tool, arguments json.RawMessage) (b *block, err error) 
 		return nil, err
 	}
 	x.w.Call.Dataset = args.text("dataset")
-	return t.run(&toolCall{Options: &x.handlers.opts, w: x.w, r: x.r, args: args})
+	return t.run(&toolCall{Options: &x.handlers.opts, w: x.w, r: x.r, tool: t, args: args})
 }
 
 func errorResult(message string) *mcp.CallToolResult {

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -16,12 +15,10 @@ import (
 
 // queryRecords lists records, as GET …/data.
 func (c *toolCall) queryRecords() (*block, error) {
-	a := c.args
-	params := a.conditions().
-		WithValue(query.ParamSort, a.text("sort")).
-		WithValue(query.ParamFields, a.text("fields")).
-		WithValue(query.ParamPage, a.text("page")).
-		WithValue(query.ParamPerPage, cmp.Or(a.text("per_page"), defaultRows))
+	params := c.params()
+	if c.args["per_page"] == nil {
+		params = params.WithValue(query.ParamPerPage, defaultRows)
+	}
 	return c.read("/data", params, func(view gate.DatasetView, b *block) error {
 		req, err := view.Query.Listing(view.Fields, view.Order)
 		if err != nil {
@@ -55,14 +52,11 @@ const permalinkHasCells = "the permalink has them whole"
 
 // aggregate computes measures of groups, as GET …/aggregate.
 func (c *toolCall) aggregate() (*block, error) {
-	a := c.args
-	pages, err := a.pages()
+	pages, err := c.args.pages()
 	if err != nil {
 		return nil, err
 	}
-	params := append(repeated(query.ParamBy, a["by"]), repeated(query.ParamMeasure, a["measures"])...)
-	params = append(params, a.conditions()...).
-		WithValue(query.ParamGroupSort, a.text("sort")).
+	params := c.params().Without(query.ParamPage, query.ParamPerPage).
 		WithValue(query.ParamTopGroups, strconv.Itoa(pages.PerPage))
 	if pages.Page > 1 {
 		params = params.WithValue(query.ParamOffset, strconv.Itoa(pages.Offset()))
@@ -99,11 +93,11 @@ func (c *toolCall) aggregate() (*block, error) {
 
 // getRecord returns one record, as GET …/data/<key>, with a line for each field.
 func (c *toolCall) getRecord() (*block, error) {
-	params, path := query.Params{}.WithValue(query.ParamFields, c.args.text("fields")), "/data"
+	path := "/data"
 	for _, value := range c.args["key"] {
 		path += "/" + url.PathEscape(value)
 	}
-	return c.read(path, params, func(view gate.DatasetView, b *block) error {
+	return c.read(path, c.params(), func(view gate.DatasetView, b *block) error {
 		found, err := operations.Record(c.r.Context(), &view.View, c.args["key"], view.Query)
 		if err != nil {
 			return err

@@ -14,8 +14,7 @@ import (
 // searchDatasets lists datasets, as GET /api/v1. If none matches, it counts the records that match,
 // as GET /api/v1/search.
 func (c *toolCall) searchDatasets() (*block, error) {
-	words := query.Params{}.WithValue(query.ParamSearch, c.args.text("query"))
-	params := words.WithValue(query.ParamPage, c.args.text("page")).WithValue(query.ParamPerPage, c.args.text("per_page"))
+	params := c.params()
 	q := c.log(params)
 	if err := q.Check(query.KindCatalogue); err != nil { // as that of a request is
 		return nil, err
@@ -25,7 +24,7 @@ func (c *toolCall) searchDatasets() (*block, error) {
 		return nil, err
 	}
 	if found.Total == 0 && strings.TrimSpace(c.args.text("query")) != "" {
-		return c.searchRecords(words, found.Request)
+		return c.searchRecords(params.Without(query.ParamPage, query.ParamPerPage), found.Request)
 	}
 	b := newBlock(c.address("", params), "")
 	b.Total = found.Total

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"herbarium/internal/query"
 )
 
 // tool is one of the tools.
@@ -19,6 +21,21 @@ type tool struct {
 type input struct {
 	name, kind, description string
 	required                bool
+	param                   string // of the request to the API, which gets the values; empty: none
+}
+
+// params returns the parameters with the values of the input.
+func (in input) params(values []string) (params query.Params) {
+	switch in.param {
+	case "":
+	case query.ParamFilter, query.ParamBy, query.ParamMeasure:
+		for _, value := range values {
+			params = append(params, query.Param{Name: in.param, Value: value})
+		}
+	default:
+		params = params.WithValue(in.param, strings.Join(values, ","))
+	}
+	return params
 }
 
 const (
@@ -29,14 +46,14 @@ const (
 
 // Inputs that several tools have. Each description has a worked example.
 var (
-	inputDataset = input{"dataset", kindText, `Name as search_datasets lists it: "garden/catalog"`, true}
-	inputVersion = input{"version", kindText, `Kept version that results name, to repeat an answer: "20240229T133000Z-abcdefghij". Leave out for the newest`, false}
-	inputSearch  = input{"search", kindText, `Words in any searchable field: "rose -wild", "ros*", "\"red rose\""`, false}
+	inputDataset = input{"dataset", kindText, `Name as search_datasets lists it: "garden/catalog"`, true, ""}
+	inputVersion = input{"version", kindText, `Kept version that results name, to repeat an answer: "20240229T133000Z-abcdefghij". Leave out for the newest`, false, ""}
+	inputSearch  = input{"search", kindText, `Words in any searchable field: "rose -wild", "ros*", "\"red rose\""`, false, query.ParamSearch}
 	inputFilters = input{"filters", kindList, `Conditions on fields, all of which must hold: ["category=tree", "price[gte]=10", "price[lt]=20"]. ` +
-		`Several values of one field are alternatives. Operators: eq ne gt gte lt lte in prefix contains match empty`, false}
-	inputFields  = input{"fields", kindList, `Fields to return, in this order: ["id", "title"]. Fewer fields leave room for more rows`, false}
-	inputPage    = input{"page", kindNumber, `Number of the page, from 1: 2`, false}
-	inputPerPage = input{"per_page", kindNumber, `Rows of a page, at most 100: 20. Leave out for 50`, false}
+		`Several values of one field are alternatives. Operators: eq ne gt gte lt lte in prefix contains match empty`, false, query.ParamFilter}
+	inputFields  = input{"fields", kindList, `Fields to return, in this order: ["id", "title"]. Fewer fields leave room for more rows`, false, query.ParamFields}
+	inputPage    = input{"page", kindNumber, `Number of the page, from 1: 2`, false, query.ParamPage}
+	inputPerPage = input{"per_page", kindNumber, `Rows of a page, at most 100: 20. Leave out for 50`, false, query.ParamPerPage}
 )
 
 // tools returns all tools.
@@ -45,16 +62,16 @@ func tools() []tool {
 		{
 			name: "search_datasets", title: "Search datasets",
 			description: "Find datasets by name, title, description and field names, or list all of them. If none matches, it searches the records of all datasets.",
-			inputs: []input{{"query", kindText, `Beginnings of words: "tree price". Leave out to list all datasets`, false}, inputPage,
-				{"per_page", kindNumber, `Datasets of a page, at most 100: 50. Leave out for 100`, false}},
+			inputs: []input{{"query", kindText, `Beginnings of words: "tree price". Leave out to list all datasets`, false, query.ParamSearch}, inputPage,
+				{"per_page", kindNumber, `Datasets of a page, at most 100: 50. Leave out for 100`, false, query.ParamPerPage}},
 			run: (*toolCall).searchDatasets,
 		},
 		{
 			name: "describe_dataset", title: "Describe a dataset",
 			description: "Call this before you query a dataset: fields with types, ranges, most frequent values and an example of a filter; three records; " +
 				"the version; the addresses of the whole dataset as a file.",
-			inputs: []input{inputDataset, {"fields", kindList, `Describe only these fields, if there are too many: ["category", "price"]`, false},
-				{"page", kindNumber, `Number of the page of fields, from 1: 2`, false}, {"per_page", kindNumber, `Fields of a page, at most 100: 50. Leave out for 100`, false}, inputVersion},
+			inputs: []input{inputDataset, {"fields", kindList, `Describe only these fields, if there are too many: ["category", "price"]`, false, query.ParamFields},
+				{"page", kindNumber, `Number of the page of fields, from 1: 2`, false, query.ParamPage}, {"per_page", kindNumber, `Fields of a page, at most 100: 50. Leave out for 100`, false, query.ParamPerPage}, inputVersion},
 			run: (*toolCall).describeDataset,
 		},
 		{
@@ -63,7 +80,7 @@ func tools() []tool {
 				"On an error, the message names what is valid: correct the call and repeat it.",
 			inputs: []input{
 				inputDataset, inputSearch, inputFilters,
-				{"sort", kindList, `Fields to sort by, - for descending: ["category", "-price"]. Without it, the best matches of a search come first`, false},
+				{"sort", kindList, `Fields to sort by, - for descending: ["category", "-price"]. Without it, the best matches of a search come first`, false, query.ParamSort},
 				inputFields, inputPage, inputPerPage, inputVersion,
 			},
 			run: (*toolCall).queryRecords,
@@ -74,12 +91,12 @@ func tools() []tool {
 			inputs: []input{
 				inputDataset,
 				{"by", kindList, `Up to two fields: ["category"], with a grain for dates: ["date:month"] (year quarter month week day hour weekday month_of_year hour_of_day), ` +
-					`or a width for numbers: ["price:10"]. Leave out for one total`, false},
+					`or a width for numbers: ["price:10"]. Leave out for one total`, false, query.ParamBy},
 				{"measures", kindList, `Up to eight: ["count", "sum:price", "mean:price"]. Kinds: count, and with a field filled distinct sum mean median stddev p90 min max; ` +
-					`"ratio:a/b" divides two sums. Leave out for count`, false},
+					`"ratio:a/b" divides two sums. Leave out for count`, false, query.ParamMeasure},
 				inputSearch, inputFilters,
-				{"sort", kindList, `Measures and groups to sort by, - for descending: ["-sum:price"], ["by1"]. Leave out for the order of the groups`, false},
-				inputPage, {"per_page", kindNumber, `Groups of a page, at most 100: 10`, false}, inputVersion,
+				{"sort", kindList, `Measures and groups to sort by, - for descending: ["-sum:price"], ["by1"]. Leave out for the order of the groups`, false, query.ParamGroupSort},
+				inputPage, {"per_page", kindNumber, `Groups of a page, at most 100: 10`, false, query.ParamPerPage}, inputVersion,
 			},
 			run: (*toolCall).aggregate,
 		},
@@ -87,8 +104,8 @@ func tools() []tool {
 			name: "get_record", title: "Get a record",
 			description: "Get one record by its primary key, with whole values where query_records cuts them.",
 			inputs: []input{
-				inputDataset, {"key", kindList, `Values of the primary key, in its order: ["17"]`, true},
-				{"fields", kindList, `Fields to return: ["description"]`, false}, inputVersion,
+				inputDataset, {"key", kindList, `Values of the primary key, in its order: ["17"]`, true, ""},
+				{"fields", kindList, `Fields to return: ["description"]`, false, query.ParamFields}, inputVersion,
 			},
 			run: (*toolCall).getRecord,
 		},
