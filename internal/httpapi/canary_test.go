@@ -69,7 +69,7 @@ func canaryRequests() map[string][]canaryRequest {
 		"GET " + embed: values("search=Fern", "nosuch=1"), "GET " + embed + "/map": values(), "GET " + embed + "/chart": values("_by=name"),
 		"GET " + page + "/preview.png": values(), "GET " + page + "/map/preview.png": values(), "GET " + page + "/chart/preview.png": values("_by=name"),
 		"GET " + page + "/chart.svg": values("_by=name"), "GET " + page + "/facets": values("_facet=name"), "GET " + page + "/distributions": values("_count=name"),
-		"GET " + page + "/fields": values(), "GET " + page + "/chart/fields": values("_by=name"), "GET " + page + "/rows": values("page=1", "search=Fern"), "GET " + page + "/spark.svg": values(),
+		"GET " + page + "/fields": values(), "GET " + page + "/rows": values("page=1", "search=Fern"), "GET " + page + "/spark.svg": values(),
 		"GET " + page + "/about": plain, "GET " + page + "/api": plain, "GET " + page + "/versions": plain,
 		"POST " + page + "/key": post, "POST " + page + "/key/forget": post, "POST " + page + "/rollback": post, "POST " + page + "/labels": post,
 		"GET " + page + "/data": values(), "GET " + page + "/grid": values("_x=longitude&_y=latitude"), "GET " + page + "/aggregate.csv": values("_by=name"),
