@@ -59,7 +59,7 @@ func listen(ctx context.Context, site, also string) *events {
 	on(ctx, e, network.LoadingFinished, func(f network.EventLoadingFinished) { e.end(f.RequestID, int64(f.EncodedDataLength)) })
 	on(ctx, e, network.LoadingFailed, func(f network.EventLoadingFailed) {
 		e.end(f.RequestID, 0)
-		if !f.Canceled {
+		if !f.Canceled && f.ErrorText != "" { // empty: a tab without scripts does not preload modules
 			e.problem("a request failed: %s", f.ErrorText)
 		}
 	})
