@@ -57,16 +57,16 @@ func (r *runner) explain(ctx context.Context, d *app.Data, ref herb.Ref, rawQuer
 			Total int    `json:"total"`
 			Steps []step `json:"steps"`
 		}{Total: e.Total}
-		for _, s := range e.Steps {
+		for _, s := range e.Stages {
 			out.Steps = append(out.Steps, step{s.Name, s.Method, s.Records, s.Time.Microseconds()})
 		}
 		return writeJSON(r.Out, out)
 	}
-	total := segment.Step{Name: "total", Records: e.Total}
-	for _, s := range e.Steps {
+	total := segment.Stage{Name: "total", Records: e.Total}
+	for _, s := range e.Stages {
 		total.Time += s.Time
 	}
-	return writeTable(r.Out, "STEP\tMETHOD\tRECORDS\tTIME", append(e.Steps, total), func(s segment.Step) []any {
+	return writeTable(r.Out, "STEP\tMETHOD\tRECORDS\tTIME", append(e.Stages, total), func(s segment.Stage) []any {
 		return []any{s.Name, s.Method, herb.Count(s.Records), s.Time.Round(time.Microsecond)}
 	})
 }

@@ -41,14 +41,14 @@ const (
 	mergeRatio = 2
 )
 
-func partPath(dir, epoch string, start int, end position) string {
+func partPath(dir, epoch string, start int, end logEnd) string {
 	name := fmt.Sprintf("%s_%d_%d_%d_%s%s", epoch, start, end.plants, end.batch, rand.Text(), partSuffix)
 	return filepath.Join(dir, name)
 }
 
 // parsePart parses the name of a file and returns its range of plants. ok is false if it is not a
 // segment of the epoch.
-func parsePart(name, epoch string) (start int, end position, ok bool) {
+func parsePart(name, epoch string) (start int, end logEnd, ok bool) {
 	numbers, ok := strings.CutPrefix(name, epoch+"_")
 	_, err := fmt.Sscanf(numbers, "%d_%d_%d_", &start, &end.plants, &end.batch)
 	return start, end, ok && err == nil && start < end.plants && strings.HasSuffix(name, partSuffix)
@@ -60,7 +60,7 @@ func (x *Index) reset() error {
 	for _, p := range x.parts {
 		errs = append(errs, p.discard())
 	}
-	x.parts, x.frozen, x.end = nil, 0, position{resets: x.end.resets + 1}
+	x.parts, x.frozen, x.end = nil, 0, logEnd{resets: x.end.resets + 1}
 	return errors.Join(errs...)
 }
 
@@ -90,7 +90,7 @@ func (x *Index) open(epoch string) error {
 		unused[e.Name()] = true
 	}
 	for {
-		best, bestEnd := "", position{}
+		best, bestEnd := "", logEnd{}
 		for name := range unused {
 			if start, end, ok := parsePart(name, epoch); ok && start == x.end.plants && end.plants > bestEnd.plants {
 				best, bestEnd = name, end
@@ -211,7 +211,7 @@ func (x *Index) buildPart(ctx context.Context, page store.PlantPage, m merging) 
 // freeze returns a snapshot to be written to a file, and the end of the file: that of the snapshot,
 // or that of the log if it is far ahead. Until thaw, no segment in memory has plants both before
 // and after the end.
-func (x *Index) freeze(total int) (s *Snapshot, end position, err error) {
+func (x *Index) freeze(total int) (s *Snapshot, end logEnd, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if s, err = x.snapshot(); err != nil {
@@ -250,7 +250,7 @@ func (s *Snapshot) worthMerging(sealAt int) bool {
 
 // seal writes a file with all plants up to end that are not in a file of the snapshot yet. It
 // merges the last files into it, as far as mergeRatio requires, or all files.
-func (x *Index) seal(ctx context.Context, s *Snapshot, end position, mergeAll bool) error {
+func (x *Index) seal(ctx context.Context, s *Snapshot, end logEnd, mergeAll bool) error {
 	page, err := x.log.ReadPlants(ctx, end.plants-1, 1)
 	if err != nil {
 		return err
@@ -310,7 +310,7 @@ func (x *Index) records(ctx context.Context, s *Snapshot, first, end int) iter.S
 
 // replace replaces the segments from number first on that have plants before end by the file that
 // contains them. It discards the file if the index was reset while the file was written.
-func (x *Index) replace(first int, p *part, end position) error {
+func (x *Index) replace(first int, p *part, end logEnd) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if end.resets != x.end.resets {

@@ -55,7 +55,7 @@ type Index struct {
 	epoch  string     // of the log; empty before the first read
 	parts  []*part    // in creation order: files, then segments in memory
 	frozen int        // while a file is being written, the number of its last plant
-	end    position   // of the last plant
+	end    logEnd     // of the last plant
 
 	building singleflight.Group
 	closed   context.Context
@@ -88,7 +88,7 @@ func (x *Index) Close() error {
 // Run updates the index until ctx is done, so that a listing has few plants to read.
 func (x *Index) Run(ctx context.Context) error {
 	for failed, idle := false, false; ; {
-		before := x.position()
+		before := x.logEnd()
 		s, err := x.Acquire(ctx)
 		if err == nil {
 			s.Release()
@@ -98,7 +98,7 @@ func (x *Index) Run(ctx context.Context) error {
 		}
 		failed = err != nil
 		wasIdle, pause := idle, pollInterval
-		if idle = err == nil && x.position().plants == before.plants; idle {
+		if idle = err == nil && x.logEnd().plants == before.plants; idle {
 			pause = idleInterval
 		}
 		if idle && !wasIdle {
@@ -137,7 +137,7 @@ func describe(epoch string, plants int) herb.Dataset {
 // being built.
 func (x *Index) Acquire(ctx context.Context) (*Snapshot, error) {
 	for {
-		at := x.position()
+		at := x.logEnd()
 		limit := readLimit
 		if at.resets == 0 { // open the existing segments first
 			limit = 0
@@ -159,14 +159,14 @@ func (x *Index) Acquire(ctx context.Context) (*Snapshot, error) {
 	}
 }
 
-// position is the end of the plants that an index has.
-type position struct {
+// logEnd is the end of the plants that an index has.
+type logEnd struct {
 	resets int   // number of times that the index was reset
 	plants int   // number of plants
 	batch  int64 // batch number of the last of them
 }
 
-func (x *Index) position() position {
+func (x *Index) logEnd() logEnd {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.end
@@ -175,14 +175,14 @@ func (x *Index) position() position {
 // overlap returns the number of plants before the last one. The last one is read again: if its
 // batch is another one, the log is not the one that the index was built from, for example because
 // the database was restored from a backup.
-func (p position) overlap() int { return max(p.plants-1, 0) }
+func (p logEnd) overlap() int { return max(p.plants-1, 0) }
 
 // add adds a page of the log that was read when the index ended at a position. If the index then
 // has all plants of that log, add returns a snapshot: mu is held from the check to the snapshot, so
 // that no reset comes between them. If the log is too far ahead, too many plants are in memory, or
 // these plants are being written to a file, add adds nothing and reports that the index needs a
 // build.
-func (x *Index) add(page store.PlantPage, at position) (s *Snapshot, needsBuild bool, err error) {
+func (x *Index) add(page store.PlantPage, at logEnd) (s *Snapshot, needsBuild bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {

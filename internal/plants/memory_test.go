@@ -78,7 +78,7 @@ func TestIndex_frozen(t *testing.T) {
 func TestIndex_reset(t *testing.T) {
 	t.Parallel()
 	x := NewIndex(nil, IndexOptions{Dir: t.TempDir()})
-	add := func(page store.PlantPage, at position, want int) {
+	add := func(page store.PlantPage, at logEnd, want int) {
 		t.Helper()
 		s, _, err := x.add(page, at)
 		got := -1
@@ -93,10 +93,10 @@ func TestIndex_reset(t *testing.T) {
 	const none = -1
 	all := store.PlantPage{Epoch: "e1", Total: 2, Plants: make([]herb.NewPlant, 2), FirstBatch: 1, LastBatch: 1}
 	last := store.PlantPage{Epoch: "e1", Total: 2, Plants: all.Plants[1:], FirstBatch: 1, LastBatch: 1}
-	add(store.PlantPage{Epoch: "e1", Total: 2}, x.position(), none) // opens the segments
-	before := x.position()
+	add(store.PlantPage{Epoch: "e1", Total: 2}, x.logEnd(), none) // opens the segments
+	before := x.logEnd()
 	add(all, before, 2)
-	at := x.position()
+	at := x.logEnd()
 	for _, reset := range []func() error{
 		func() error { return x.open("e2") },
 		func() error { return x.open("e1") },
@@ -110,11 +110,11 @@ func TestIndex_reset(t *testing.T) {
 		add(last, at, none)
 		add(all, before, none)
 	}
-	add(all, x.position(), 2)
+	add(all, x.logEnd(), 2)
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s, _, err := x.add(last, x.position()); herb.CodeOf(err) != herb.CodeUnavailable {
+	if s, _, err := x.add(last, x.logEnd()); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("after Close: %v, %v", s, err)
 	}
 }

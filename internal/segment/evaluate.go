@@ -19,7 +19,7 @@ const (
 
 // evaluate calls read with the records that match a request. Every kind of request is evaluated
 // here, so that the checks before, the announcement of counting and the release of memory are the
-// same for all. A trace, which may be nil, receives the steps of the evaluation.
+// same for all. A trace, which may be nil, receives the stages of the evaluation.
 func (r *Reader) evaluate(ctx context.Context, q *query.Request, p purpose, trace plan.Trace, read func(*matches) error) error {
 	return r.file.Guard(func() error {
 		if err := r.checkContains(q); err != nil {

@@ -15,11 +15,11 @@ type sortedResult struct {
 	set     *bitmap.Set // nil means all records
 	total   int
 	matches resultRanks // nil if the result is all records
-	known   position    // last located record
+	known   rankCount   // last located record
 }
 
-// position is a rank and the number of records of a result below it.
-type position struct{ rank, count int }
+// rankCount is a rank and the number of records of a result below it.
+type rankCount struct{ rank, count int }
 
 // resultRanks is the ranks of the records of a result. It counts the records of the result before a
 // division of the sorted rows without a scan.
@@ -65,7 +65,7 @@ func (o *sortedResult) appendAscending(records []uint32, from, to int) []uint32 
 		rank := o.rank(from)
 		for end := rank + 1; rank < end && from < to; from++ {
 			records = append(records, o.sorted.At(rank))
-			o.known = position{rank + 1, from + 1}
+			o.known = rankCount{rank + 1, from + 1}
 			end = min(rank+1+maxGap, o.sorted.Len())
 			rank = o.matches.next(rank+1, end)
 		}
@@ -84,7 +84,7 @@ func (o *sortedResult) rank(i int) int {
 	if _, ok := o.matches.(markedRanks); ok { // scanning is fast
 		near, reach = LeadingSets, n
 	}
-	for _, p := range [...]position{o.known, {}, {n, o.total}} {
+	for _, p := range [...]rankCount{o.known, {}, {n, o.total}} {
 		if distance := i - p.count; max(distance, -distance) > near {
 			continue
 		}
@@ -118,17 +118,17 @@ func (o *sortedResult) divisionOf(i int) int {
 
 // scan searches for the rank of the i-th record of the result, from a position and within [from,
 // to).
-func (o *sortedResult) scan(p position, i, from, to int) (rank int, ok bool) {
+func (o *sortedResult) scan(p rankCount, i, from, to int) (rank int, ok bool) {
 	for p.count <= i && p.rank < to {
 		rank := o.matches.next(p.rank, to)
 		if rank == to {
 			return 0, false
 		}
 		if p.count == i {
-			o.known = position{rank, i}
+			o.known = rankCount{rank, i}
 			return rank, true
 		}
-		p = position{rank + 1, p.count + 1}
+		p = rankCount{rank + 1, p.count + 1}
 	}
 	for p.count > i {
 		if p.rank = o.matches.last(from, p.rank); p.rank < from {
@@ -159,11 +159,11 @@ func (o *sortedResult) countBelow(rank int) int {
 	if distance := rank - o.bound(division); max(distance, -distance) < max(rank-p.rank, p.rank-rank) {
 		p = o.beforeDivision(division)
 	}
-	o.known = position{rank, p.count + o.matches.count(p.rank, rank) - o.matches.count(rank, p.rank)}
+	o.known = rankCount{rank, p.count + o.matches.count(p.rank, rank) - o.matches.count(rank, p.rank)}
 	return o.known.count
 }
 
 // beforeDivision returns the position before a division of the sorted rows.
-func (o *sortedResult) beforeDivision(division int) position {
-	return position{o.bound(division), o.matches.countBefore(division)}
+func (o *sortedResult) beforeDivision(division int) rankCount {
+	return rankCount{o.bound(division), o.matches.countBefore(division)}
 }

@@ -52,18 +52,18 @@ type Term struct {
 	Exclude bool
 }
 
-// Step is one step of an evaluation, for traces. It is unrelated to guard.Steps, which count work.
-type Step struct {
+// Stage is a part of an evaluation that a trace measures, such as a condition.
+type Stage struct {
 	Name    string
 	Method  string // how it was computed
 	Records int    // records left after it
 	Time    time.Duration
 }
 
-// Trace receives the steps of an evaluation. nil disables tracing.
-type Trace func(Step)
+// Trace receives the stages of an evaluation. nil disables tracing.
+type Trace func(Stage)
 
-// Measure calls f, which returns the number of records left, and reports it as a step.
+// Measure calls f, which returns the number of records left, and reports it as a stage.
 func (t Trace) Measure(name, method string, f func() int) {
 	if t == nil {
 		f()
@@ -71,7 +71,7 @@ func (t Trace) Measure(name, method string, f func() int) {
 	}
 	start := time.Now()
 	n := f()
-	t(Step{name, method, n, time.Since(start)})
+	t(Stage{name, method, n, time.Since(start)})
 }
 
 // Evaluate returns the records that satisfy all terms. A nil set means all records; it is the

@@ -87,7 +87,7 @@ func TestEvaluate(t *testing.T) {
 				tt.terms[i].Condition = logged(term.Condition, &filled)
 			}
 			st := guard.NewSteps(t.Context())
-			set := plan.Evaluate(st, &bitmap.Pool{Records: records}, tt.terms, func(s plan.Step) { methods = append(methods, s.Method) })
+			set := plan.Evaluate(st, &bitmap.Pool{Records: records}, tt.terms, func(s plan.Stage) { methods = append(methods, s.Method) })
 			defer set.Release()
 			var want []uint32
 			for n := range records {
