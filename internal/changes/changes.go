@@ -266,7 +266,7 @@ func (s *Changes) load(d segment.Difference) error {
 		if side.record, err = side.Reader.AppendRecord(side.record, int(n)); err != nil {
 			return err
 		}
-		if side.members, err = query.AppendMembers(side.members, side.record, len(side.Fields)); err != nil {
+		if side.members, err = herb.AppendMembers(side.members, side.record, len(side.Fields)); err != nil {
 			return err
 		}
 	}

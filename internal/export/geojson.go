@@ -109,7 +109,7 @@ func keyPositions(d *herb.Dataset) (key []int) {
 // render writes a record as a feature to out.
 func (w *featureWriter) render(record []byte) (err error) {
 	w.out.Reset()
-	if w.members, err = query.AppendMembers(w.members[:0], record, len(w.fields)); err != nil {
+	if w.members, err = herb.AppendMembers(w.members[:0], record, len(w.fields)); err != nil {
 		return err
 	}
 	w.out.WriteString(`{"type":"Feature",`)
@@ -118,7 +118,7 @@ func (w *featureWriter) render(record []byte) (err error) {
 	}
 	w.values = w.values[:0]
 	for _, i := range w.reader.Fields() {
-		value, err := query.MemberText(w.members[i])
+		value, err := herb.MemberText(w.members[i])
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (w *featureWriter) render(record []byte) (err error) {
 func (w *featureWriter) writeID() error {
 	var parts []string
 	for _, i := range w.key {
-		value, err := query.MemberText(w.members[i])
+		value, err := herb.MemberText(w.members[i])
 		if err != nil {
 			return err
 		}

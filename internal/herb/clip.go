@@ -2,6 +2,7 @@ package herb
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 )
@@ -12,9 +13,8 @@ func DecodeClipped(fields []Field, record []byte, limit func(field int) int) (Re
 	values := make(Record, len(fields))
 	rest := record
 	for i := range fields {
-		name := JSONStringEnd(rest, 1) // after { or ,
-		end := JSONStringEnd(rest, name+1)
-		if end <= 0 {
+		name, end := memberEnds(rest)
+		if end < 0 {
 			return nil, errRecord
 		}
 		if most := limit(i); most > 0 {
@@ -29,6 +29,46 @@ func DecodeClipped(fields []Field, record []byte, limit func(field int) int) (Re
 		return nil, errRecord
 	}
 	return values, nil
+}
+
+// AppendMembers appends the members of a record with a number of fields, each as "name":"value".
+func AppendMembers(dst [][]byte, record []byte, fields int) ([][]byte, error) {
+	before := len(dst)
+	for rest := record; len(rest) > 1; {
+		_, end := memberEnds(rest)
+		if end < 0 {
+			return dst, errRecord
+		}
+		dst = append(dst, rest[1:end])
+		rest = rest[end:]
+	}
+	if len(dst)-before != fields {
+		return dst, errors.New("members of a record differ from its fields")
+	}
+	return dst, nil
+}
+
+// memberEnds returns the ends of the name and the value of the first member of the rest of a
+// record, which begins with a brace or a comma. end is negative if there is none.
+func memberEnds(rest []byte) (name, end int) {
+	if name = JSONStringEnd(rest, 1); name < 0 {
+		return name, -1
+	}
+	return name, JSONStringEnd(rest, name+1)
+}
+
+// MemberValue returns the value of a member of a record, a JSON string.
+func MemberValue(member []byte) []byte {
+	return member[min(len(member), JSONStringEnd(member, 0)+1):]
+}
+
+// MemberText returns the value of a member of a record.
+func MemberText(member []byte) (string, error) {
+	value := MemberValue(member)
+	if len(value) < len(`""`) {
+		return "", errString
+	}
+	return UnescapeJSON(value[1 : len(value)-1])
 }
 
 // clipJSONString returns the start of the text that is between the quotes of a JSON string, in
@@ -63,27 +103,32 @@ func clipJSONString(s []byte, limit int) (string, error) {
 	return string(text), nil
 }
 
+// UnescapeJSON returns the text that is between the quotes of a JSON string.
+func UnescapeJSON(s []byte) (string, error) {
+	if bytes.IndexByte(s, '\\') < 0 {
+		return string(s), nil
+	}
+	return clipJSONString(s, len(s)) // an escape is longer than its character
+}
+
 // JSONStringEnd returns the index after the JSON string that begins at an index of b, or -1 if
 // there is none. It does not check what the string contains.
 func JSONStringEnd(b []byte, at int) int {
-	if at <= 0 || at >= len(b) || b[at] != '"' {
+	if at < 0 || at >= len(b) || b[at] != '"' {
 		return -1
 	}
-	at++
-	for quote := at - 1; ; {
-		if quote < at {
-			i := bytes.IndexByte(b[at:], '"')
-			if i < 0 {
-				return -1
-			}
-			quote = at + i
-		}
-		escape := bytes.IndexByte(b[at:quote], '\\')
-		if escape < 0 {
-			return quote + 1
-		}
-		if at += escape + 2; at > len(b) { // skips what the backslash escapes
+	for {
+		i := bytes.IndexByte(b[at+1:], '"')
+		if i < 0 {
 			return -1
+		}
+		at += 1 + i
+		escapes := 0 // before the quote; they end at the opening quote or an earlier character
+		for b[at-escapes-1] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return at + 1
 		}
 	}
 }

@@ -3,6 +3,7 @@ package herb_test
 import (
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -60,5 +61,32 @@ func TestDecodeClipped_memory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 16<<10 {
 		t.Errorf("%d bytes are allocated", got)
+	}
+}
+
+// TestAppendMembers splits records and reads the values of the members.
+func TestAppendMembers(t *testing.T) {
+	t.Parallel()
+	for record, want := range map[string][]string{
+		`{"a":"1"}`:                         {"1"},
+		`{"a\"b":"x\\","c":"\"y\\\\\""}`:    {`x\`, `"y\\"`},
+		`{"a":"","b":"\u0001\né","c":"\\"}`: {"", "\x01\né", `\`},
+		`{"a":"1","b":"2}`:                  nil,
+		`{"a":1}`:                           nil,
+		`{"a"}`:                             nil,
+		`"a":"1"}`:                          nil,
+	} {
+		members, err := herb.AppendMembers(nil, []byte(record), len(want))
+		var got []string
+		for _, m := range members {
+			value, failed := herb.MemberText(m)
+			if failed != nil {
+				t.Errorf("%s: %v", record, failed)
+			}
+			got = append(got, value)
+		}
+		if (err != nil) != (want == nil) || want != nil && !slices.Equal(got, want) {
+			t.Errorf("%s has the values %q (%v), want %q", record, got, err, want)
+		}
 	}
 }

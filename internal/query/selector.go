@@ -2,7 +2,6 @@ package query
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 
@@ -90,7 +89,7 @@ func (s *Selector) Write(out io.Writer, record []byte) (err error) {
 		_, err := out.Write(record)
 		return err
 	}
-	if s.members, err = AppendMembers(s.members[:0], record, len(s.request.fields)); err != nil {
+	if s.members, err = herb.AppendMembers(s.members[:0], record, len(s.request.fields)); err != nil {
 		return err
 	}
 	separator := []byte{'{'}
@@ -112,12 +111,12 @@ func (s *Selector) writeMember(out io.Writer, position int) error {
 	member := s.members[position]
 	value := member
 	if s.types != nil {
-		value = memberValue(member)
+		value = herb.MemberValue(member)
 		if _, err := out.Write(member[:len(member)-len(value)]); err != nil {
 			return err
 		}
 		var err error
-		if value, err = s.typedValue(position, value); err != nil {
+		if value, err = s.typedValue(position, member); err != nil {
 			return err
 		}
 	}
@@ -125,60 +124,18 @@ func (s *Selector) writeMember(out io.Writer, position int) error {
 	return err
 }
 
-// memberValue returns the value of a member, a JSON string.
-func memberValue(member []byte) []byte {
-	name := 1 // index after the name
-	for name < len(member) && member[name] != '"' {
-		if member[name] == '\\' {
-			name++
-		}
-		name++
-	}
-	return member[min(len(member), name+len(`":`)):]
-}
-
-// typedValue returns a value, a JSON string, as typed JSON. The result is valid until the next
-// call.
-func (s *Selector) typedValue(position int, encoded []byte) ([]byte, error) {
+// typedValue returns the value of a member as typed JSON. The result is valid until the next call.
+func (s *Selector) typedValue(position int, member []byte) ([]byte, error) {
 	field, column := &s.request.fields[position], s.types[position]
-	if column.Kind == typed.Text && !field.Type.IsScalar() && len(encoded) > len(`""`) {
+	if encoded := herb.MemberValue(member); column.Kind == typed.Text && !field.Type.IsScalar() && len(encoded) > len(`""`) {
 		return encoded, nil // may be large
 	}
-	value, err := unquote(encoded)
+	value, err := herb.MemberText(member)
 	if err != nil {
 		return nil, err
 	}
 	s.literal = column.AppendJSON(s.literal[:0], field, value)
 	return s.literal, nil
-}
-
-// unquote returns what a JSON string contains.
-func unquote(encoded []byte) (text string, err error) {
-	if len(encoded) < len(`""`) || bytes.IndexByte(encoded, '\\') >= 0 {
-		err = json.Unmarshal(encoded, &text)
-		return text, err
-	}
-	return string(encoded[1 : len(encoded)-1]), nil
-}
-
-// MemberText returns the value of a member of a record.
-func MemberText(member []byte) (string, error) { return unquote(memberValue(member)) }
-
-// AppendMembers appends the members of a record with a number of fields, each as "name":"value".
-func AppendMembers(dst [][]byte, record []byte, fields int) ([][]byte, error) {
-	before := len(dst)
-	for rest := record; len(rest) > 1; {
-		end := herb.JSONStringEnd(rest, herb.JSONStringEnd(rest, 1)+1) // the name after { or , and the value after :
-		if end <= 0 {
-			return dst, errors.New("record is not a flat object of strings")
-		}
-		dst = append(dst, rest[1:end])
-		rest = rest[end:]
-	}
-	if len(dst)-before != fields {
-		return dst, errors.New("members of a record differ from its fields")
-	}
-	return dst, nil
 }
 
 // SelectStream returns the stream as a selector for the request renders it. types is the result of

@@ -2,7 +2,6 @@ package column
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"sync/atomic"
 
@@ -58,32 +57,32 @@ func (r *Records) JSON(n uint32) []byte { return r.Data[r.Starts.At(int(n)):r.St
 func (r *Records) Value(n uint32, field int) string { return r.ValueOf(r.JSON(n), field) }
 
 // ValueOf returns the value of a field of a record in JSON.
-func (r *Records) ValueOf(record []byte, field int) string { return unescape(r.Raw(record, field)) }
+func (r *Records) ValueOf(record []byte, field int) string { return Unescape(r.Raw(record, field)) }
 
 func (r *Records) appendValue(dst []byte, n uint32, field int) []byte {
 	raw := r.Raw(r.JSON(n), field)
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return append(dst, raw...)
 	}
-	return append(dst, unescape(raw)...)
+	return append(dst, Unescape(raw)...)
 }
 
 // Raw returns the value of a field within the JSON of a record, without its quotes and still
 // escaped.
 func (r *Records) Raw(record []byte, field int) []byte {
-	value := r.rawFrom(record, field)
-	return value[:closingQuote(value)]
+	at := r.valueAt(record, field)
+	return record[at:closingQuote(record, at)]
 }
 
-// rawFrom returns what follows the opening quote of the value of a field.
-func (r *Records) rawFrom(record []byte, field int) []byte {
+// valueAt returns the index in a record after the opening quote of the value of a field.
+func (r *Records) valueAt(record []byte, field int) int {
 	at := 1 // after the brace
 	for i := 0; ; i++ {
 		at += r.labelSizes[i] + 1 // after the opening quote of the value
 		if i == field {
-			return record[at:]
+			return at
 		}
-		at += closingQuote(record[at:]) + 2 // after the closing quote and the comma
+		at = closingQuote(record, at) + 2 // after the closing quote and the comma
 	}
 }
 
@@ -92,21 +91,19 @@ func (r *Records) AppendRaw(dst [][]byte, record []byte) [][]byte {
 	at := 1
 	for _, label := range r.labelSizes {
 		at += label + 1
-		end := at + closingQuote(record[at:])
+		end := closingQuote(record, at)
 		dst = append(dst, record[at:end])
 		at = end + 2
 	}
 	return dst
 }
 
-// Unescape returns the value of which Raw has returned the bytes.
-func Unescape(raw []byte) string { return unescape(raw) }
-
 // ValuePrefix returns the value of a field of a record, or at least size bytes of a longer one.
 // Reading all of a value can take a thousand times as long.
 func (r *Records) ValuePrefix(n uint32, field, size int) string {
 	const longestEscape = len(`\u0000`)
-	raw := r.rawFrom(r.JSON(n), field)
+	record := r.JSON(n)
+	raw := record[r.valueAt(record, field):]
 	at := 0
 	for at < size*longestEscape && raw[at] != '"' {
 		switch {
@@ -118,34 +115,23 @@ func (r *Records) ValuePrefix(n uint32, field, size int) string {
 			at += 2
 		}
 	}
-	return unescape(raw[:at])
+	return Unescape(raw[:at])
 }
 
-// closingQuote returns the index of the quote that ends a JSON string.
-func closingQuote(b []byte) int {
-	for at := 0; ; {
-		i := bytes.IndexByte(b[at:], '"')
-		if i < 0 {
-			guard.Corrupt("a value has no end")
-		}
-		i += at
-		escapes := 0
-		for i-escapes > 0 && b[i-escapes-1] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return i
-		}
-		at = i + 1
+// closingQuote returns the index of the quote that ends the JSON string whose opening quote is
+// before an index of a record.
+func closingQuote(record []byte, at int) int {
+	end := herb.JSONStringEnd(record, at-1)
+	if end < 0 {
+		guard.Corrupt("a value has no end")
 	}
+	return end - 1
 }
 
-func unescape(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
-	}
-	var s string
-	if err := json.Unmarshal(fmt.Appendf(nil, `"%s"`, raw), &s); err != nil {
+// Unescape returns the value of which Raw has returned the bytes.
+func Unescape(raw []byte) string {
+	s, err := herb.UnescapeJSON(raw)
+	if err != nil {
 		guard.Corrupt("a value: %v", err)
 	}
 	return s
