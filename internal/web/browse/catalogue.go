@@ -67,7 +67,7 @@ const (
 	sortUpdated  = "updated"
 )
 
-func (p *Pages) catalogue(w *httpapi.Page, r *http.Request) error {
+func (p *cataloguePages) catalogue(w *httpapi.Page, r *http.Request) error {
 	params, live, err := p.openCatalogue(w, r)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (p *Pages) catalogue(w *httpapi.Page, r *http.Request) error {
 }
 
 // openCatalogue returns the parameters of a request for the catalogue, and the live versions.
-func (p *Pages) openCatalogue(w *httpapi.Page, r *http.Request) (params query.Params, live []herb.LiveVersion, err error) {
+func (p *cataloguePages) openCatalogue(w *httpapi.Page, r *http.Request) (params query.Params, live []herb.LiveVersion, err error) {
 	if params, err = w.QueryString().Params(); err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +162,7 @@ func (c *catalogue) Prev() string { return c.Href(c.Sort, min(c.Meta.Page-1, c.M
 func (c *catalogue) Next() string { return c.Href(c.Sort, c.Meta.Page+1) }
 
 // datasetsOnPage describes the datasets on the page that the parameters name.
-func (p *Pages) datasetsOnPage(r *http.Request, params query.Params, live []herb.LiveVersion, perPage int) ([]herb.Dataset, query.Meta, error) {
+func (p *datasetPages) datasetsOnPage(r *http.Request, params query.Params, live []herb.LiveVersion, perPage int) ([]herb.Dataset, query.Meta, error) {
 	req, err := query.Parse(query.Params{{Name: query.ParamPage, Value: params.Get(query.ParamPage)}}.Encode(), nil)
 	if err != nil {
 		return nil, query.Meta{}, err
@@ -178,7 +178,7 @@ func (p *Pages) datasetsOnPage(r *http.Request, params query.Params, live []herb
 
 // searchRows counts the matching rows of all datasets that the visitor may read. The last word may
 // be incomplete, as it is in the search of a table while you type.
-func (p *Pages) searchRows(w *httpapi.Page, r *http.Request, c *catalogue) error {
+func (p *cataloguePages) searchRows(w *httpapi.Page, r *http.Request, c *catalogue) error {
 	const shown = 12
 	search := c.Search
 	last, _ := utf8.DecodeLastRuneInString(search)
@@ -214,7 +214,7 @@ func (p *Pages) searchRows(w *httpapi.Page, r *http.Request, c *catalogue) error
 
 // findRows returns the first rows of a dataset that match a search. A dataset that is gone,
 // unavailable or protected meanwhile has none.
-func (p *Pages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref, search string) (rows []foundRow, err error) {
+func (p *cataloguePages) findRows(w *httpapi.Page, r *http.Request, ref herb.Ref, search string) (rows []foundRow, err error) {
 	const most, maxValue = 3, 4 << 10
 	opened, err := w.OpenLive(ref)
 	if code := herb.CodeOf(err); code == herb.CodeNotFound || code == herb.CodeUnavailable {

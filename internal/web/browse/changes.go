@@ -67,7 +67,7 @@ func (c *comparedVersions) denied() (*datasetView, error) {
 // openVersions opens the versions that the URL names: the later one is the live one by default, the
 // earlier one that before it. It fails with herb.CodeNotFound if there is none. The caller must
 // release them.
-func (p *Pages) openVersions(w *httpapi.Page, r *http.Request, v datasetView) (c *comparedVersions, err error) {
+func (p *versionPages) openVersions(w *httpapi.Page, r *http.Request, v datasetView) (c *comparedVersions, err error) {
 	if p.Opts.Changes == nil || v.Reader == nil {
 		return nil, herb.Errorf(herb.CodeNotFound, "%s has no versions: its records are listed as they are; there is nothing to compare", v.Ref)
 	}
@@ -120,7 +120,7 @@ func (p *Pages) openVersions(w *httpapi.Page, r *http.Request, v datasetView) (c
 func versionParams() []string { return []string{query.ParamFrom, query.ParamTo, query.ParamOp} }
 
 // changes serves what changed between two versions.
-func (p *Pages) changes(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *versionPages) changes(w *httpapi.Page, r *http.Request, v datasetView) error {
 	back := site.ViewChanges + "?" + r.URL.RawQuery
 	if v.Denied != nil {
 		return p.RequestKey(w, r, &v.DatasetView, back, v.Denied)
@@ -133,7 +133,7 @@ func (p *Pages) changes(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if denied, err := c.denied(); err != nil {
 		return p.RequestKey(w, r, &denied.DatasetView, back, err)
 	}
-	s, canonical, err := c.parseState(p)
+	s, canonical, err := c.parseState(p.datasetPages)
 	if err != nil {
 		return err
 	}
@@ -157,13 +157,13 @@ func (p *Pages) changes(w *httpapi.Page, r *http.Request, v datasetView) error {
 		return err
 	}
 	page.addEarlierFilters(c)
-	if err := page.compare(ctx, p, c, req); err != nil {
+	if err := page.compare(ctx, p.datasetPages, c, req); err != nil {
 		return err
 	}
 	if page.Changes.Versions, err = p.keptVersions(ctx, w, c); err != nil {
 		return err
 	}
-	page.setChangesCall(p, r, v)
+	page.setChangesCall(p.datasetPages, r, v)
 	l := p.Shell(r, "Changes: "+datasets.Title(&v.Dataset), datasets.Describe(&v.Dataset))
 	l.Framed = true
 	if err := p.Render(w, "changes", l, &page); err != nil {
@@ -173,7 +173,7 @@ func (p *Pages) changes(w *httpapi.Page, r *http.Request, v datasetView) error {
 }
 
 // parseState parses the state of the page of changes.
-func (c *comparedVersions) parseState(p *Pages) (s state.State, canonical bool, err error) {
+func (c *comparedVersions) parseState(p *datasetPages) (s state.State, canonical bool, err error) {
 	s, canonical, err = state.ParseState(p.DatasetPath(c.to.Ref)+"/changes", c.rest, c.to.columns)
 	s.Versions = c.params
 	return s, canonical && c.canonical, err
@@ -227,7 +227,7 @@ func (page *rowsPage) addEarlierFilters(c *comparedVersions) {
 }
 
 // compare sets the changes and what depends on them.
-func (page *rowsPage) compare(ctx context.Context, p *Pages, c *comparedVersions, req *query.ChangesRequest) error {
+func (page *rowsPage) compare(ctx context.Context, p *datasetPages, c *comparedVersions, req *query.ChangesRequest) error {
 	all := *req // the counts of all kinds
 	all.Ops = query.ChangeOps()
 	requests := []*query.ChangesRequest{&all}
@@ -299,7 +299,7 @@ func changesCall(s *state.State) query.Params {
 }
 
 // setChangesCall sets the API call of the page.
-func (page *rowsPage) setChangesCall(p *Pages, r *http.Request, v datasetView) {
+func (page *rowsPage) setChangesCall(p *datasetPages, r *http.Request, v datasetView) {
 	params := changesCall(page.State)
 	if params.Get(query.ParamFrom) == "" { // the page has a default
 		params = slices.Concat(query.Params{{Name: query.ParamFrom, Value: page.Changes.From}}, params)
@@ -309,7 +309,7 @@ func (page *rowsPage) setChangesCall(p *Pages, r *http.Request, v datasetView) {
 
 // changesFragment returns a handler of a part of the page of changes: see fragment. It is about the
 // later version.
-func (p *Pages) changesFragment(template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
+func (p *versionPages) changesFragment(template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
 	return p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
 			return v.Denied
@@ -322,7 +322,7 @@ func (p *Pages) changesFragment(template string, build func(context.Context, *st
 		if _, err := c.denied(); err != nil {
 			return err
 		}
-		s, _, err := c.parseState(p)
+		s, _, err := c.parseState(p.datasetPages)
 		if err != nil {
 			return err
 		}

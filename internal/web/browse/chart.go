@@ -28,7 +28,7 @@ type chartView struct {
 }
 
 // chart serves the chart of the rows of a listing.
-func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *rowsPages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	s, canonical, parseErr := p.parseState(r, v)
 	s.Path += "/chart"
 	var unknown error // column, in a box of the sentence
@@ -87,7 +87,7 @@ func (p *Pages) chart(w *httpapi.Page, r *http.Request, v datasetView) error {
 	page.Head.SetListing(page.State, found.All.Total)
 	page.Pager = tables.NewPager(page.State, req.Meta(found.All.Total), 0)
 	page.Words = state.NewWords(page.State, found.All.Total)
-	page.setChart(p, r, v, answer, q, q.Call(page.State, *found))
+	page.setChart(p.datasetPages, r, v, answer, q, q.Call(page.State, *found))
 	title := cmp.Or(page.State.Picture.Title, answer.Title) + ": "
 	if s.Embed {
 		return cmp.Or(p.renderEmbed(w, r, v, &page, title), rejected)
@@ -154,7 +154,7 @@ func answerQuestion(
 }
 
 // setChart sets the chart, and the API call and the file of its values.
-func (page *rowsPage) setChart(p *Pages, r *http.Request, v datasetView, answer *charts.Answer, q *charts.Question, call query.Params) {
+func (page *rowsPage) setChart(p *datasetPages, r *http.Request, v datasetView, answer *charts.Answer, q *charts.Question, call query.Params) {
 	base := p.DatasetPath(v.Ref)
 	page.Chart = &chartView{
 		Answer: answer, Heading: page.State.Picture.Title, FileName: herb.Clip(cmp.Or(page.State.Picture.Title, answer.Title), 120), Suggestions: charts.NewSuggestions(page.State, base+"/chart.svg", v.Version),

@@ -12,7 +12,7 @@ import (
 )
 
 // cite returns the citations of the version that a page shows.
-func (p *Pages) cite(r *http.Request, v datasetView) []citation.Citation {
+func (p *datasetPages) cite(r *http.Request, v datasetView) []citation.Citation {
 	version := v.Version
 	if v.Ref == herb.PlantsRef { // of which there are no versions
 		version = ""

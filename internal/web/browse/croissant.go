@@ -37,7 +37,7 @@ const (
 
 // croissant serves the description of an open dataset for programs that train models
 // (https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html).
-func (p *Pages) croissant(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *portals) croissant(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Access.NeedsKey() || v.Denied != nil {
 		return herb.Errorf(herb.CodeNotFound, "only open datasets have this description")
 	}
@@ -94,7 +94,7 @@ func hashCSV(ctx context.Context, v datasetView) (string, error) {
 
 // croissantDataset describes a version. hash is that of its CSV file; empty: it is not known, or
 // the dataset changes all the time.
-func (p *Pages) croissantDataset(r *http.Request, v datasetView, types []typed.Column, hash string) node {
+func (p *portals) croissantDataset(r *http.Request, v datasetView, types []typed.Column, hash string) node {
 	csv := export.Files(&v.Dataset)[0] // its values are those that fields describe
 	file := csv.Name
 	origin := p.Origin(r)

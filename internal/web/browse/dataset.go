@@ -25,7 +25,7 @@ type datasetView struct {
 }
 
 // dataset returns a handler that calls handle with the dataset that the path names.
-func (p *Pages) dataset(handle func(*httpapi.Page, *http.Request, datasetView) error) httpapi.PageHandler {
+func (p *datasetPages) dataset(handle func(*httpapi.Page, *http.Request, datasetView) error) httpapi.PageHandler {
 	return httpapi.PageHandler{ServeDataset: func(w *httpapi.Page, r *http.Request, v gate.DatasetView) error {
 		view := p.viewOf(v, &results{})
 		defer view.results.free()
@@ -34,12 +34,12 @@ func (p *Pages) dataset(handle func(*httpapi.Page, *http.Request, datasetView) e
 }
 
 // viewOf returns a version with what its columns mean.
-func (p *Pages) viewOf(v gate.DatasetView, results *results) datasetView {
+func (p *datasetPages) viewOf(v gate.DatasetView, results *results) datasetView {
 	return datasetView{v, p.columns.Read(&v.Dataset), results}
 }
 
 // parseState reads the state of the table of a dataset from the URL.
-func (p *Pages) parseState(r *http.Request, v datasetView) (s state.State, canonical bool, err error) {
+func (p *datasetPages) parseState(r *http.Request, v datasetView) (s state.State, canonical bool, err error) {
 	if site.IsEmbed(r) {
 		s, canonical, err = state.ParseEmbed(p.EmbedPath(v.Ref), v.Query, v.columns)
 	} else {
@@ -53,7 +53,7 @@ func (p *Pages) parseState(r *http.Request, v datasetView) (s state.State, canon
 }
 
 // head returns the head of a page of a dataset.
-func (p *Pages) head(w *httpapi.Page, r *http.Request, v datasetView, tab string) (datasets.Head, error) {
+func (p *datasetPages) head(w *httpapi.Page, r *http.Request, v datasetView, tab string) (datasets.Head, error) {
 	h := datasets.NewHead(v.columns, p.DatasetPath(v.Ref), v.Pinned, tab)
 	h.Unlocked = h.Locked && v.Denied == nil
 	if v.Version != v.Live {
@@ -82,7 +82,7 @@ func (p *Pages) head(w *httpapi.Page, r *http.Request, v datasetView, tab string
 
 // renderDocument writes a page of a dataset that is read like a document. Its template and its path
 // have the name of its tab.
-func (p *Pages) renderDocument(w *httpapi.Page, r *http.Request, v datasetView, tab, label string, data any) error {
+func (p *datasetPages) renderDocument(w *httpapi.Page, r *http.Request, v datasetView, tab, label string, data any) error {
 	l := p.Shell(r, datasets.Title(&v.Dataset)+": "+label, datasets.Describe(&v.Dataset))
 	l.Framed, l.Feeds = true, datasets.Head{Path: p.DatasetPath(v.Ref), Mutable: v.Ref == herb.PlantsRef}.Feeds()
 	if v.Pinned == "" {

@@ -53,7 +53,7 @@ type columnDoc struct {
 const maxColumnDocs = 300
 
 // about serves the description of a dataset. It is public, except for what may quote values.
-func (p *Pages) about(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *documents) about(w *httpapi.Page, r *http.Request, v datasetView) error {
 	page, err := p.newDocument(w, r, v, "about")
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (p *Pages) about(w *httpapi.Page, r *http.Request, v datasetView) error {
 		page.Problem = page.Descriptor.Contact.ProblemAddress(datasets.Title(&v.Dataset), p.permalink(r, v, page.State))
 	}
 	if !page.Hidden {
-		if err := page.addCharts(r.Context(), p, v); err != nil {
+		if err := page.addCharts(r.Context(), p.datasetPages, v); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (p *Pages) about(w *httpapi.Page, r *http.Request, v datasetView) error {
 }
 
 // permalink returns the absolute address of the rows of a state in the version that is shown.
-func (p *Pages) permalink(r *http.Request, v datasetView, s *state.State) string {
+func (p *datasetPages) permalink(r *http.Request, v datasetView, s *state.State) string {
 	rows := s.Call().Without(query.ParamPerPage)
 	if v.Ref != herb.PlantsRef {
 		rows = rows.WithValue(query.ParamVersion, v.Version)
@@ -90,7 +90,7 @@ type pinnedChart struct {
 }
 
 // addCharts adds the charts that the publisher has chosen.
-func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView) error {
+func (page *documentPage) addCharts(ctx context.Context, p *datasetPages, v datasetView) error {
 	path := p.DatasetPath(v.Ref)
 	for _, chart := range v.columns.Pinned {
 		s, _, err := state.ParseState(path+"/chart", query.Split(chart.Encode()), v.columns)
@@ -116,7 +116,7 @@ func (page *documentPage) addCharts(ctx context.Context, p *Pages, v datasetView
 
 // api serves the API reference of a dataset. The viewer at /docs documents and tries every
 // operation.
-func (p *Pages) api(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *documents) api(w *httpapi.Page, r *http.Request, v datasetView) error {
 	page, err := p.newDocument(w, r, v, "api")
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (p *Pages) api(w *httpapi.Page, r *http.Request, v datasetView) error {
 // programs returns programs that read the rows of a view: as a file, or with its API call.
 // Spreadsheets are refreshed, so they read the live version; notebooks are meant to be repeated, so
 // they read the version that is live now. Parquet files exist of whole versions only.
-func (p *Pages) programs(r *http.Request, v datasetView, page *documentPage) ([]snippets.Snippet, error) {
+func (p *documents) programs(r *http.Request, v datasetView, page *documentPage) ([]snippets.Snippet, error) {
 	const rInCalls = "R" // reads the same as JSON
 	file := snippets.File{Name: v.Ref.Namespace + "-" + v.Ref.Name, Locked: page.Head.Locked}
 	if !page.Hidden {
@@ -167,7 +167,7 @@ func (p *Pages) programs(r *http.Request, v datasetView, page *documentPage) ([]
 
 // newDocument documents the first columns of a dataset, with values of the first rows if they may
 // be shown.
-func (p *Pages) newDocument(w *httpapi.Page, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
+func (p *documents) newDocument(w *httpapi.Page, r *http.Request, v datasetView, tab string) (page documentPage, err error) {
 	page = documentPage{Hidden: v.Denied != nil}
 	if page.Head, page.State, page.Rows, err = p.documentHead(w, r, v, tab); err != nil {
 		return page, err
@@ -184,7 +184,7 @@ func (p *Pages) newDocument(w *httpapi.Page, r *http.Request, v datasetView, tab
 // documentHead returns the head of a page that describes a dataset. Its views and files keep the
 // filters of the rows that the visitor comes from. rows is their number; -1: not counted, because
 // the visitor may not read them.
-func (p *Pages) documentHead(w *httpapi.Page, r *http.Request, v datasetView, tab string) (h datasets.Head, s *state.State, rows int, err error) {
+func (p *datasetPages) documentHead(w *httpapi.Page, r *http.Request, v datasetView, tab string) (h datasets.Head, s *state.State, rows int, err error) {
 	if h, err = p.head(w, r, v, tab); err != nil {
 		return h, nil, -1, err
 	}
@@ -249,7 +249,7 @@ type docsPage struct {
 }
 
 // docs serves the viewer of the OpenAPI document.
-func (p *Pages) docs(w *httpapi.Page, r *http.Request) error {
+func (p *cataloguePages) docs(w *httpapi.Page, r *http.Request) error {
 	const maxDatasets = 200
 	params, live, err := p.openCatalogue(w, r)
 	if err != nil {

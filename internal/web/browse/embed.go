@@ -17,7 +17,7 @@ import (
 
 // view returns the handler of a page of rows, which other sites can show in a frame if the dataset
 // is open.
-func (p *Pages) view(handle func(*httpapi.Page, *http.Request, datasetView) error) httpapi.PageHandler {
+func (p *rowsPages) view(handle func(*httpapi.Page, *http.Request, datasetView) error) httpapi.PageHandler {
 	return p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
 		if !site.IsEmbed(r) {
 			if v.Query.Get(state.ParamEmbed) != "" {
@@ -37,7 +37,7 @@ func (p *Pages) view(handle func(*httpapi.Page, *http.Request, datasetView) erro
 }
 
 // redirectToEmbed redirects the address that a view in a frame had as a parameter of its page.
-func (p *Pages) redirectToEmbed(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *rowsPages) redirectToEmbed(w *httpapi.Page, r *http.Request, v datasetView) error {
 	params, err := query.Split(r.URL.RawQuery).Params()
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (p *Pages) redirectToEmbed(w *httpapi.Page, r *http.Request, v datasetView)
 }
 
 // renderEmbed writes the view of a page for a frame of another site.
-func (p *Pages) renderEmbed(w *httpapi.Page, r *http.Request, v datasetView, page *rowsPage, title string) error {
+func (p *rowsPages) renderEmbed(w *httpapi.Page, r *http.Request, v datasetView, page *rowsPage, title string) error {
 	l := p.Shell(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	l.Embedded, l.Images = true, len(v.columns.Images) > 0 && page.Map == nil && page.Chart == nil
 	if theme := page.State.Picture.Theme; theme == state.ThemeLight || theme == state.ThemeDark {
@@ -58,7 +58,7 @@ func (p *Pages) renderEmbed(w *httpapi.Page, r *http.Request, v datasetView, pag
 }
 
 // setSharing adds to a page of rows what its menu offers to share it.
-func (p *Pages) setSharing(l *site.Shell, r *http.Request, v datasetView, page *rowsPage) {
+func (p *rowsPages) setSharing(l *site.Shell, r *http.Request, v datasetView, page *rowsPage) {
 	page.Head.Preview, page.Head.Cited = p.previewHref(v, page.State), p.cite(r, v)
 	if !v.Access.NeedsKey() {
 		l.Embeds = true

@@ -12,7 +12,7 @@ import (
 // fragment returns a handler of a part of a page, which the script requests with the query of the
 // page and inserts into it. template is the name of its template, among those of a page, and build
 // returns the data.
-func (p *Pages) fragment(page, template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
+func (p *datasetPages) fragment(page, template string, build func(context.Context, *state.State, datasetView) (any, error)) httpapi.PageHandler {
 	return p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
 			return v.Denied
@@ -30,7 +30,7 @@ func (p *Pages) fragment(page, template string, build func(context.Context, *sta
 }
 
 // executeFragment writes a part of a page with a template of that page.
-func (p *Pages) executeFragment(w *httpapi.Page, page, template string, data any) error {
+func (p *datasetPages) executeFragment(w *httpapi.Page, page, template string, data any) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")

@@ -23,6 +23,28 @@ type Options struct {
 
 // Pages serves the catalogue and the pages of datasets. It is safe for concurrent use.
 type Pages struct {
+	*datasetPages
+	catalogue cataloguePages
+	rows      rowsPages
+	versions  versionPages
+	documents documents
+	pictures  pictures
+	portals   portals
+}
+
+// The pages by their subject. They have in common what all pages of a dataset share.
+type (
+	cataloguePages struct{ *datasetPages } // all datasets
+	rowsPages      struct{ *datasetPages } // the table, the map and the chart
+	versionPages   struct{ *datasetPages } // what changed between versions
+	documents      struct{ *datasetPages } // what is read like a document
+	pictures       struct{ *datasetPages } // images of rows
+	portals        struct{ *datasetPages } // metadata for machines
+)
+
+// datasetPages is what the pages of a dataset share: the state of the view, the head, and the
+// versions that a visitor sees.
+type datasetPages struct {
 	*site.Site
 	drafts  *drafts.Pages // what visitors may publish, and what they have just published
 	history func(context.Context, herb.Ref) ([]versions.Version, error)
@@ -34,9 +56,14 @@ type Pages struct {
 }
 
 func New(s *site.Site, p *drafts.Pages, opts Options) *Pages {
-	return &Pages{
+	shared := &datasetPages{
 		Site: s, drafts: p, history: opts.History, folder: opts.Folder,
-		coasts: sync.OnceValue(func() coasts { return readCoasts(s.Files) }), places: sync.OnceValue(func() []maps.Place { return readPlaces(s.Files) }),
+		coasts: sync.OnceValue(func() coasts { return readCoasts(s.Files) }),
+		places: sync.OnceValue(func() []maps.Place { return readPlaces(s.Files) }),
+	}
+	return &Pages{
+		datasetPages: shared, catalogue: cataloguePages{shared}, rows: rowsPages{shared}, versions: versionPages{shared},
+		documents: documents{shared}, pictures: pictures{shared}, portals: portals{shared},
 	}
 }
 
@@ -55,47 +82,47 @@ func (p *Pages) Handlers() map[string]httpapi.PageHandler {
 	saveKey := p.dataset(func(w *httpapi.Page, r *http.Request, v datasetView) error { return p.SaveKey(w, r, &v.DatasetView) })
 	saveKey.TakesKey = true
 	handlers := map[string]httpapi.PageHandler{
-		"GET /{$}":                                         page(p.catalogue),
-		"GET " + dataset:                                   p.view(p.browse),
-		"GET " + dataset + "/map":                          p.view(p.browseMap),
-		"GET " + dataset + "/chart":                        p.view(p.chart),
-		"GET " + embed:                                     p.view(p.browse),
-		"GET " + embed + "/map":                            p.view(p.browseMap),
-		"GET " + embed + "/chart":                          p.view(p.chart),
-		"GET " + dataset + "/files/{path...}":              p.dataset(p.file),
-		"GET " + dataset + previewFile:                     p.dataset(p.preview("table")),
-		"GET " + dataset + "/map" + previewFile:            p.dataset(p.preview("map")),
-		"GET " + dataset + "/chart" + previewFile:          p.dataset(p.preview("chart")),
-		"GET " + dataset + "/chart.svg":                    p.dataset(p.chartSVG),
+		"GET /{$}":                                         page(p.catalogue.catalogue),
+		"GET " + dataset:                                   p.rows.view(p.rows.browse),
+		"GET " + dataset + "/map":                          p.rows.view(p.rows.browseMap),
+		"GET " + dataset + "/chart":                        p.rows.view(p.rows.chart),
+		"GET " + embed:                                     p.rows.view(p.rows.browse),
+		"GET " + embed + "/map":                            p.rows.view(p.rows.browseMap),
+		"GET " + embed + "/chart":                          p.rows.view(p.rows.chart),
+		"GET " + dataset + "/files/{path...}":              p.dataset(p.pictures.file),
+		"GET " + dataset + previewFile:                     p.dataset(p.pictures.preview("table")),
+		"GET " + dataset + "/map" + previewFile:            p.dataset(p.pictures.preview("map")),
+		"GET " + dataset + "/chart" + previewFile:          p.dataset(p.pictures.preview("chart")),
+		"GET " + dataset + "/chart.svg":                    p.dataset(p.pictures.chartSVG),
 		"GET " + dataset + "/facets":                       p.fragment("browser", "facets", buildFacets),
 		"GET " + dataset + "/distributions":                p.fragment("browser", "distributions", buildDistributions),
 		"GET " + dataset + "/fields":                       p.fragment("browser", "fieldlists", buildFields),
-		"GET " + dataset + "/rows":                         p.dataset(p.moreRows),
-		"GET " + dataset + "/spark.svg":                    p.dataset(p.spark),
-		"GET " + dataset + "/about":                        p.dataset(p.about),
-		"GET " + dataset + "/api":                          p.dataset(p.api),
-		"GET " + dataset + "/versions":                     p.dataset(p.versions),
-		"GET " + dataset + "/changes":                      p.dataset(p.changes),
-		"GET " + dataset + "/changes/facets":               p.changesFragment("facets", buildFacets),
-		"GET " + dataset + "/changes/fields":               p.changesFragment("fieldlists", buildFields),
-		"GET " + dataset + "/history":                      p.dataset(p.recordHistory),
+		"GET " + dataset + "/rows":                         p.dataset(p.rows.moreRows),
+		"GET " + dataset + "/spark.svg":                    p.dataset(p.pictures.spark),
+		"GET " + dataset + "/about":                        p.dataset(p.documents.about),
+		"GET " + dataset + "/api":                          p.dataset(p.documents.api),
+		"GET " + dataset + "/versions":                     p.dataset(p.versions.versions),
+		"GET " + dataset + "/changes":                      p.dataset(p.versions.changes),
+		"GET " + dataset + "/changes/facets":               p.versions.changesFragment("facets", buildFacets),
+		"GET " + dataset + "/changes/fields":               p.versions.changesFragment("fieldlists", buildFields),
+		"GET " + dataset + "/history":                      p.dataset(p.versions.recordHistory),
 		"POST " + dataset + "/key":                         saveKey,
 		"POST " + dataset + "/key/forget":                  page(p.DeleteKey),
-		"GET " + site.PathDocs:                             page(p.docs),
-		"GET " + site.PathDCAT:                             page(p.dcat),
-		"GET " + pathSitemap:                               page(p.sitemap),
-		"GET " + pathRobots:                                page(p.robots),
-		"GET " + pathPOD:                                   page(p.pod),
-		"GET " + dataset + croissantFile:                   p.dataset(p.croissant),
-		"GET /datasets/{namespace}/{$}":                    page(p.redirectToCatalogue),
-		"GET /datasets/{namespace}":                        page(p.redirectToCatalogue),
-		"GET " + strings.TrimRight(site.PathDatasets, "/"): page(p.redirectToCatalogue),
+		"GET " + site.PathDocs:                             page(p.catalogue.docs),
+		"GET " + site.PathDCAT:                             page(p.portals.dcat),
+		"GET " + pathSitemap:                               page(p.portals.sitemap),
+		"GET " + pathRobots:                                page(p.portals.robots),
+		"GET " + pathPOD:                                   page(p.portals.pod),
+		"GET " + dataset + croissantFile:                   p.dataset(p.portals.croissant),
+		"GET /datasets/{namespace}/{$}":                    page(p.catalogue.redirectToCatalogue),
+		"GET /datasets/{namespace}":                        page(p.catalogue.redirectToCatalogue),
+		"GET " + strings.TrimRight(site.PathDatasets, "/"): page(p.catalogue.redirectToCatalogue),
 	}
 	return handlers
 }
 
 // redirectToCatalogue redirects paths that users get by shortening the URL of a dataset.
-func (p *Pages) redirectToCatalogue(w *httpapi.Page, r *http.Request) error {
+func (p *cataloguePages) redirectToCatalogue(w *httpapi.Page, r *http.Request) error {
 	to := p.Base + site.PathCatalogue
 	if ns := r.PathValue("namespace"); herb.ValidName(ns) { // anything else may be a secret that must not be repeated
 		to = p.CatalogueHref(site.ParamNamespace, ns)

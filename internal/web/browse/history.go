@@ -37,7 +37,7 @@ type pastRecord struct {
 }
 
 // recordHistory serves the values of a record in the kept versions that the visitor may read.
-func (p *Pages) recordHistory(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *versionPages) recordHistory(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return p.RequestKey(w, r, &v.DatasetView, site.ViewHistory+"?"+r.URL.RawQuery, v.Denied)
 	}
@@ -72,7 +72,7 @@ func (p *Pages) recordHistory(w *httpapi.Page, r *http.Request, v datasetView) e
 
 // read reads the record in all versions, newest first, and adds a row for each. Two records are in
 // memory at a time: that of a version and that of the one before it.
-func (page *historyPage) read(ctx context.Context, w *httpapi.Page, p *Pages, v datasetView, s *state.State, history []versions.Version, key []string) error {
+func (page *historyPage) read(ctx context.Context, w *httpapi.Page, p *versionPages, v datasetView, s *state.State, history []versions.Version, key []string) error {
 	var newer *pastRecord // the version whose row is missing
 	isFound := false
 	release := func() {}
@@ -111,7 +111,7 @@ func (page *historyPage) read(ctx context.Context, w *httpapi.Page, p *Pages, v 
 }
 
 // findPast looks the record up in a version. The caller releases its memory.
-func (p *Pages) findPast(ctx context.Context, w *httpapi.Page, v datasetView, s *state.State, info *versions.Version, key []string) (past *pastRecord, release func(), err error) {
+func (p *versionPages) findPast(ctx context.Context, w *httpapi.Page, v datasetView, s *state.State, info *versions.Version, key []string) (past *pastRecord, release func(), err error) {
 	past, release = &pastRecord{Version: comparisons.NewVersion(&info.Dataset, info.Live)}, func() {}
 	other := v.DatasetView
 	if info.Version != v.Version {

@@ -23,7 +23,7 @@ const maxImage = 4 << 20
 
 // imageFolder returns the folder with the images of a version; empty if there is none. A version
 // whose file was sent to the server has none: its publisher may not read files of the server.
-func (p *Pages) imageFolder(v datasetView) string {
+func (p *datasetPages) imageFolder(v datasetView) string {
 	if v.Kept {
 		return ""
 	}
@@ -33,7 +33,7 @@ func (p *Pages) imageFolder(v datasetView) string {
 // file serves an image from the folder of the dataset's source file, if a row of the version that
 // the page shows names it in a column of images. Nothing else is served: the folder may have
 // private files, and images of another dataset that requires a key.
-func (p *Pages) file(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *pictures) file(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}

@@ -12,7 +12,7 @@ import (
 	"herbarium/internal/web/view/state"
 )
 
-func (p *Pages) browseMap(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *rowsPages) browseMap(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil { // the description without values may have no coordinates
 		return p.RequestKey(w, r, &v.DatasetView, r.URL.RawQuery, v.Denied)
 	}
@@ -24,7 +24,7 @@ func (p *Pages) browseMap(w *httpapi.Page, r *http.Request, v datasetView) error
 }
 
 // setMap counts the rows of a listing in the cells of a map that shows most of them.
-func (p *Pages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *query.Request, pairs []columns.Pair) error {
+func (p *rowsPages) setMap(ctx context.Context, page *rowsPage, v datasetView, req *query.Request, pairs []columns.Pair) error {
 	at := maps.PairIndex(page.State, pairs)
 	fit, err := v.fitMap(ctx, page.State, pairs[at], req, maps.MapColumns)
 	if err != nil {

@@ -23,7 +23,7 @@ type node map[string]any
 // dcat serves the catalogue as DCAT 3, for portals that harvest it. More than 100 datasets are
 // split into pages, which are linked as harvesters expect it
 // (https://www.hydra-cg.com/spec/latest/core/#hydra:PartialCollectionView).
-func (p *Pages) dcat(w *httpapi.Page, r *http.Request) error {
+func (p *portals) dcat(w *httpapi.Page, r *http.Request) error {
 	params, err := w.QueryString().OnlyOfPage(query.ParamPage)
 	if err != nil {
 		return err

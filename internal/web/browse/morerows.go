@@ -11,7 +11,7 @@ import (
 // moreRows serves another page of the rows of a table, which the script inserts while a visitor
 // scrolls: the same rows by the same templates as the page itself. A client compares their version
 // with that of the rows which it has.
-func (p *Pages) moreRows(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *rowsPages) moreRows(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}
@@ -34,7 +34,7 @@ func (p *Pages) moreRows(w *httpapi.Page, r *http.Request, v datasetView) error 
 		return herb.Errorf(herb.CodeNotFound, "the table has no columns")
 	}
 	page.setMore(v)
-	page.setCall(p, r, v)
+	page.setCall(p.datasetPages, r, v)
 	return p.executeFragment(w, "browser", "morerows", &page)
 }
 

@@ -23,7 +23,7 @@ const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; font-src d
 
 // chartSVG serves a chart as a picture: a file to download or to show on other pages, or the
 // preview of a suggestion.
-func (p *Pages) chartSVG(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *pictures) chartSVG(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}
@@ -40,7 +40,7 @@ func (p *Pages) chartSVG(w *httpapi.Page, r *http.Request, v datasetView) error 
 }
 
 // drawChart writes the chart of a state as a picture, or responds with 304 if the client has it.
-func (p *Pages) drawChart(w *httpapi.Page, r *http.Request, v datasetView, s *state.State) error {
+func (p *pictures) drawChart(w *httpapi.Page, r *http.Request, v datasetView, s *state.State) error {
 	if err := v.readScales(r.Context()); err != nil {
 		return err
 	}

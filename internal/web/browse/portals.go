@@ -35,7 +35,7 @@ const (
 // and the pictures of links are for them, views of rows with filters are not. There is no end of
 // these. A pattern has a segment for the namespace and one for the dataset, so that it matches no
 // name of a dataset.
-func (p *Pages) robots(w *httpapi.Page, r *http.Request) error {
+func (p *portals) robots(w *httpapi.Page, r *http.Request) error {
 	_, err := w.QueryString().OnlyOfPage()
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (p *Pages) robots(w *httpapi.Page, r *http.Request) error {
 
 // openDatasets returns the live versions that need no key, and a text that changes with them.
 // Documents for portals and search engines name no others, whatever key a visitor has.
-func (p *Pages) openDatasets(ctx context.Context) (open []herb.LiveVersion, state string, err error) {
+func (p *portals) openDatasets(ctx context.Context) (open []herb.LiveVersion, state string, err error) {
 	live, err := p.Opts.Library.Live(ctx)
 	if err != nil {
 		return nil, "", err
@@ -65,7 +65,7 @@ func (p *Pages) openDatasets(ctx context.Context) (open []herb.LiveVersion, stat
 
 // serveDocument writes a document about all open datasets, or a page of it. It is made once per
 // state of the catalogue, if there is room for the memory that this takes.
-func (p *Pages) serveDocument(w *httpapi.Page, r *http.Request, contentType, state string, page, memory int, write func() ([]byte, error)) error {
+func (p *portals) serveDocument(w *httpapi.Page, r *http.Request, contentType, state string, page, memory int, write func() ([]byte, error)) error {
 	tag := site.FileTag(state, p.Origin(r), r.URL.Path, strconv.Itoa(page))
 	if site.MatchTag(w, r, tag) {
 		return nil
@@ -94,7 +94,7 @@ type sitemapURL struct {
 
 // sitemap serves the addresses of the pages of open datasets. If there are more than a sitemap may
 // have, it is an index of sitemaps, which have a page number.
-func (p *Pages) sitemap(w *httpapi.Page, r *http.Request) error {
+func (p *portals) sitemap(w *httpapi.Page, r *http.Request) error {
 	params, err := w.QueryString().OnlyOfPage(query.ParamPage)
 	if err != nil {
 		return err
@@ -147,13 +147,13 @@ func marshalSitemap(origin string, open []herb.LiveVersion, page, pages int) ([]
 }
 
 // pod redirects harvesters of Project Open Data to the catalogue as DCAT, which has every dataset.
-func (p *Pages) pod(w *httpapi.Page, _ *http.Request) error {
+func (p *portals) pod(w *httpapi.Page, _ *http.Request) error {
 	return site.Redirect(w, p.Base+site.PathDCAT)
 }
 
 // describedBy adds the descriptions of an open dataset for machines to the Link header of a page,
 // and its files, as FAIR Signposting (https://signposting.org/FAIR/) names them.
-func (p *Pages) describedBy(w *httpapi.Page, v datasetView) {
+func (p *datasetPages) describedBy(w *httpapi.Page, v datasetView) {
 	if v.Access.NeedsKey() || v.Pinned != "" {
 		return
 	}

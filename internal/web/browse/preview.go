@@ -27,7 +27,7 @@ const previewFile = "/preview.png"
 
 // previewHref returns the address of the preview of a state; empty if there is none: everybody may
 // see it. It names the version, so that caches keep it.
-func (p *Pages) previewHref(v datasetView, s *state.State) string {
+func (p *datasetPages) previewHref(v datasetView, s *state.State) string {
 	if v.Access.NeedsKey() {
 		return ""
 	}
@@ -36,7 +36,7 @@ func (p *Pages) previewHref(v datasetView, s *state.State) string {
 
 // setPreview adds the preview of a view to its page, with the address of the view: sites fetch the
 // page again from there.
-func (p *Pages) setPreview(l *site.Shell, s *state.State, h *datasets.Head, alt string) {
+func (p *datasetPages) setPreview(l *site.Shell, s *state.State, h *datasets.Head, alt string) {
 	site := strings.TrimSuffix(l.Origin, p.Base)
 	l.Address = site + s.URL()
 	if h.Preview != "" {
@@ -45,7 +45,7 @@ func (p *Pages) setPreview(l *site.Shell, s *state.State, h *datasets.Head, alt 
 }
 
 // preview returns the handler of the previews of a view: "table", "map" or "chart".
-func (p *Pages) preview(tab string) func(*httpapi.Page, *http.Request, datasetView) error {
+func (p *pictures) preview(tab string) func(*httpapi.Page, *http.Request, datasetView) error {
 	return func(w *httpapi.Page, r *http.Request, v datasetView) error {
 		if v.Denied != nil {
 			return v.Denied
@@ -81,7 +81,7 @@ func (p *Pages) preview(tab string) func(*httpapi.Page, *http.Request, datasetVi
 const drawSteps = 1 << 18
 
 // drawPreview draws the preview of a view.
-func (p *Pages) drawPreview(r *http.Request, v datasetView, s *state.State, tab string) ([]byte, error) {
+func (p *pictures) drawPreview(r *http.Request, v datasetView, s *state.State, tab string) ([]byte, error) {
 	ctx := r.Context()
 	card, err := p.newCard(ctx, v, s, tab)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *Pages) drawPreview(r *http.Request, v datasetView, s *state.State, tab 
 }
 
 // newCard builds the preview of a view.
-func (p *Pages) newCard(ctx context.Context, v datasetView, s *state.State, tab string) (*share.Card, error) {
+func (p *pictures) newCard(ctx context.Context, v datasetView, s *state.State, tab string) (*share.Card, error) {
 	req, err := s.Request(v.Order)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func describeCard(d *herb.Dataset, words state.Words) string {
 }
 
 // newCardMap returns the rows of a map, in front of all rows; nil if the dataset has no map.
-func (p *Pages) newCardMap(ctx context.Context, v datasetView, s *state.State, req *query.Request) (*share.Map, error) {
+func (p *pictures) newCardMap(ctx context.Context, v datasetView, s *state.State, req *query.Request) (*share.Map, error) {
 	pairs := v.columns.Pairs
 	if len(pairs) == 0 {
 		return nil, nil

@@ -57,12 +57,12 @@ type rowsPage struct {
 	Snippets    []snippets.Snippet
 }
 
-func (p *Pages) browse(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *rowsPages) browse(w *httpapi.Page, r *http.Request, v datasetView) error {
 	return p.serveRows(w, r, v, nil)
 }
 
 // serveRows serves the map of one of the pairs of coordinates, or the table if there are none.
-func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs []columns.Pair) error {
+func (p *rowsPages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs []columns.Pair) error {
 	s, canonical, parseErr := p.parseState(r, v)
 	tab, template, title := "table", "browser", ""
 	if pairs != nil {
@@ -114,7 +114,7 @@ func (p *Pages) serveRows(w *httpapi.Page, r *http.Request, v datasetView, pairs
 	if page.Table != nil && page.Invalid == nil && page.Pager.Scrolls() {
 		page.setMore(v)
 	}
-	page.setCall(p, r, v)
+	page.setCall(p.datasetPages, r, v)
 	l := p.Shell(r, title+page.Words.Title(datasets.Title(&v.Dataset)), datasets.Describe(&v.Dataset))
 	p.setSharing(&l, r, v, &page)
 	l.Feeds = page.Head.Feeds()
@@ -151,7 +151,7 @@ func (page *rowsPage) parse(s state.State, parseErr error, order herb.Order) (re
 
 // notModified responds with 304 if the client has a page, and reports whether it did. Pages that
 // depend on the key of the browser have no entity tag.
-func (p *Pages) notModified(w *httpapi.Page, r *http.Request, v datasetView) bool {
+func (p *datasetPages) notModified(w *httpapi.Page, r *http.Request, v datasetView) bool {
 	if v.Access.NeedsKey() || p.Key(r) != "" {
 		return false
 	}
@@ -202,7 +202,7 @@ func (page *rowsPage) list(ctx context.Context, v datasetView, req *query.Reques
 
 // setCall sets the API call of the view: the listing of its rows, or the counts of a map. The
 // script draws points instead of counts unless there are too many.
-func (page *rowsPage) setCall(p *Pages, r *http.Request, v datasetView) {
+func (page *rowsPage) setCall(p *datasetPages, r *http.Request, v datasetView) {
 	path, params := site.PathAPI+v.Ref.String()+"/data", page.State.Call()
 	if page.Map != nil {
 		gridPath := site.PathAPI + v.Ref.String() + "/grid"
@@ -220,7 +220,7 @@ func (page *rowsPage) setCall(p *Pages, r *http.Request, v datasetView) {
 }
 
 // showCall shows an API call with programs that make it.
-func (page *rowsPage) showCall(p *Pages, r *http.Request, path string, params query.Params, rows snippets.Rows) {
+func (page *rowsPage) showCall(p *datasetPages, r *http.Request, path string, params query.Params, rows snippets.Rows) {
 	page.URL = state.Join(p.Origin(r)+path, params.Encode())
 	page.Readable = state.Join(p.Base+path, state.ReadableQuery(params))
 	page.Snippets = snippets.Calls(snippets.Call{URL: page.URL, Locked: page.Head.Locked, Rows: rows})

@@ -26,7 +26,7 @@ func sparkLabel(d *columns.Dataset) string {
 
 // spark serves the small picture of a dataset in the catalogue: a map or the first chart. It is an
 // image that browsers load when it comes into view, so that the catalogue opens no datasets itself.
-func (p *Pages) spark(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *pictures) spark(w *httpapi.Page, r *http.Request, v datasetView) error {
 	if v.Denied != nil {
 		return v.Denied
 	}

@@ -48,7 +48,7 @@ func (page *versionsPage) Exposes(v versions.Version) []string {
 	return drafts.Exposures(page.versions, page.Live, v.Version)
 }
 
-func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error {
+func (p *versionPages) versions(w *httpapi.Page, r *http.Request, v datasetView) error {
 	history, err := p.visibleHistory(r.Context(), w, v.Ref)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (p *Pages) versions(w *httpapi.Page, r *http.Request, v datasetView) error 
 
 // visibleHistory returns the kept versions of a dataset that the visitor may know of, newest first:
 // those of herb.VersionList.See.
-func (p *Pages) visibleHistory(ctx context.Context, w *httpapi.Page, ref herb.Ref) ([]versions.Version, error) {
+func (p *datasetPages) visibleHistory(ctx context.Context, w *httpapi.Page, ref herb.Ref) ([]versions.Version, error) {
 	history, err := p.history(ctx, ref)
 	live := slices.IndexFunc(history, func(v versions.Version) bool { return v.Live })
 	if err != nil || live < 0 {
@@ -106,7 +106,7 @@ func (p *Pages) visibleHistory(ctx context.Context, w *httpapi.Page, ref herb.Re
 
 // seenVersions returns what lists of versions show a visitor: the kept versions by their names, and
 // the withdrawn ones, newest first.
-func (p *Pages) seenVersions(ctx context.Context, visitor herb.Principal, ref herb.Ref) (map[string]herb.ListedVersion, []herb.Withdrawn, error) {
+func (p *datasetPages) seenVersions(ctx context.Context, visitor herb.Principal, ref herb.Ref) (map[string]herb.ListedVersion, []herb.Withdrawn, error) {
 	list, err := p.Opts.Library.ListVersions(ctx, ref)
 	list = list.See(visitor)
 	seen := map[string]herb.ListedVersion{}
@@ -132,7 +132,7 @@ const maxListed = 100
 
 // keptVersions returns the newest versions, for a page that compares two of them, which are listed
 // in any case.
-func (p *Pages) keptVersions(ctx context.Context, w *httpapi.Page, c *comparedVersions) (kept []comparisons.Version, err error) {
+func (p *versionPages) keptVersions(ctx context.Context, w *httpapi.Page, c *comparedVersions) (kept []comparisons.Version, err error) {
 	ref := c.to.Ref
 	seen, _, err := p.seenVersions(ctx, w.Visitor(), ref)
 	if err != nil {
