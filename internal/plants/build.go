@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/query"
 	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
@@ -162,7 +163,7 @@ const (
 // the log is not far ahead. There is one build at a time: while one is running, build waits for it
 // instead of starting another.
 func (x *Index) build(m merging) <-chan singleflight.Result {
-	return x.building.DoChan("", func() (any, error) {
+	return x.building.DoChan(writing, func() (any, error) {
 		err := x.buildParts(x.closed, m)
 		if err != nil && x.closed.Err() == nil {
 			x.opts.Logger.Error("cannot build the index of plants", "err", err)
@@ -179,6 +180,48 @@ func (x *Index) waitForBuild(ctx context.Context, m merging) error {
 	case <-ctx.Done():
 		return herb.Wrap(herb.CodeUnavailable, ctx.Err(), "the index of plants is being built; try again")
 	}
+}
+
+// waitForMerge starts a build with all plants, or joins a running one, and waits for its end for
+// some time. If the caller needs it, it fails then. The request holds no slot of the server
+// meanwhile.
+func (x *Index) waitForMerge(ctx context.Context, limit time.Duration, needed bool) error {
+	result, done := x.buildMerged(), make(chan struct{})
+	var err error
+	go func() {
+		err = (<-result).Err
+		close(done)
+	}()
+	waited := query.Wait(ctx, limit, done)
+	if waited != nil {
+		return herb.Wrap(herb.CodeUnavailable, waited, "the index of plants is being built; try again")
+	}
+	select {
+	case <-done:
+		return err
+	default:
+	}
+	if needed {
+		return herb.Errorf(herb.CodeUnavailable, "the index of plants is being built; try again")
+	}
+	return nil
+}
+
+// buildMerged starts a build of all plants for readers who count them. Before, it pauses for as
+// long as the last one took, so that they occupy half a processor at most while plants are created.
+// Other builds go on meanwhile.
+func (x *Index) buildMerged() <-chan singleflight.Result {
+	return x.building.DoChan(pausing, func() (any, error) {
+		x.mu.Lock()
+		pause := time.Until(x.mergeAfter)
+		x.mu.Unlock()
+		select {
+		case <-time.After(pause):
+		case <-x.closed.Done():
+			return nil, x.closed.Err()
+		}
+		return nil, (<-x.build(mergeAll)).Err
+	})
 }
 
 func (x *Index) buildParts(ctx context.Context, m merging) error {
@@ -274,7 +317,13 @@ func (x *Index) seal(ctx context.Context, s *Snapshot, end logEnd, mergeAll bool
 	if err != nil {
 		return err
 	}
-	x.opts.Logger.Info("indexed plants", "plants", end.plants-start, "total", end.plants, "took", time.Since(started))
+	took := time.Since(started)
+	x.opts.Logger.Info("indexed plants", "plants", end.plants-start, "total", end.plants, "took", took)
+	if mergeAll {
+		x.mu.Lock()
+		x.mergeAfter = time.Now().Add(took)
+		x.mu.Unlock()
+	}
 	return x.replace(first, p, end)
 }
 

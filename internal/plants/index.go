@@ -34,6 +34,12 @@ type IndexOptions struct {
 	Logger *slog.Logger
 }
 
+// What an index does in the background, once at a time.
+const (
+	writing = "writing" // plants to files
+	pausing = "pausing" // before all plants are written for readers who count them
+)
+
 // Limits of an index.
 const (
 	readLimit    = 4096 // plants read at once
@@ -51,13 +57,15 @@ type Index struct {
 	log  Log
 	opts IndexOptions
 
-	mu     sync.Mutex // guards the fields below up to end
+	mu     sync.Mutex // guards the fields below up to mergeAfter
 	epoch  string     // of the log; empty before the first read
 	parts  []*part    // in creation order: files, then segments in memory
 	frozen int        // while a file is being written, the number of its last plant
 	end    logEnd     // of the last plant
+	// mergeAfter is when all plants may be written again for readers who count them.
+	mergeAfter time.Time
 
-	building singleflight.Group
+	building singleflight.Group // with the keys writing and pausing
 	closed   context.Context
 	close    context.CancelFunc
 }
@@ -74,7 +82,9 @@ func NewIndex(log Log, o IndexOptions) *Index {
 // Close cancels builds and closes the segments. Snapshots stay valid until they are released.
 func (x *Index) Close() error {
 	x.close()
-	<-x.building.DoChan("", func() (any, error) { return nil, nil }) // waits for a running build
+	for _, running := range []string{pausing, writing} { // wait for them
+		<-x.building.DoChan(running, func() (any, error) { return nil, nil })
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var errs []error

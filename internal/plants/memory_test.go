@@ -1,10 +1,14 @@
 package plants
 
 import (
+	"context"
 	"strconv"
 	"testing"
+	"time"
 
 	"herbarium/internal/herb"
+	"herbarium/internal/must"
+	"herbarium/internal/segment"
 	"herbarium/internal/store"
 )
 
@@ -116,5 +120,53 @@ func TestIndex_reset(t *testing.T) {
 	}
 	if s, _, err := x.add(last, x.logEnd()); herb.CodeOf(err) != herb.CodeUnavailable {
 		t.Errorf("after Close: %v, %v", s, err)
+	}
+}
+
+// unchangedLog is a log of so many plants, all of which an index has.
+type unchangedLog int
+
+func (l unchangedLog) ReadPlants(context.Context, int, int) (store.PlantPage, error) {
+	return store.PlantPage{Total: int(l), Plants: make([]herb.NewPlant, 1)}, nil
+}
+
+// TestSnapshot_Facets_growing counts plants while no build with all of them ends: nearly all of
+// them are counted, and a store with few plants in its first segment fails.
+func TestSnapshot_Facets_growing(t *testing.T) {
+	t.Parallel()
+	const sealAt = 20
+	for _, tt := range []struct {
+		name        string
+		first, more int // plants in the first segment, and after it
+		fails       bool
+	}{
+		{"nearly all are in the first segment", 400, sealAt + 5, false},
+		{"few are in the first segment", 100, 2 * sealAt, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x := NewIndex(unchangedLog(tt.first+tt.more), IndexOptions{SealAt: sealAt})
+			add := func(n int, path string) {
+				records := make([]herb.Record, n)
+				for i := range records {
+					records[i] = herb.Record{strconv.Itoa(x.end.plants + i), "Plant", ""}
+				}
+				reader, err := segment.InMemory(t.Context(), herb.PlantFields(), records)
+				must.NoError(t, err)
+				x.parts, x.end.plants = append(x.parts, &part{reader, path}), x.end.plants+n
+			}
+			add(tt.first, "file")
+			add(tt.more, "")
+			x.mergeAfter = time.Now().Add(time.Hour)
+			s, err := x.snapshot()
+			must.NoError(t, err)
+			defer s.Release()
+			ctx, cancel := context.WithTimeout(t.Context(), 2*mergeWait)
+			defer cancel()
+			whole, err := s.merge(ctx)
+			if (err != nil) != tt.fails || err == nil && whole.Len() != tt.first {
+				t.Errorf("got %v, %v", whole, err)
+			}
+		})
 	}
 }

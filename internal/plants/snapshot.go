@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"herbarium/internal/herb"
 	"herbarium/internal/query"
@@ -157,18 +158,32 @@ func (s *Snapshot) count(ctx context.Context, f func(whole *segment.Reader) erro
 	return s.check(f(whole))
 }
 
+const (
+	// mergeWait is how long a request for counts waits for a segment with all plants. Then nearly
+	// all suffice, so that a store that grows all the time is counted at all.
+	mergeWait = time.Second
+	// mostMergeWait is how long it waits if the segments do not have nearly all plants either.
+	mostMergeWait = 20 * time.Second
+)
+
 // merge returns a segment with all plants of the snapshot. If plants were created while it was
 // built, it has these as well, so that requests at the same time share a build.
 func (s *Snapshot) merge(ctx context.Context) (*segment.Reader, error) {
 	if len(s.parts) == 1 {
 		return s.parts[0], nil
 	}
-	for s.whole == nil {
+	missing, limit := 0, mergeWait
+	for began := time.Now(); s.whole == nil; {
 		var err error
-		if s.whole, err = s.index.mergedSince(s); s.whole != nil || err != nil {
+		if time.Since(began) >= mergeWait {
+			missing, limit = s.mostMissing(), mostMergeWait
+		}
+		s.whole, err = s.index.mergedSince(s, missing)
+		if s.whole != nil || err != nil {
 			return s.whole, err
 		}
-		if err := s.index.waitForBuild(ctx, mergeAll); err != nil {
+		err = s.index.waitForMerge(ctx, limit, missing > 0)
+		if err != nil {
 			return nil, err
 		}
 		current, err := s.index.Acquire(ctx) // resets the index if the log has changed
@@ -180,9 +195,13 @@ func (s *Snapshot) merge(ctx context.Context) (*segment.Reader, error) {
 	return s.whole, nil
 }
 
-// mergedSince returns the first segment of the index if it has all plants of a snapshot; nil if it
-// has not. The caller must release it. If there are no files, it merges all segments.
-func (x *Index) mergedSince(s *Snapshot) (*segment.Reader, error) {
+// mostMissing returns how many plants of the snapshot counts may lack while plants are created.
+func (s *Snapshot) mostMissing() int { return max(s.Dataset.Records/16, s.index.opts.SealAt) }
+
+// mergedSince returns the first segment of the index if it has all plants of a snapshot but a
+// number of missing ones; nil if it has not. The caller must release it. If there are no files, it
+// merges all segments.
+func (x *Index) mergedSince(s *Snapshot, missing int) (*segment.Reader, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if s.resets != x.end.resets || len(x.parts) == 0 {
@@ -194,7 +213,7 @@ func (x *Index) mergedSince(s *Snapshot) (*segment.Reader, error) {
 		}
 	}
 	first := x.parts[0].reader
-	if first.Len() < s.Dataset.Records {
+	if first.Len() < s.Dataset.Records-missing {
 		return nil, nil
 	}
 	first.Acquire() // succeeds, because the index has a reference
